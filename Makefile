@@ -1,0 +1,85 @@
+# GNU make 3.81 (macOS) and later.  `make` alone prints what there is.
+#
+# What has been made is remembered in stamp files: one in .venv for each layer of packages, one in
+# .stamps for each chapter and format, beside a list of its pictures so that a lost one is missed.
+
+PYTHON   = python3
+FORMATS  = svg
+CHAPTERS = $(ALL)
+
+ALL    := $(sort $(patsubst figures/%.py,%,$(wildcard figures/*.py)))
+VENV   := .venv
+PY     := $(VENV)/bin/python
+CHOSEN = $(if $(filter command,$(origin CHAPTERS)),$(CHAPTERS))
+STEADY := OPENBLAS_NUM_THREADS=1 PYTHONHASHSEED=0 $(PY)
+PIP    := $(PY) -m pip install --quiet --disable-pip-version-check --editable
+
+unexport MPLBACKEND PYTHONPATH
+.DELETE_ON_ERROR:
+.PHONY: help figures test lab notebooks bench interop claims lint clean
+
+help: ## print this list
+	@echo "make TARGET, where TARGET is"
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' Makefile
+	@echo "PYTHON=python3.12 names another Python (3.11 or later) for the virtual environment."
+
+figures: ## draw the figures that changed; CHAPTERS="svm pca" and FORMATS="svg png pdf" choose
+test: lint $(VENV)/stamp-test ## lint, then every test, docstring example and notebook
+	$(STEADY) -m pytest -q --nbval --nbval-current-env --nbval-cell-timeout=300 tests mlnotes notebooks
+lab: $(VENV)/stamp-test ## open the notebooks in JupyterLab
+	$(PY) -m jupyter lab --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/notebooks
+notebooks: $(VENV)/stamp-test ## execute the notebooks in place; CHAPTERS chooses
+	$(STEADY) notebooks/execute.py $(CHOSEN)
+bench: $(VENV)/stamp-bench ## measure speed and objective beside scikit-learn's; CHAPTERS chooses
+	$(PY) tests/benchmarks/bench.py $(CHOSEN)
+interop: $(VENV)/stamp-bench ## run scikit-learn's own checks on every estimator
+	$(PY) -m pytest -q tests/benchmarks/interop.py
+claims: $(VENV)/stamp-figures ## count the statements of the notes that are delivered, and name the rest
+	$(PY) -m mlnotes claims
+lint: $(VENV)/stamp-test ## check the style of the code, and print how it reads in numbers
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) tests/style.py
+clean: ## remove what make made and git does not keep, the virtual environment too
+	rm -rf $(VENV) .stamps .pytest_cache .ruff_cache figures/*/*.png figures/*/*.pdf
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# --- The virtual environment, in layers: each command installs no more than it needs ------------
+
+OLD = $(PYTHON) is not Python 3.11 or later; name one that is: make PYTHON=python3.12 ...
+
+$(VENV)/stamp-python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo '$(OLD)' >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+$(VENV)/stamp-figures: pyproject.toml $(VENV)/stamp-python
+	$(PIP) '.[figures]'
+	@touch $@
+$(VENV)/stamp-test: $(VENV)/stamp-figures
+	$(PIP) '.[test]'
+	@touch $@
+$(VENV)/stamp-bench: $(VENV)/stamp-test
+	$(PIP) '.[bench]'
+	@touch $@
+
+# --- The figures: one run of a chapter's script for each format ---------------------------------
+
+UNKNOWN := $(filter-out $(ALL),$(CHAPTERS)) $(filter-out svg png pdf,$(FORMATS))
+ifneq ($(strip $(UNKNOWN)),)
+$(error no such chapter or format: $(strip $(UNKNOWN)) (chapters: $(ALL); formats: svg png pdf))
+endif
+
+SHARED := $(addprefix mlnotes/,base.py datasets.py plotting.py) \
+          $(filter-out %/claims.csv,$(wildcard mlnotes/data/*))
+
+define pictures
+figures: .stamps/$(1).$(2)
+.stamps/$(1).$(2): figures/$(1).py $(wildcard mlnotes/$(1).py) $(SHARED) | $(VENV)/stamp-figures
+	$(STEADY) figures/$(1).py $(2)
+	@mkdir -p .stamps
+	@for p in figures/$(1)/*.$(2); do printf '%s: %s\n%s:\n' $$@ $$$$p $$$$p; done > $$@.list
+	@touch $$@
+-include .stamps/$(1).$(2).list
+endef
+$(foreach chapter,$(sort $(CHAPTERS)),$(foreach format,$(sort $(FORMATS)),\
+	$(eval $(call pictures,$(chapter),$(format)))))

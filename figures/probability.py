@@ -1,0 +1,127 @@
+"""Lecture figures of the probability chapter."""
+
+import numpy as np
+
+from mlnotes.datasets import joint_table
+from mlnotes.plotting import (
+    BLUE,
+    GREY,
+    INK,
+    ORANGE,
+    draw_contours,
+    draw_ellipse,
+    draw_matrix,
+    figure,
+    run_script,
+)
+from mlnotes.probability import (
+    binomial_log_pmf,
+    chebyshev,
+    conditional_normal,
+    marginal_normal,
+    marginals,
+    multivariate_normal_log_density,
+    normal_log_density,
+    poisson_log_pmf,
+    sample_atoms,
+)
+
+
+@figure("joint_table", claims=("probability-15",), size=(3.6, 3.3))
+def joint_table_with_margins(ax):
+    """IRHD's Table 1.1: the darker, the more probable. The last row and the last column are the
+    sums over the table, the marginals. Given y_4, X can only be x_1; given y_3, nothing is known
+    about it: X and Y are dependent.
+    """
+    joint = joint_table()
+    p_X, p_Y = marginals(joint)
+    text = np.full((5, 5), "1", dtype=object)
+    text[:4, :4], text[4, :4], text[:4, 4] = joint.astype(str), p_X.astype(str), p_Y.astype(str)
+    heat = np.ma.masked_all((5, 5))
+    heat[:4, :4] = joint.astype(float)
+    draw_matrix(ax, heat, vmin=0, vmax=0.3)
+    for (i, j), entry in np.ndenumerate(text):
+        dark = i < 4 and j < 4 and heat[i, j] > 0.2
+        ax.text(j, i, entry, ha="center", va="center", color="white" if dark else INK)
+    ax.axhline(3.5, color=INK, lw=0.8)
+    ax.axvline(3.5, color=INK, lw=0.8)
+    ax.set_xticks(range(5), [*(f"$x_{j}$" for j in range(1, 5)), "$p_Y(y)$"])
+    ax.set_yticks(range(5), [*(f"$y_{i}$" for i in range(1, 5)), "$p_X(x)$"])
+    ax.xaxis.tick_top()
+    ax.spines[:].set_visible(False)
+
+
+@figure("families", claims=(), panels=2)
+def families(left, right):
+    """Left: the number of heads in n throws with n p = 4 (grey, the darker the larger n) tends to
+    the Poisson law (circles). Right: two normal densities of the same area; the wider is the lower.
+    """
+    k = np.arange(13)
+    for n, shade, shift in ((8, "#d5d5d5", -0.27), (20, "#a5a5a5", 0), (100, "#6a6a6a", 0.27)):
+        pmf = np.exp(binomial_log_pmf(k, n, 4 / n))
+        left.bar(k + shift, pmf, width=0.27, color=shade, label=f"$n = {n}$")
+    left.plot(k, np.exp(poisson_log_pmf(k, 4.0)), "o", color=BLUE, ms=4, label="Poisson(4)")
+    left.set(xlabel="$k$", ylabel="probability", xticks=range(0, 13, 4))
+    left.legend()
+    x = np.linspace(-5, 6, 300)
+    for mu, sigma, color, dash in ((0, 1, BLUE, "-"), (1, 2, ORANGE, "--")):
+        p = np.exp(normal_log_density(x, mu, sigma**2))
+        right.plot(x, p, dash, color=color, label=rf"$\mu = {mu}$, $\sigma = {sigma}$")
+    right.set(xlabel="$x$", ylabel="density", ylim=(0, 0.49), xticks=(-4, -2, 0, 2, 4, 6))
+    right.legend(loc="upper right")
+
+
+MEAN, SIGMA, AT = np.array([1.0, 2.0]), np.array([[2.0, 1.2], [1.2, 1.5]]), 3.0
+
+
+@figure("bivariate_normal", claims=(), panels=2)
+def bivariate_normal(left, right):
+    """Left: contours of a bivariate normal density at 1 (black), 2 and 3 standard deviations, and
+    the line x = 3. Right: the density of Y before X is known (dashed) and after X = 3 was seen:
+    the conditional law has moved and is narrower, by an amount that does not depend on x.
+    """
+    left.set(xlim=(-3.5, 5.5), ylim=(-2, 6), aspect="equal", xlabel="$x$", ylabel="$y$")
+    top = multivariate_normal_log_density(MEAN[None], MEAN, SIGMA).item()
+    levels = top - np.array([3.0, 2.0]) ** 2 / 2  # rising, as contours want them
+    draw_contours(left, lambda X: multivariate_normal_log_density(X, MEAN, SIGMA), levels)
+    draw_ellipse(left, MEAN, SIGMA, radius=1)
+    left.axvline(AT, color=BLUE, lw=1.4)
+    y = np.linspace(-2.5, 7, 300)
+    before = marginal_normal(MEAN, SIGMA, keep=[1])
+    after = conditional_normal(MEAN, SIGMA, given=[0], value=np.array([AT]))
+    for law, look, label in (
+        (before, {"color": GREY, "ls": "--"}, "$p_Y(y)$"),
+        (after, {"color": BLUE}, f"$p_{{Y | X = {AT:g}}}(y)$"),
+    ):
+        p = np.exp(normal_log_density(y, law.mean.item(), law.covariance.item()))
+        right.plot(y, p, label=label, **look)
+    right.set(xlabel="$y$", ylabel="density", ylim=(0, 0.62))
+    right.legend(loc="upper left")
+
+
+@figure("large_numbers", claims=(), panels=2)
+def law_of_large_numbers(left, right):
+    """Left: the share of heads in the first m throws of a fair coin, in twenty runs; all end up
+    between the dashed lines, 0.1 about 1/2. Right: the probability of being outside after m
+    throws, computed exactly, and Chebyshev's bound on it: true for every law, and so generous.
+    """
+    m, eps = np.arange(1, 501), 0.1
+    rng = np.random.default_rng(8)
+    heads = sample_atoms(20 * 500, [0.5, 0.5], rng=rng).reshape(20, 500)
+    left.plot(m, np.cumsum(heads, axis=1).T / m[:, None], color=GREY, lw=0.6)
+    for level, dash in ((0.5 - eps, "--"), (0.5 + eps, "--"), (0.5, "-")):
+        left.axhline(level, color=INK, lw=1, ls=dash)
+    left.set(xlabel="throws $m$", ylabel="share of heads", ylim=(0, 1), xscale="log")
+    tail = []
+    for n in m:
+        k = np.arange(n + 1)
+        outside = np.abs(k - n / 2) > n * eps + 1e-9  # k = 0.6 n is not outside, rounded or not
+        tail.append(np.exp(binomial_log_pmf(k, n, 0.5))[outside].sum())
+    right.plot(m, chebyshev(0.25, m, eps), "--", color=ORANGE, label=r"$\sigma^2 / (m \epsilon^2)$")
+    right.plot(m, tail, color=BLUE, lw=0.8, label=r"Pr(|mean $- \mu| > \epsilon$)")
+    right.set(xlabel="throws $m$", ylabel="probability", yscale="log", ylim=(1e-6, 2))
+    right.legend(loc="lower left")
+
+
+if __name__ == "__main__":
+    run_script(__file__)

@@ -1,0 +1,510 @@
+"""What the chapters share: one loop, one way to check input, one way to be an estimator.
+
+Contents
+    The loop        iterate, Run
+    Input           check_samples, check_labels, check_targets, check_weights, check_number,
+                    check_choice, check_flag, check_random_state
+    Labels          one_vs_rest
+    Estimators      Estimator, Classifier, Regressor, Transformer, Clusterer, DensityEstimator
+    Exceptions      NotFittedError, ConvergenceWarning, DataConversionWarning
+
+Nothing here imports scikit-learn, and yet its clone, Pipeline, GridSearchCV and check_estimator
+take these estimators for their own. Three things see to that: the parameters are the arguments
+of ``__init__``, the tags are built when scikit-learn asks, and an exception that scikit-learn
+has too is also an instance of its class once scikit-learn is loaded.
+"""
+
+import inspect
+import sys
+import warnings
+from math import inf, isfinite
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+__all__ = [
+    "iterate", "Run", "check_samples", "check_labels", "check_targets", "check_weights",
+    "check_number", "check_choice", "check_flag", "check_random_state", "one_vs_rest",
+    "Estimator", "Classifier", "Regressor", "Transformer", "Clusterer", "DensityEstimator",
+    "NotFittedError", "ConvergenceWarning", "DataConversionWarning",
+]  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------
+# The loop
+# ---------------------------------------------------------------------------------------
+
+
+class Run(NamedTuple):
+    """How an algorithm ended.
+
+    Attributes
+    ----------
+    state : NamedTuple
+        The last one.
+    history : ndarray of shape (n_iter + 1,)
+        The objective of every state, the start included.
+    n_iter : int
+        Steps taken.
+    converged : bool
+        Whether the rule was met, or the algorithm came to its own end.
+    """
+
+    state: Any
+    history: np.ndarray
+    n_iter: int
+    converged: bool
+
+
+def iterate(states, rule, tol, max_iter):
+    """Run an algorithm until ``state.<rule> <= tol``, for at most `max_iter` steps.
+
+    `states` yields the start and then a state per step, each with its `objective`; an
+    objective that is no longer finite ends the run, and so does the end of `states`.
+
+    Returns
+    -------
+    Run
+
+    >>> class Halving(NamedTuple):
+    ...     objective: float
+    >>> run = iterate((Halving(2.0**-k) for k in range(99)), "objective", tol=0.1, max_iter=20)
+    >>> run.state, run.n_iter, run.converged
+    (Halving(objective=0.0625), 4, True)
+    """
+    history, converged = [], False
+    for n_iter, state in enumerate(states):
+        history.append(state.objective)
+        converged = bool(getattr(state, rule) <= tol)
+        if converged or n_iter == max_iter or not isfinite(state.objective):
+            break
+    else:
+        converged = True
+    return Run(state, np.array(history), n_iter, converged)
+
+
+# ---------------------------------------------------------------------------------------
+# Exceptions
+# ---------------------------------------------------------------------------------------
+
+
+class NotFittedError(ValueError, AttributeError):
+    """An estimator was used before ``fit``."""
+
+
+class ConvergenceWarning(UserWarning):
+    """An algorithm was stopped before its stopping rule was met."""
+
+
+class DataConversionWarning(UserWarning):
+    """Input was taken for something other than its shape says."""
+
+
+def _shared(kind):
+    """The exception `kind`, being also scikit-learn's of that name if scikit-learn is loaded."""
+    theirs = getattr(sys.modules.get("sklearn.exceptions"), kind.__name__, None)
+    return kind if theirs is None else type(kind.__name__, (kind, theirs), {})
+
+
+# ---------------------------------------------------------------------------------------
+# Input
+# ---------------------------------------------------------------------------------------
+
+
+def check_samples(X):
+    """X as a float64 array of shape (n, d), a sample per row.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is sparse, text, complex, not 2-D, empty or not finite.
+
+    >>> check_samples([[1, 2], [3, 4]])
+    array([[1., 2.],
+           [3., 4.]])
+    """
+    if hasattr(X, "toarray"):
+        raise TypeError("X must be dense; got a sparse matrix: pass X.toarray()")
+    X = np.asarray(X)
+    if X.dtype.kind in "USmM":
+        raise TypeError(f"X must hold numbers; got dtype {X.dtype}")
+    if np.iscomplexobj(X):
+        raise ValueError(f"Complex data not supported: X must be real; got dtype {X.dtype}")
+    if X.ndim != 2:
+        raise ValueError(
+            f"X must be a 2-D array, a sample per row; got {X.ndim}-D of shape {X.shape}. "
+            "Reshape your data: X.reshape(-1, 1) for one feature, X.reshape(1, -1) for one sample"
+        )
+    for count, what in zip(X.shape, ("sample", "feature"), strict=True):
+        if count == 0:
+            raise ValueError(
+                f"X has no {what}: 0 {what}(s) (shape={X.shape}) while a minimum of 1 is required."
+            )
+    X = X.astype(np.float64, copy=False)
+    _check_finite("X", X)
+    return X
+
+
+def check_labels(y, n):
+    """Labels y as an array of shape (n,): classes of any kind, two of them at least.
+
+    Raises
+    ------
+    ValueError
+        If it is missing, of another shape, not finite, continuous or of one class only.
+
+    >>> check_labels(["b", "a", "b"], 3)
+    array(['b', 'a', 'b'], dtype='<U1')
+    """
+    y = _check_column(y, n)
+    if y.dtype.kind == "f":
+        _check_finite("y", y)
+        if not np.array_equal(y, np.round(y)):
+            raise ValueError(f"Unknown label type: y must hold classes; got numbers as {y[0]!r}")
+    if len(np.unique(y)) < 2:
+        raise ValueError(f"y must hold at least 2 classes; got 1 class: {y[0]!r}")
+    return y
+
+
+def check_targets(y, n):
+    """Targets y as a float64 array of shape (n,).
+
+    Raises
+    ------
+    ValueError
+        If it is missing, of another shape, complex or not finite.
+
+    >>> check_targets([1, 2], 2)
+    array([1., 2.])
+    """
+    y = _check_column(y, n)
+    if np.iscomplexobj(y):
+        raise ValueError(f"Complex data not supported: y must be real; got dtype {y.dtype}")
+    y = y.astype(np.float64, copy=False)
+    _check_finite("y", y)
+    return y
+
+
+def check_weights(sample_weight, n):
+    """Weights of the samples as a float64 array of shape (n,); ones for None.
+
+    Raises
+    ------
+    ValueError
+        If they are of another shape, not finite, negative or all zero.
+
+    >>> check_weights(None, 2)
+    array([1., 1.])
+    """
+    if sample_weight is None:
+        return np.ones(n)
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != (n,):
+        raise ValueError(f"sample_weight must have shape ({n},); got {weights.shape}")
+    _check_finite("sample_weight", weights)
+    if weights.min() < 0 or weights.max() == 0:
+        raise ValueError("sample_weight must be >= 0 and not zero everywhere")
+    return weights
+
+
+def check_number(name, value, *, above=-inf, at_least=-inf, integer=False):
+    """The `value` of the hyperparameter `name`, if it is a number in its range.
+
+    That is > `above`, >= `at_least` and, with `integer`, whole.
+
+    Raises
+    ------
+    ValueError
+        If it is not.
+
+    >>> check_number("max_iter", 0, at_least=1, integer=True)
+    Traceback (most recent call last):
+    ValueError: max_iter must be an integer >= 1; got 0
+    """
+    kind, word = (Integral, "an integer") if integer else (Real, "a number")
+    if not (isinstance(value, kind) and value > above and value >= at_least):
+        bound = f" > {above}" if above > -inf else f" >= {at_least}" if at_least > -inf else ""
+        raise ValueError(f"{name} must be {word}{bound}; got {value!r}")
+    return value
+
+
+def check_choice(name, value, choices):
+    """The `value` of the hyperparameter `name`, if it is one of the `choices`.
+
+    Raises
+    ------
+    ValueError
+        If it is not.
+
+    >>> check_choice("init", "best", ("k-means++", "random"))
+    Traceback (most recent call last):
+    ValueError: init must be one of 'k-means++', 'random'; got 'best'
+    """
+    if not (value is None or isinstance(value, str)) or value not in choices:
+        listed = ", ".join(map(repr, choices))
+        raise ValueError(f"{name} must be one of {listed}; got {value!r}")
+    return value
+
+
+def check_flag(name, value):
+    """The `value` of the hyperparameter `name`, if it is True or False.
+
+    Raises
+    ------
+    ValueError
+        If it is not.
+
+    >>> check_flag("fit_intercept", "no")
+    Traceback (most recent call last):
+    ValueError: fit_intercept must be True or False; got 'no'
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False; got {value!r}")
+    return bool(value)
+
+
+def check_random_state(random_state):
+    """The Generator that `random_state` stands for: a new one for None or an int, or itself.
+
+    Raises
+    ------
+    ValueError
+        If it is something else.
+
+    >>> check_random_state(0).integers(10, size=3)
+    array([8, 6, 5])
+    """
+    if random_state is None or isinstance(random_state, Integral | np.random.Generator):
+        return np.random.default_rng(random_state)
+    raise ValueError(
+        f"random_state must be None, an int or a numpy Generator; got {random_state!r}"
+    )
+
+
+def _check_column(y, n):
+    if y is None:
+        raise ValueError("fit requires y to be passed, but the target y is None")
+    y = np.asarray(y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        warnings.warn(
+            f"A column-vector y was passed when a 1d array was expected; its shape {y.shape} "
+            "is read as y.ravel()",
+            _shared(DataConversionWarning),
+            stacklevel=4,
+        )
+        y = y.ravel()
+    if y.ndim != 1:
+        raise ValueError(f"y should be a 1d array; got shape {y.shape}")
+    if len(y) != n:
+        raise ValueError(f"X and y must have the same length; got {n} samples, {len(y)} of y")
+    return y
+
+
+def _check_finite(name, values):
+    bad = np.count_nonzero(~np.isfinite(values))
+    if bad:
+        raise ValueError(f"{name} must be finite; it contains NaN or infinity {bad} times")
+
+
+# ---------------------------------------------------------------------------------------
+# Labels
+# ---------------------------------------------------------------------------------------
+
+
+def one_vs_rest(y, classes):
+    """Column k has +1 where y is class k and -1 elsewhere: one two-class problem per column.
+
+    Of two classes only the second needs a column.
+
+    Returns
+    -------
+    ndarray of shape (n, K), or (n, 1) for two classes
+
+    >>> one_vs_rest(np.array(["b", "a", "c"]), ["a", "b", "c"])
+    array([[-1.,  1., -1.],
+           [ 1., -1., -1.],
+           [-1., -1.,  1.]])
+    """
+    positives = classes[1:] if len(classes) == 2 else classes
+    return np.where(y[:, None] == np.asarray(positives), 1.0, -1.0)
+
+
+# ---------------------------------------------------------------------------------------
+# Estimators
+# ---------------------------------------------------------------------------------------
+
+
+class Estimator:
+    """Hyperparameters that can be read, set and printed: the arguments of ``__init__``."""
+
+    @classmethod
+    def _defaults(cls):
+        arguments = list(inspect.signature(cls.__init__).parameters.values())[1:]
+        return {a.name: a.default for a in arguments}
+
+    def get_params(self, deep=True):
+        """The hyperparameters by name; with `deep`, those of an inner estimator as a__b."""
+        params = {name: getattr(self, name) for name in self._defaults()}
+        inner = {k: v for k, v in params.items() if deep and isinstance(v, Estimator)}
+        for name, estimator in inner.items():
+            params |= {f"{name}__{k}": v for k, v in estimator.get_params().items()}
+        return params
+
+    def set_params(self, **params):
+        """Set hyperparameters by name and return self."""
+        for name, value in params.items():
+            outer, _, inner = name.partition("__")
+            if outer not in self._defaults():
+                has = ", ".join(self._defaults())
+                raise ValueError(f"{type(self).__name__} has no parameter {outer!r}; it has {has}")
+            if inner:
+                getattr(self, outer).set_params(**{inner: value})
+            else:
+                setattr(self, outer, value)
+        return self
+
+    def __repr__(self):
+        """The call that makes this estimator; defaults are left out."""
+        given = {k: repr(getattr(self, k)) for k, v in self._defaults().items()}
+        given = [f"{k}={v}" for k, v in given.items() if v != repr(self._defaults()[k])]
+        return f"{type(self).__name__}({', '.join(given)})"
+
+    def __sklearn_tags__(self):
+        """What kind of estimator this is; only scikit-learn asks."""
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type=None, target_tags=TargetTags(required=False), input_tags=InputTags()
+        )
+
+    def _record(self, runs, rule, tol):
+        """Keep how the run (or the list of runs) of `fit` ended; warn its caller once if cut."""
+        several = [runs] if isinstance(runs, Run) else runs
+        self.history_ = runs.history if isinstance(runs, Run) else [r.history for r in runs]
+        self.n_iter_ = max(run.n_iter for run in several)
+        self.converged_ = all(run.converged for run in several)
+        if not self.converged_:
+            worst = max(getattr(run.state, rule) for run in several)
+            warnings.warn(
+                f"{type(self).__name__} stopped after {self.n_iter_} iterations with "
+                f"{rule} = {worst:.3g} > {tol:g}: see history_, or raise max_iter",
+                _shared(ConvergenceWarning),
+                stacklevel=3,
+            )
+
+    def _remember(self, X):
+        """End `fit`: keep the number of features of its X and, of a data frame, their names.
+
+        From here on the estimator counts as fitted.
+        """
+        self.n_features_in_ = np.shape(X)[1]
+        vars(self).pop("feature_names_in_", None)
+        names = _feature_names(X)
+        if names is not None:
+            self.feature_names_in_ = names
+        return self
+
+    def _check_fitted(self, X):
+        """Samples for a fitted estimator: fitted it must be, and to the same features."""
+        name = type(self).__name__
+        if not hasattr(self, "n_features_in_"):
+            raise _shared(NotFittedError)(f"This {name} is not fitted yet: call fit first")
+        given, known = _feature_names(X), getattr(self, "feature_names_in_", None)
+        if given is not None and known is not None and list(given) != list(known):
+            raise ValueError(
+                "The feature names should match those that were passed during fit, in their "
+                f"order: {list(known)}; got {list(given)}"
+            )
+        X = check_samples(X)
+        if X.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {X.shape[1]} features, but {name} is expecting "
+                f"{self.n_features_in_} features as input"
+            )
+        return X
+
+
+def _feature_names(X):
+    """The column names of a data frame, if all are strings; else None."""
+    names = getattr(X, "columns", None)
+    if names is None or not all(isinstance(name, str) for name in names):
+        return None
+    return np.asarray(names, dtype=object)
+
+
+class Classifier(Estimator):
+    """An estimator that predicts labels."""
+
+    def score(self, X, y, sample_weight=None):
+        """Accuracy: the share of samples whose predicted label is right."""
+        return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
+
+    def __sklearn_tags__(self):
+        """Tags of a classifier."""
+        from sklearn.utils import ClassifierTags
+
+        tags = super().__sklearn_tags__()
+        tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
+        tags.target_tags.required = True
+        return tags
+
+
+class Regressor(Estimator):
+    """An estimator that predicts numbers."""
+
+    def score(self, X, y, sample_weight=None):
+        """R^2 = 1 - sum_i (y_i - f_i)^2 / sum_i (y_i - mean y)^2; of constant y, 1 or 0."""
+        y = np.asarray(y, dtype=np.float64)
+        spread = np.average((y - np.average(y, weights=sample_weight)) ** 2, weights=sample_weight)
+        error = np.average((y - self.predict(X)) ** 2, weights=sample_weight)
+        return float(1 - error / spread) if spread > 0 else float(error == 0)
+
+    def __sklearn_tags__(self):
+        """Tags of a regressor."""
+        from sklearn.utils import RegressorTags
+
+        tags = super().__sklearn_tags__()
+        tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
+        tags.target_tags.required = True
+        return tags
+
+
+class Transformer(Estimator):
+    """An estimator that maps samples to samples."""
+
+    def fit_transform(self, X, y=None):
+        """Fit to X and transform it."""
+        return self.fit(X, y).transform(X)
+
+    def __sklearn_tags__(self):
+        """Tags of a transformer."""
+        from sklearn.utils import TransformerTags
+
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags = TransformerTags()
+        return tags
+
+
+class Clusterer(Estimator):
+    """An estimator that labels the samples it was fitted to, in ``labels_``."""
+
+    def fit_predict(self, X, y=None):
+        """Fit to X and return its labels; y is not used."""
+        return self.fit(X).labels_
+
+    def __sklearn_tags__(self):
+        """Tags of a clusterer."""
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "clusterer"
+        return tags
+
+
+class DensityEstimator(Estimator):
+    """An estimator of the density that the samples come from."""
+
+    def __sklearn_tags__(self):
+        """Tags of a density estimator."""
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "density_estimator"
+        return tags

@@ -1,0 +1,572 @@
+"""Probability: what the other chapters compute with.
+
+A probability is a number between 0 and 1 given to events, and everything else follows from
+three rules. The chapter begins with finite spaces, where each answer is an exact fraction if
+the weights are (`fractions.Fraction`; arrays of them have dtype object), goes on to moments and
+to the named families, and ends with the multivariate normal.
+
+Contents
+    Finite spaces         check_space, fair, probability, exclusive, conditional_probability,
+                          independent, total_probability, bayes
+    Random variables      push_forward, sample_atoms
+    Joint tables          marginals, given_x, given_y
+    Moments               expectation, second_moment, covariance, affine_moments, is_psd, is_pd,
+                          chebyshev
+    Discrete families     bernoulli_log_pmf, binomial_log_pmf, poisson_log_pmf
+    Continuous families   gauss_legendre, probability_between, uniform_density, uniform_cdf,
+                          normal_log_density, normal_cdf
+    Multivariate normal   multivariate_normal_log_density, sample_multivariate_normal,
+                          Normal, marginal_normal, conditional_normal
+
+Symbols
+    P         dict           weight P({omega}) >= 0 of every outcome omega; the weights sum to 1
+    A, B      set            events: sets of outcomes; also A (m, d), b (m,) of a map x -> A x + b
+    p         (k,)           weights of the k atoms of a discrete law
+    x         (k,), (k, d)   its atoms, numbers or vectors; where a density is taken, any points
+    joint     (k_y, k_x)     table of Pr(Y = y_i, X = x_j): a row per y, a column per x
+    prior     (k,)           P(B_j) of the pieces of a partition; likelihood (k,): P(A | B_j)
+    X         (n, d)         samples, one per row
+    mu        (d,)           mean
+    Sigma     (d, d)         covariance matrix, Sigma = L L^T with L lower triangular
+    sigma2    float          variance sigma^2 of a number
+    S         (d, d)         any symmetric matrix
+    rng       Generator      source of random numbers
+
+Notes: MLN "Probability and Statistics" to "Multivariate Normal Distribution"; IRHD 1.1 and 1.2;
+REP "Bagging" (the law of large numbers). MLN writes R for our Sigma and n for our d; IRHD has
+p for our d, and Dirac deltas for the atoms of a discrete law.
+"""
+
+from fractions import Fraction
+from math import erfc, lgamma, log, pi
+from typing import NamedTuple
+
+import numpy as np
+
+__all__ = [
+    "check_space", "fair", "probability", "exclusive", "conditional_probability", "independent",
+    "total_probability", "bayes", "push_forward", "sample_atoms", "marginals", "given_x",
+    "given_y", "expectation", "second_moment", "covariance", "affine_moments", "is_psd", "is_pd",
+    "chebyshev", "bernoulli_log_pmf", "binomial_log_pmf", "poisson_log_pmf", "gauss_legendre",
+    "probability_between", "uniform_density", "uniform_cdf", "normal_log_density", "normal_cdf",
+    "multivariate_normal_log_density", "sample_multivariate_normal", "Normal", "marginal_normal",
+    "conditional_normal",
+]  # fmt: skip
+
+ROUND_OFF = 1e-12  # weights may miss 1 by this; eigenvalues this small, relatively, are 0
+ASYMMETRY = 1e-8  # what rounding may leave of S - S^T, relatively to S
+
+
+# ---------------------------------------------------------------------------------------
+# Finite spaces
+# ---------------------------------------------------------------------------------------
+
+
+def check_space(P):
+    """P itself, if it is a probability space: P({omega}) >= 0 and P(Omega) = 1.
+
+    Raises: ValueError if a weight is negative or the weights do not sum to 1.
+
+    >>> check_space({"heads": 0.5, "tails": 0.6})
+    Traceback (most recent call last):
+    ValueError: the weights of a probability space must sum to 1; got 1.1
+    """
+    for outcome, weight in P.items():
+        if not weight >= 0:
+            raise ValueError(f"weights must be >= 0; got P({{{outcome!r}}}) = {weight}")
+    total = sum(P.values())
+    if abs(total - 1) > ROUND_OFF:
+        raise ValueError(f"the weights of a probability space must sum to 1; got {total}")
+    return P
+
+
+def fair(outcomes):
+    """The space in which every one of the distinct `outcomes` has the same weight, a Fraction.
+
+    >>> fair(["heads", "tails"])
+    {'heads': Fraction(1, 2), 'tails': Fraction(1, 2)}
+    """
+    outcomes = list(dict.fromkeys(outcomes))
+    return check_space({omega: Fraction(1, len(outcomes)) for omega in outcomes})
+
+
+def probability(P, A):
+    """P(A) = sum of the weights of the outcomes in A; what is no outcome weighs nothing.
+
+    >>> probability(fair(range(1, 7)), {2, 4, 6})
+    Fraction(1, 2)
+
+    Claims: probability-01
+    """
+    return sum(weight for omega, weight in P.items() if omega in A)
+
+
+def exclusive(A, B):
+    """Whether A and B are mutually exclusive: no outcome is in both.
+
+    >>> exclusive({1, 2}, {3}), exclusive({1, 2}, {2, 3})
+    (True, False)
+    """
+    return not set(A) & set(B)
+
+
+def conditional_probability(P, A, B):
+    """P(A | B) = P(A and B) / P(B).
+
+    Raises: ValueError if P(B) = 0.
+
+    >>> die = fair(range(1, 7))
+    >>> conditional_probability(die, {6}, {2, 4, 6})
+    Fraction(1, 3)
+
+    Claims: probability-02
+    """
+    of_B = probability(P, B)
+    if of_B == 0:
+        raise ValueError("P(A | B) is defined for P(B) > 0 only; got P(B) = 0")
+    return probability(P, set(A) & set(B)) / of_B
+
+
+def independent(P, A, B):
+    """Whether P(A and B) = P(A) P(B): given B, the event A is as probable as without.
+
+    Exact for weights that are fractions. This form covers P(B) = 0 too.
+
+    >>> die = fair(range(1, 7))
+    >>> independent(die, {2, 4, 6}, {1, 2}), independent(die, {2, 4, 6}, {1, 3})
+    (True, False)
+    """
+    return probability(P, set(A) & set(B)) == probability(P, A) * probability(P, B)
+
+
+def total_probability(likelihood, prior):
+    """P(A) = sum_j P(A | B_j) P(B_j) over the pieces B_j of a partition.
+
+    >>> float(total_probability(np.array([0.5, 1.0]), prior=np.array([0.5, 0.5])))
+    0.75
+    """
+    return (likelihood * prior).sum()
+
+
+def bayes(likelihood, prior):
+    """P(B_j | A) = P(A | B_j) P(B_j) / P(A), with P(A) by `total_probability`.
+
+    Writing P(A and B_j) in two ways gives the rule; MLN's lines for it carry a stray factor P
+    (probability-21). A drawer of two coins, one with two heads, and it comes up heads:
+
+    >>> bayes(likelihood=np.array([0.5, 1.0]), prior=np.array([0.5, 0.5]))
+    array([0.33333333, 0.66666667])
+
+    Returns: the posterior (k,). Raises: ValueError if P(A) = 0.
+    """
+    of_A = total_probability(likelihood, prior)
+    if of_A == 0:
+        raise ValueError("P(B_j | A) is defined for P(A) > 0 only; got P(A) = 0")
+    return likelihood * prior / of_A
+
+
+# ---------------------------------------------------------------------------------------
+# Random variables
+# ---------------------------------------------------------------------------------------
+
+
+def push_forward(P, X):
+    """The law of a random variable X: Pr(X = x) = P({omega : X(omega) = x}).
+
+    X is any function of the outcomes. The answer is a probability space again, on the values of
+    X, in rising order: the atoms x_i and weights p_i of p_X = sum_i p_i delta(x - x_i).
+
+    >>> push_forward(fair(range(1, 7)), lambda pips: pips % 2)
+    {0: Fraction(1, 2), 1: Fraction(1, 2)}
+
+    Claims: probability-04
+    """
+    return {x: probability(P, {o for o in P if X(o) == x}) for x in sorted({X(o) for o in P})}
+
+
+def sample_atoms(n, p, *, rng):
+    """The numbers 0, ..., k - 1 of n atoms drawn with weights p: the u-th quantile, u uniform.
+
+    >>> sample_atoms(5, np.array([0.0, 1.0, 0.0]), rng=np.random.default_rng(0))
+    array([1, 1, 1, 1, 1])
+    """
+    steps = np.cumsum(np.asarray(p, dtype=float))
+    return np.searchsorted(steps, steps[-1] * rng.random(n), side="right")
+
+
+# ---------------------------------------------------------------------------------------
+# Joint tables
+# ---------------------------------------------------------------------------------------
+
+
+def marginals(joint):
+    """p_X(x_j) = sum_i joint_ij and p_Y(y_i) = sum_j joint_ij, with their arguments so.
+
+    (Table 1.1 of IRHD heads them p_x(X) and p_y(Y): probability-21.)
+
+    Returns: p_X (k_x,) and p_Y (k_y,).
+
+    >>> p_X, p_Y = marginals(np.array([[0.25, 0.0], [0.25, 0.5]]))
+    >>> p_X, p_Y
+    (array([0.5, 0.5]), array([0.25, 0.75]))
+
+    Claims: probability-14
+    """
+    return joint.sum(axis=0), joint.sum(axis=1)
+
+
+def given_x(joint, j):
+    """p_{Y | X = x_j}(y_i) = joint_ij / p_X(x_j), for all i.
+
+    Returns: (k_y,). Raises: ValueError if p_X(x_j) = 0.
+
+    >>> given_x(np.array([[0.25, 0.0], [0.25, 0.5]]), j=0)
+    array([0.5, 0.5])
+    """
+    return _conditional(joint[:, j], "p_X(x_j)")
+
+
+def given_y(joint, i):
+    """p_{X | Y = y_i}(x_j) = joint_ij / p_Y(y_i), for all j.
+
+    Returns: (k_x,). Raises: ValueError if p_Y(y_i) = 0.
+
+    >>> given_y(np.array([[0.25, 0.0], [0.25, 0.5]]), i=0)
+    array([1., 0.])
+    """
+    return _conditional(joint[i], "p_Y(y_i)")
+
+
+def _conditional(part, name):
+    """A row or column of a joint table, divided by its sum."""
+    if part.sum() == 0:
+        raise ValueError(f"a conditional law is defined for {name} > 0 only; got {name} = 0")
+    return part / part.sum()
+
+
+# ---------------------------------------------------------------------------------------
+# Moments
+# ---------------------------------------------------------------------------------------
+
+
+def expectation(p, x):
+    """E[X] = sum_i p_i x_i, a number for numbers x (k,) and a vector (d,) for vectors (k, d).
+
+    For a density, take the nodes of `gauss_legendre` for atoms, weighted by it.
+
+    >>> expectation(np.array([0.5, 0.5]), np.array([[0.0, 2.0], [4.0, 2.0]]))
+    array([2., 2.])
+
+    Claims: probability-09
+    """
+    return p @ x
+
+
+def second_moment(p, x):
+    """E[X X^T] = sum_i p_i x_i x_i^T of vectors x (k, d), about the origin.
+
+    >>> second_moment(np.array([0.5, 0.5]), np.array([[0.0], [4.0]]))
+    array([[8.]])
+    """
+    S = (p[:, None] * x).T @ x
+    return (S + S.T) / 2  # the two differ in the last bit
+
+
+def covariance(p, x):
+    """Var[X] = E[(X - mu)(X - mu)^T] of vectors x (k, d), with p_i = 1/n for a sample.
+
+    Entry (i, j) is cov(X_i, X_j) = E[X_i X_j] - E[X_i] E[X_j]; the variances are on the diagonal.
+    This is the second moment about the mean, and not the second moment, for which IRHD 1.2
+    takes it (probability-11): E[X X^T] = Var[X] + mu mu^T.
+
+    >>> covariance(np.array([0.5, 0.5]), np.array([[0.0, 1.0], [4.0, 1.0]]))
+    array([[4., 0.],
+           [0., 0.]])
+
+    Claims: probability-10
+    """
+    return second_moment(p, x - expectation(p, x))
+
+
+def affine_moments(mu, Sigma, A, b):
+    """Mean and covariance of A X + b: E[A X + b] = A mu + b and Var[A X + b] = A Sigma A^T.
+
+    Returns: (m,) and (m, m).
+
+    >>> mean, variance = affine_moments(np.array([1.0]), np.eye(1), np.array([[3.0]]), b=1.0)
+    >>> mean, variance
+    (array([4.]), array([[9.]]))
+    """
+    return A @ mu + b, A @ Sigma @ A.T
+
+
+def is_psd(S, tol=ROUND_OFF):
+    """Whether x^T S x >= 0 for all x: no eigenvalue is below -tol times the largest in size.
+
+    Every covariance matrix is (x^T Var[X] x = E[(x^T (X - mu))^2]), also that of constants, 0.
+
+    >>> is_psd(np.diag([1.0, 0.0])), is_psd(np.diag([1.0, -1.0]))
+    (True, False)
+
+    Claims: probability-13
+    """
+    eigenvalues = np.linalg.eigvalsh(_symmetric(S))
+    return bool(eigenvalues[0] >= -tol * np.abs(eigenvalues).max())
+
+
+def is_pd(S, tol=ROUND_OFF):
+    """Whether x^T S x > 0 for all x but 0: all eigenvalues exceed tol times the largest in size.
+
+    >>> is_pd(np.eye(2)), is_pd(np.diag([1.0, 0.0]))
+    (True, False)
+    """
+    eigenvalues = np.linalg.eigvalsh(_symmetric(S))
+    return bool(eigenvalues[0] > tol * np.abs(eigenvalues).max())
+
+
+def _symmetric(S, name="S"):
+    """S, if it is square and symmetric to rounding."""
+    if S.ndim != 2 or S.shape[0] != S.shape[1]:
+        raise ValueError(f"{name} must be square; got shape {S.shape}")
+    difference = np.abs(S - S.T).max()
+    if difference > ASYMMETRY * np.abs(S).max():
+        raise ValueError(f"{name} must be symmetric; it differs from its transpose by {difference}")
+    return S
+
+
+def chebyshev(sigma2, m, eps):
+    """Pr(|mean of m draws - mu| > eps) <= sigma^2 / (m eps^2), at most 1; m draws, distance eps.
+
+    As m grows it tends to 0 for every eps > 0: the weak law of large numbers.
+
+    >>> float(chebyshev(0.25, m=100, eps=0.5))
+    0.01
+    """
+    return np.minimum(1.0, sigma2 / (m * eps**2))
+
+
+# ---------------------------------------------------------------------------------------
+# Discrete families
+# ---------------------------------------------------------------------------------------
+
+
+def bernoulli_log_pmf(k, p):
+    """ln Pr(K = k) = k ln p + (1 - k) ln(1 - p) for k in {0, 1}; mean p, variance p (1 - p).
+
+    >>> np.exp(bernoulli_log_pmf(np.array([0, 1, 2]), p=0.25))
+    array([0.75, 0.25, 0.  ])
+
+    Claims: probability-06
+    """
+    return binomial_log_pmf(k, 1, p)
+
+
+def binomial_log_pmf(k, n, p):
+    """ln Pr(K = k) = ln C(n, k) + k ln p + (n - k) ln(1 - p): k heads in n throws.
+
+    Its mean is n p, its variance n p (1 - p); outside 0, ..., n the probability is 0, its log -inf.
+
+    >>> np.exp(binomial_log_pmf(np.array([0, 1, 2, 3]), n=2, p=0.5)).round(12)
+    array([0.25, 0.5 , 0.25, 0.  ])
+    """
+    possible = _is_count(k) & (k <= n)
+    k = np.where(possible, k, 0)
+    log_choose = _log_factorial(n) - _log_factorial(k) - _log_factorial(n - k)
+    return np.where(possible, log_choose + _x_log(k, p) + _x_log(n - k, 1 - p), -np.inf)
+
+
+def poisson_log_pmf(k, rate):
+    """ln Pr(K = k) = k ln(rate) - rate - ln k!, with mean and variance rate (the notes' lambda).
+
+    The binomial law tends to it as n grows with n p = rate.
+
+    >>> np.exp(poisson_log_pmf(np.array([-1, 0]), rate=np.log(2))).round(12)
+    array([0. , 0.5])
+    """
+    possible = _is_count(k)
+    k = np.where(possible, k, 0)
+    return np.where(possible, _x_log(k, rate) - rate - _log_factorial(k), -np.inf)
+
+
+def _is_count(k):
+    """Where k is 0, 1, 2, ..."""
+    return (k >= 0) & (k == np.floor(k))
+
+
+def _x_log(x, y):
+    """x ln y, with 0 ln 0 = 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(x == 0, 0.0, x * np.log(y))
+
+
+_log_factorial = np.vectorize(lambda k: lgamma(k + 1), otypes=[float])
+
+
+# ---------------------------------------------------------------------------------------
+# Continuous families
+# ---------------------------------------------------------------------------------------
+
+
+def gauss_legendre(a, b, pieces=1, order=20):
+    """Nodes x and weights w with sum_i w_i f(x_i) = int_a^b f(x) dx.
+
+    Exact for polynomials of a degree below 2 `order` on each of the equal `pieces`, and so
+    accurate to rounding where f is smooth across each. A grid of nodes does for the plane.
+
+    Returns: x and w, (pieces * order,) each.
+
+    >>> x, w = gauss_legendre(0, 3)
+    >>> round(float(w @ x**2), 12)
+    9.0
+    """
+    nodes, weights = np.polynomial.legendre.leggauss(order)
+    edges = np.linspace(a, b, pieces + 1)
+    half = (b - a) / (2 * pieces)
+    middles = (edges[:-1] + edges[1:]) / 2
+    return (middles[:, None] + half * nodes).ravel(), np.tile(half * weights, pieces)
+
+
+def probability_between(density, a, b, pieces=64):
+    """Pr(a <= X <= b) = int_a^b p_X(x) dx of a density given as a function, by quadrature.
+
+    >>> round(float(probability_between(lambda x: 2 * x, 0.0, 0.5)), 12)
+    0.25
+
+    Claims: probability-07
+    """
+    x, w = gauss_legendre(a, b, pieces)
+    return w @ density(x)
+
+
+def uniform_density(x, a, b):
+    """p(x) = 1 / (b - a) for a <= x <= b and 0 elsewhere; mean (a + b)/2, variance (b - a)^2/12.
+
+    It jumps at a and b: IRHD 1.2 asks of a density that it be continuous, and all that it has
+    to be is nonnegative and integrable (probability-08).
+
+    >>> uniform_density(np.array([-1.0, 1.0, 3.0]), a=0.0, b=2.0)
+    array([0. , 0.5, 0. ])
+    """
+    return np.where((a <= x) & (x <= b), 1 / (b - a), 0.0)
+
+
+def uniform_cdf(x, a, b):
+    """Pr(X <= x) = (x - a) / (b - a), between 0 and 1; continuous, unlike the density.
+
+    >>> uniform_cdf(np.array([-1.0, 0.5, 3.0]), a=0.0, b=2.0)
+    array([0.  , 0.25, 1.  ])
+    """
+    return np.clip((x - a) / (b - a), 0.0, 1.0)
+
+
+def normal_log_density(x, mu, sigma2):
+    """ln p(x) = -1/2 ln(2 pi sigma^2) - (x - mu)^2 / (2 sigma^2), of N(mu, sigma^2).
+
+    >>> np.exp(normal_log_density(np.array([0.0, 1.0]), mu=0.0, sigma2=1.0)).round(6)
+    array([0.398942, 0.241971])
+    """
+    z = (x - mu) / np.sqrt(sigma2)
+    return -0.5 * np.log(2 * pi * sigma2) - z**2 / 2
+
+
+def normal_cdf(x, mu, sigma2):
+    """Pr(X <= x) = (1 + erf((x - mu) / (sigma sqrt 2))) / 2, of N(mu, sigma^2).
+
+    >>> normal_cdf(np.array([-np.inf, 0.0, 1.0]), mu=0.0, sigma2=1.0).round(6)
+    array([0.      , 0.5     , 0.841345])
+    """
+    return _erfc(-(x - mu) / np.sqrt(2 * sigma2)) / 2
+
+
+_erfc = np.vectorize(erfc, otypes=[float])  # 1 - erf, which keeps the digits of a small tail
+
+
+# ---------------------------------------------------------------------------------------
+# Multivariate normal
+# ---------------------------------------------------------------------------------------
+
+
+def multivariate_normal_log_density(X, mu, Sigma):
+    """ln p(x) = -1/2 (d ln(2 pi) + ln |Sigma| + (x - mu)^T Sigma^{-1} (x - mu)) of every row.
+
+    By Cholesky, Sigma = L L^T: ln |Sigma| = 2 sum_j ln L_jj, and the quadratic form is ||z||^2
+    with L z = x - mu. The second parameter of N(mu, Sigma) is the covariance, of a number
+    sigma^2; MLN prints N(mu, sigma) beside a density in Sigma (probability-19).
+
+    Returns: (n,). Raises: ValueError if Sigma is not positive definite.
+
+    >>> X = np.array([[0.0, 0.0], [2.0, 0.0]])
+    >>> log_p = multivariate_normal_log_density(X, mu=np.zeros(2), Sigma=np.diag([4.0, 1.0]))
+    >>> log_p + np.log(2 * np.pi * 2)
+    array([ 0. , -0.5])
+
+    Claims: probability-18
+    """
+    L = _cholesky(Sigma)
+    Z = np.linalg.solve(L, np.eye(len(L))) @ (X - mu).T  # L^{-1} is small, and used n times
+    log_det = 2 * np.log(np.diag(L)).sum()
+    return -0.5 * (len(L) * log(2 * pi) + log_det + np.einsum("ji,ji->i", Z, Z))
+
+
+def sample_multivariate_normal(n, mu, Sigma, *, rng):
+    """n draws x = mu + L z of N(mu, Sigma), z of d independent N(0, 1): Var[L z] = L I L^T = Sigma.
+
+    Returns: (n, d). Raises: ValueError if Sigma is not positive definite.
+
+    >>> rng = np.random.default_rng(0)
+    >>> X = sample_multivariate_normal(5, np.array([100.0]), np.eye(1), rng=rng)
+    >>> X.shape, bool((abs(X - 100) < 10).all())
+    ((5, 1), True)
+    """
+    return mu + rng.standard_normal((n, len(mu))) @ _cholesky(Sigma).T
+
+
+def _cholesky(Sigma):
+    """The L of Sigma = L L^T, or a message that says what is wrong with Sigma."""
+    try:
+        return np.linalg.cholesky(_symmetric(Sigma, "Sigma"))
+    except np.linalg.LinAlgError:
+        least = np.linalg.eigvalsh(Sigma)[0]
+        raise ValueError(
+            f"Sigma must be positive definite; its smallest eigenvalue is {least:.3g}"
+        ) from None
+
+
+class Normal(NamedTuple):
+    """The parameters of N(mean, covariance)."""
+
+    mean: np.ndarray  # (d,)
+    covariance: np.ndarray  # (d, d)
+
+
+def marginal_normal(mu, Sigma, keep):
+    """The law of the coordinates `keep` of N(mu, Sigma): N(mu_a, Sigma_aa), a = keep.
+
+    Returns: a `Normal`.
+
+    >>> marginal_normal(np.array([1.0, 2.0]), np.array([[4.0, 1.0], [1.0, 3.0]]), keep=[1])
+    Normal(mean=array([2.]), covariance=array([[3.]]))
+    """
+    return Normal(mu[keep], Sigma[np.ix_(keep, keep)])
+
+
+def conditional_normal(mu, Sigma, given, value):
+    """The law of the other coordinates of N(mu, Sigma) where the coordinates `given` have `value`.
+
+    With b the coordinates given and a the others, it is the normal law of
+
+        mean        mu_a + Sigma_ab Sigma_bb^{-1} (value - mu_b),  linear in the value,
+        covariance  Sigma_aa - Sigma_ab Sigma_bb^{-1} Sigma_ba,  whatever the value.
+
+    Returns: a `Normal`. Raises: ValueError if Sigma_bb is not positive definite.
+
+    >>> Sigma = np.array([[4.0, 1.0], [1.0, 2.0]])
+    >>> conditional_normal(np.array([1.0, 2.0]), Sigma, given=[1], value=np.array([4.0]))
+    Normal(mean=array([2.]), covariance=array([[3.5]]))
+    """
+    others = np.setdiff1d(np.arange(len(mu)), given)
+    S_aa, S_ab = Sigma[np.ix_(others, others)], Sigma[np.ix_(others, given)]
+    L = _cholesky(Sigma[np.ix_(given, given)])
+    half = np.linalg.solve(L, S_ab.T)  # Sigma_ab Sigma_bb^{-1} Sigma_ba = half^T half
+    shift = half.T @ np.linalg.solve(L, value - mu[given])
+    return Normal(mu[others] + shift, S_aa - half.T @ half)

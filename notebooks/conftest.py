@@ -1,0 +1,17 @@
+"""``pytest --nbval`` compares everything but the pictures: here is the rest."""
+
+import pytest
+from execute import pictures, same_picture
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    """A cell that printed what is stored must also have drawn what is stored."""
+    result = yield
+    if hasattr(item, "test_outputs"):  # a cell of a notebook, and what it has just put out
+        drawn, stored = pictures(item.test_outputs), pictures(item.cell.outputs)
+        if len(drawn) != len(stored):
+            item.raise_cell_error(f"{len(drawn)} pictures drawn, {len(stored)} stored")
+        if not all(map(same_picture, drawn, stored)):
+            item.raise_cell_error("a picture differs from the one that is stored")
+    return result
