@@ -398,7 +398,7 @@ class Estimator:
 
         From here on the estimator counts as fitted.
         """
-        self.n_features_in_ = np.shape(X)[1]
+        self.n_features_in_ = np.asarray(X).shape[1]
         vars(self).pop("feature_names_in_", None)
         names = _feature_names(X)
         if names is not None:
@@ -473,9 +473,9 @@ class Regressor(Estimator):
 class Transformer(Estimator):
     """An estimator that maps samples to samples."""
 
-    def fit_transform(self, X, y=None):
-        """Fit to X and transform it."""
-        return self.fit(X, y).transform(X)
+    def fit_transform(self, X, y=None, **fit_params):
+        """Fit to X, with what else `fit` takes, and transform it."""
+        return self.fit(X, y, **fit_params).transform(X)
 
     def __sklearn_tags__(self):
         """Tags of a transformer."""
@@ -489,9 +489,9 @@ class Transformer(Estimator):
 class Clusterer(Estimator):
     """An estimator that labels the samples it was fitted to, in ``labels_``."""
 
-    def fit_predict(self, X, y=None):
-        """Fit to X and return its labels; y is not used."""
-        return self.fit(X).labels_
+    def fit_predict(self, X, y=None, **fit_params):
+        """Fit to X, with what else `fit` takes, and return its labels; y is not used."""
+        return self.fit(X, **fit_params).labels_
 
     def __sklearn_tags__(self):
         """Tags of a clusterer."""
