@@ -7,7 +7,7 @@ to the named families, and ends with the multivariate normal.
 
 Contents
     Finite spaces         check_space, fair, probability, exclusive, conditional_probability,
-                          independent, total_probability, bayes
+                          independent, total_probability, bayes, log_sum_exp
     Random variables      push_forward, sample_atoms
     Joint tables          marginals, given_x, given_y
     Moments               expectation, second_moment, covariance, affine_moments, is_psd, is_pd,
@@ -45,12 +45,12 @@ import numpy as np
 
 __all__ = [
     "check_space", "fair", "probability", "exclusive", "conditional_probability", "independent",
-    "total_probability", "bayes", "push_forward", "sample_atoms", "marginals", "given_x",
-    "given_y", "expectation", "second_moment", "covariance", "affine_moments", "is_psd", "is_pd",
-    "chebyshev", "bernoulli_log_pmf", "binomial_log_pmf", "poisson_log_pmf", "gauss_legendre",
-    "probability_between", "uniform_density", "uniform_cdf", "normal_log_density", "normal_cdf",
-    "multivariate_normal_log_density", "sample_multivariate_normal", "Normal", "marginal_normal",
-    "conditional_normal",
+    "total_probability", "bayes", "log_sum_exp", "push_forward", "sample_atoms", "marginals",
+    "given_x", "given_y", "expectation", "second_moment", "covariance", "affine_moments", "is_psd",
+    "is_pd", "chebyshev", "bernoulli_log_pmf", "binomial_log_pmf", "poisson_log_pmf",
+    "gauss_legendre", "probability_between", "uniform_density", "uniform_cdf",
+    "normal_log_density", "normal_cdf", "multivariate_normal_log_density",
+    "sample_multivariate_normal", "Normal", "marginal_normal", "conditional_normal",
 ]  # fmt: skip
 
 ROUND_OFF = 1e-12  # weights may miss 1 by this; eigenvalues this small, relatively, are 0
@@ -163,6 +163,23 @@ def bayes(likelihood, prior):
     if of_A == 0:
         raise ValueError("P(B_j | A) is defined for P(A) > 0 only; got P(A) = 0")
     return likelihood * prior / of_A
+
+
+def log_sum_exp(a):
+    """ln sum_k exp(a_ik) of every row of a (n, k): `total_probability` in logarithms.
+
+    With the largest a_ik of a row taken out first, exp cannot overflow, and where every term
+    would underflow the largest is kept. A row of -inf has the sum 0, and the logarithm -inf.
+
+    Returns: (n,).
+
+    >>> log_sum_exp(np.array([[-1000.0, -1000.0], [-np.inf, -np.inf]])).round(3)
+    array([-999.307,     -inf])
+    """
+    top = a.max(axis=1)
+    shift = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore"):
+        return shift + np.log(np.exp(a - shift[:, None]).sum(axis=1))
 
 
 # ---------------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from mlnotes.probability import (
     independent,
     is_pd,
     is_psd,
+    log_sum_exp,
     marginal_normal,
     marginals,
     multivariate_normal_log_density,
@@ -148,6 +149,16 @@ def test_bayes_on_events_is_the_conditional_probability_the_other_way_round():
     assert list(bayes(likelihood, prior)) == exact
     with pytest.raises(ValueError, match=r"got P\(A\) = 0"):
         bayes(np.zeros(2), np.array([0.5, 0.5]))
+
+
+def test_log_sum_exp_is_the_logarithm_of_the_sum_and_outlives_its_terms(rng):
+    a = rng.normal(size=(6, 4))
+    direct = [np.log(sum(np.exp(entry) for entry in row)) for row in a]
+    np.testing.assert_allclose(log_sum_exp(a), direct, rtol=1e-14)
+    for shift in (-1e5, 1e5):
+        np.testing.assert_allclose(log_sum_exp(a + shift), np.add(direct, shift), rtol=1e-12)
+    rows = np.array([[-np.inf, 2.0], [-np.inf, -np.inf], [np.inf, 0.0]])
+    np.testing.assert_array_equal(log_sum_exp(rows), [2.0, -np.inf, np.inf])
 
 
 # ---------------------------------------------------------------------------------------
