@@ -187,7 +187,7 @@ def check_targets(y, n):
 
 
 def check_weights(sample_weight, n):
-    """Weights of the samples as a float64 array of shape (n,); ones for None.
+    """The `sample_weight` as a float64 array of shape (n,); ones for None.
 
     Raises
     ------

@@ -263,7 +263,7 @@ def draw_regions(ax, predict, classes):
 
 
 def draw_contours(ax, f, levels=8, **style):
-    """Contour lines over the view of f, which takes points (m, 2)."""
+    """Contour lines of f over the view, at the given `levels` or at so many."""
     style = {"colors": [GREY], "linewidths": 0.8, "zorder": 1} | style
     return ax.contour(*_over_view(ax, f), levels=levels, **style)
 

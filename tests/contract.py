@@ -133,7 +133,7 @@ def snapshot(thing):
     if isinstance(thing, float) and np.isnan(thing):
         return "nan"
     if isinstance(thing, np.random.Generator):
-        return repr(thing.bit_generator.state)
+        return "a source of random numbers, which using it changes"
     if hasattr(thing, "__dict__") and not callable(thing):
         return type(thing), snapshot(vars(thing))
     return rebuilt(thing, snapshot)

@@ -1,0 +1,1023 @@
+"""Data sets: the real ones that the notes name, what they print, generators of the rest.
+
+Every set is one object, the training set {(x_i, y_i), i = 1, ..., n} of the notes. The real sets
+are small text files of the package, or larger ones that a folder must hold and that are checked
+before they are believed. A generated set carries its truth: the parameters that a learner is to
+find are there to compare with.
+
+Contents
+    The training set     TrainingSet, encode, decode, to_signs, to_bits
+    Real sets            load_iris, load_wine, load_breast_cancer, load_digits
+    From a folder        load_mnist, Split, read_idx, load_orl_faces, read_pgm, REAL_SETS
+    Printed examples     joint_table, five_events
+    Linear models        make_linear, Linear, make_curve, Curve, make_patients, Risk
+    Learning theory      make_separable, Hyperplane, make_concept, Box, make_independent_labels
+    Groups and shapes    make_blobs, Blobs, make_moons, make_rings, make_annulus,
+                         make_quadrants, make_three_modes, Modes
+    Stories              make_emails, Words, make_fish
+    Images               place, make_shifted_digits, Placements, make_faces, Faces
+
+Symbols
+    X       (n, d)    samples x, one per row; an image is a row of pixels
+    y       (n,)      labels, or targets
+    K       int       number of classes or groups; -1 and +1 label two, 0, ..., K - 1 more,
+                      except where the notes have names for them
+    w, b              weights (d,) and offset of f(x) = w^T x + b
+    sigma   float     standard deviation of the noise
+    rng     Generator where the random numbers come from: the same seed, the same set
+
+Notes: REP "Overview", "Variable Types and Terminology"; IRHD 1.1, 1.2, 2.2, 3.1, 6; MLN "Bootstrap
+Methods"; ISML "Hard cases", "Feature Extraction". REP writes x^(i) for our x_i: an index, no power.
+"""
+
+import gzip
+import io
+import re
+import zipfile
+import zlib
+from dataclasses import dataclass
+from fractions import Fraction
+from hashlib import sha256
+from importlib.resources import files
+from math import prod
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+__all__ = [
+    "TrainingSet", "encode", "decode", "to_signs", "to_bits", "load_iris", "load_wine",
+    "load_breast_cancer", "load_digits", "load_mnist", "Split", "read_idx", "load_orl_faces",
+    "read_pgm", "REAL_SETS", "joint_table", "five_events", "make_linear", "Linear", "make_curve",
+    "Curve", "make_patients", "Risk", "make_separable", "Hyperplane", "make_concept", "Box",
+    "make_independent_labels", "make_blobs", "Blobs", "make_moons", "make_rings", "make_annulus",
+    "make_quadrants", "make_three_modes", "Modes", "make_emails", "Words", "make_fish", "place",
+    "make_shifted_digits", "Placements", "make_faces", "Faces",
+]  # fmt: skip
+
+
+SIGNS = ("-1", "+1")  # names of the classes -1 and +1
+
+
+# ---------------------------------------------------------------------------------------
+# The training set
+# ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TrainingSet:
+    """The samples x_i with their outputs y_i: T = {(x_i, y_i), i = 1, ..., n}.
+
+    ``len(T)`` is n and ``T[i]`` is (x_i, y_i); a slice gives X and y of its samples, so that
+    ``X, y = T[:]`` takes the set apart.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, d)
+    y : ndarray of shape (n,)
+    feature_names : tuple of d str; x_1, ..., x_d if not given
+    class_names : tuple of K str, in the order of ``np.unique(y)``; empty for regression
+    truth : what a generated set was made from; None for a real one
+    image_shape : the height and width of an image, where a sample is one
+    source : str; where the set is from
+
+    >>> T = TrainingSet(np.array([[5.0, 7.0], [6.0, 8.0]]), np.array([-1, 1]))
+    >>> len(T), T[1], T.feature_names
+    (2, (array([6., 8.]), np.int64(1)), ('x_1', 'x_2'))
+
+    Claims: datasets-01
+    """
+
+    X: np.ndarray
+    y: np.ndarray
+    feature_names: tuple = ()
+    class_names: tuple = ()
+    truth: Any = None
+    image_shape: tuple = ()
+    source: str = "generated"
+
+    def __post_init__(self):
+        if self.X.ndim != 2 or self.y.shape != self.X.shape[:1]:
+            raise ValueError(
+                f"X must have shape (n, d) and y (n,); got {self.X.shape} and {self.y.shape}"
+            )
+        if not self.feature_names:
+            names = tuple(f"x_{j}" for j in range(1, self.X.shape[1] + 1))
+            object.__setattr__(self, "feature_names", names)
+
+    def __len__(self):
+        return len(self.X)
+
+    def __getitem__(self, i):
+        return self.X[i], self.y[i]
+
+    def __eq__(self, other):
+        """Whether the other holds the same samples, outputs and names."""
+        if not isinstance(other, TrainingSet):
+            return NotImplemented
+        mine = self.feature_names, self.class_names, self.source
+        theirs = other.feature_names, other.class_names, other.source
+        return mine == theirs and all(map(np.array_equal, self[:], other[:]))
+
+    def __repr__(self):
+        n, d = self.X.shape
+        return f"<TrainingSet of {n} samples, {d} features: {self.source}>"
+
+    @property
+    def images(self):
+        """The samples as images, (n, height, width): IRHD's of 800 x 600 pixels is
+
+        >>> TrainingSet(np.zeros((1, 480000)), np.zeros(1), image_shape=(600, 800)).images.shape
+        (1, 600, 800)
+        """
+        return self.X.reshape(-1, *self.image_shape)
+
+
+def encode(y, codes=(-1, 1)):
+    """Numbers for qualitative outputs: class k, in sorted order, becomes codes[k].
+
+    Returns: the codes (n,), and the classes (K,), which `decode` wants back.
+
+    Raises: ValueError unless there are as many codes as classes.
+
+    >>> encode(["spam", "ham", "spam"])
+    (array([ 1, -1,  1]), array(['ham', 'spam'], dtype='<U4'))
+
+    Claims: datasets-02
+    """
+    classes, k = np.unique(y, return_inverse=True)
+    if len(classes) != len(codes):
+        raise ValueError(f"there must be a code per class; got {len(codes)} for {classes}")
+    return np.asarray(codes)[k], classes
+
+
+def decode(coded, classes, codes=(-1, 1)):
+    """The labels that were `coded`: where `encode` gave codes[k], classes[k].
+
+    Raises: ValueError where a number is none of the codes.
+
+    >>> decode([1, -1, 1], ["ham", "spam"])
+    array(['spam', 'ham', 'spam'], dtype='<U4')
+    """
+    match = np.asarray(coded)[:, None] == np.asarray(codes)
+    if not match.any(axis=1).all():
+        raise ValueError(f"the codes must be among {codes}; got {np.unique(coded)}")
+    return np.asarray(classes)[match.argmax(axis=1)]
+
+
+def to_signs(y):
+    """y' = 2 y - 1: labels 0 and 1 become -1 and +1.
+
+    >>> to_signs(np.array([0, 1, 1]))
+    array([-1,  1,  1])
+    """
+    return 2 * y - 1
+
+
+def to_bits(y):
+    """y = (y' + 1) / 2: labels -1 and +1 become 0 and 1.
+
+    >>> to_bits(np.array([-1, 1, 1]))
+    array([0, 1, 1])
+    """
+    return (y + 1) // 2
+
+
+# ---------------------------------------------------------------------------------------
+# Real sets
+# ---------------------------------------------------------------------------------------
+
+
+def load_iris():
+    """Fisher's irises: 150 flowers, 50 of each of three species, 4 lengths in cm.
+
+    >>> T = load_iris()
+    >>> T[0]
+    (array([5.1, 3.5, 1.4, 0.2]), np.str_('setosa'))
+    >>> T.class_names
+    ('setosa', 'versicolor', 'virginica')
+
+    Claims: datasets-03
+    """
+    return _load("iris", label=str)
+
+
+def load_wine():
+    """UCI Wine: 178 wines of three cultivars (labels 1, 2, 3), 13 chemical measurements.
+
+    >>> T = load_wine()
+    >>> T.X.shape, np.bincount(T.y)[1:]
+    ((178, 13), array([59, 71, 48]))
+    """
+    return _load("wine", label=int)
+
+
+def load_breast_cancer():
+    """Wisconsin Breast Cancer (Diagnostic): 569 tumours, 30 features, benign or malignant.
+
+    >>> T = load_breast_cancer()
+    >>> T.X.shape, int(np.sum(T.y == "malignant"))
+    ((569, 30), 212)
+    """
+    return _load("breast_cancer", label=str)
+
+
+def load_digits():
+    """1797 handwritten digits of 8 x 8 pixels with grey levels 0, ..., 16.
+
+    >>> T = load_digits()
+    >>> T.images.shape, T.y[:5]
+    ((1797, 8, 8), array([0, 1, 2, 3, 4]))
+    """
+    return _load("digits", label=int, image_shape=(8, 8))
+
+
+def _load(name, label, image_shape=()):
+    """The set in data/<name>.csv: lines "# Key: value", then a row per sample, its class last."""
+    lines = files("mlnotes").joinpath(f"data/{name}.csv").read_text("utf-8").splitlines()
+    head = dict(line[2:].split(": ", 1) for line in lines if line.startswith("# "))
+    rows = np.array([line.split(",") for line in lines if not line.startswith("#")])
+    return TrainingSet(
+        rows[:, :-1].astype(float),
+        rows[:, -1].astype(label),
+        feature_names=tuple(head["Features"].split(", ")),
+        class_names=tuple(head["Classes"].split(", ")),
+        image_shape=image_shape,
+        source=f"{head['Title']}; {head['Licence']}",
+    )
+
+
+# ---------------------------------------------------------------------------------------
+# From a folder
+# ---------------------------------------------------------------------------------------
+
+
+class Split(NamedTuple):
+    """A training set, and a test set that learning never sees."""
+
+    train: TrainingSet
+    test: TrainingSet
+
+
+MNIST_FILES = {  # shape of what is in it, SHA-256 of the file
+    "train-images-idx3-ubyte.gz": (
+        (60000, 28, 28), "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609"),
+    "train-labels-idx1-ubyte.gz": (
+        (60000,), "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c"),
+    "t10k-images-idx3-ubyte.gz": (
+        (10000, 28, 28), "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6"),
+    "t10k-labels-idx1-ubyte.gz": (
+        (10000,), "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6"),
+}  # fmt: skip
+
+
+def load_mnist(folder=None, *, n=None):
+    """MNIST: 60000 and 10000 digits of 28 x 28 = 784 pixels, grey levels scaled to [0, 1].
+
+    `folder` holds the four original files, all of which are checked, bytes and all; `n` keeps the
+    first n digits of either set (all of them in floats are 440 MB). Without a folder there is a
+    stand-in of the same form, `load_digits` enlarged, and its `source` says so.
+
+    Returns: a `Split`.
+
+    Raises: FileNotFoundError or ValueError, naming the file and what is wrong with it.
+
+    >>> train, test = load_mnist(n=100)
+    >>> train.images.shape, train.source
+    ((100, 28, 28), 'stand-in for MNIST: the 8 x 8 digits of load_digits, enlarged')
+    """
+    if folder is None:
+        return _mnist_stand_in(n)
+    parts = [_mnist_file(Path(folder), name)[:n] for name in MNIST_FILES]
+    sets = zip(parts[::2], parts[1::2], strict=True)
+    return Split(*(_image_set(images / 255, y, "MNIST") for images, y in sets))
+
+
+def _mnist_stand_in(n):
+    T = load_digits()
+    images, cut = place(T.images / T.X.max(), shape=(28, 28), zoom=2.5), 1500
+    source = "stand-in for MNIST: the 8 x 8 digits of load_digits, enlarged"
+    sets = (images[:cut], T.y[:cut]), (images[cut:], T.y[cut:])
+    return Split(*(_image_set(images[:n], y[:n], source) for images, y in sets))
+
+
+def _image_set(images, y, source):
+    shape = images.shape[1:]
+    return TrainingSet(
+        images.reshape(len(images), -1),
+        y.astype(int),
+        feature_names=tuple(f"pixel_{r}_{c}" for r, c in np.ndindex(shape)),
+        class_names=tuple(str(label) for label in np.unique(y)),
+        image_shape=shape,
+        source=source,
+    )
+
+
+def _mnist_file(folder, name):
+    """The numbers of one of the four files, once its bytes are those of the original."""
+    path = folder / name
+    shape, original = MNIST_FILES[name]
+    digest = sha256(_read(path)).hexdigest()
+    for other, (_, known) in MNIST_FILES.items():
+        if digest == known != original:
+            raise ValueError(f"{path}: renamed: it is MNIST's {other}")
+    values = read_idx(path)  # says what is wrong, where it can
+    if values.shape != shape:
+        raise ValueError(f"{path}: must hold {_held(shape)}; got {_held(values.shape)}")
+    if digest != original:
+        raise ValueError(f"{path}: not MNIST's original: SHA-256 must be {original}; got {digest}")
+    return values
+
+
+def read_idx(path):
+    """The array of bytes in a gzipped IDX file, the format of MNIST.
+
+    Four bytes of magic number, 2048 + the number of dimensions; four for each dimension, the
+    highest first; then the numbers, a byte each, the last index fastest.
+
+    Raises: FileNotFoundError or ValueError, naming the file and what is wrong with it.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "labels.gz"
+    ...     _ = path.write_bytes(gzip.compress(bytes([0, 0, 8, 1, 0, 0, 0, 3, 7, 2, 1])))
+    ...     read_idx(path)
+    array([7, 2, 1], dtype=uint8)
+    """
+    data = _unzip(path)
+    magic = int.from_bytes(data[:4], "big")
+    dimensions = magic - 2048
+    if not 1 <= dimensions <= 3:
+        raise ValueError(
+            f"{path}: not an IDX file of bytes: its magic number must be 2049 (labels) or "
+            f"2051 (images); got {magic}"
+        )
+    start = 4 + 4 * dimensions
+    shape = tuple(int.from_bytes(data[i : i + 4], "big") for i in range(4, start, 4))
+    if len(data) != start + prod(shape):
+        word = "truncated" if len(data) < start + prod(shape) else "too long"
+        raise ValueError(
+            f"{path}: {word}: its header promises {_times(shape)} bytes; "
+            f"got {max(len(data) - start, 0)}"
+        )
+    return np.frombuffer(data, np.uint8, offset=start).reshape(shape)
+
+
+def _unzip(path):
+    raw = _read(path)
+    if raw[:2] != b"\x1f\x8b":
+        raise ValueError(f"{path}: not a gzip file: it must start with 1f 8b; got {_hex(raw)}")
+    try:
+        return gzip.decompress(raw)
+    except EOFError:
+        raise ValueError(f"{path}: truncated: the gzip stream has no end") from None
+    except (OSError, zlib.error) as error:
+        raise ValueError(f"{path}: damaged: {error}") from None
+
+
+def _read(path):
+    """The bytes of a file; where it is missing, what there is instead."""
+    path = Path(path)
+    if path.is_file():
+        return path.read_bytes()
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"{path}: missing: there is no folder {path.parent}")
+    there = sorted(entry.name for entry in path.parent.iterdir())
+    listed = ", ".join(there[:9] + ["..."] * (len(there) > 9)) or "nothing"
+    raise FileNotFoundError(f"{path}: missing: the folder holds {listed}")
+
+
+def _hex(raw):
+    return raw[:2].hex(" ") or "an empty file"
+
+
+def _times(shape):
+    return " x ".join(map(str, shape))
+
+
+def _held(shape):
+    n, *image = shape
+    return f"{n} images of {_times(image)} pixels" if image else f"{n} labels"
+
+
+FACE = (112, 92)  # height and width of an ORL picture
+SUBJECTS, PICTURES = 40, 10
+
+
+def load_orl_faces(folder=None):
+    """The ORL faces: ten pictures of each of 40 people (labels 1, ..., 40), 112 x 92 pixels.
+
+    `folder` holds s1/1.pgm, ..., s40/10.pgm, or orl.npz with the same pictures, images
+    (400, 112, 92) and subject (400,). Every picture must be one of its subject's ten; grey levels
+    are scaled to [0, 1]. Without a folder there is a stand-in, `make_faces`, that says so.
+
+    Raises: FileNotFoundError or ValueError, naming the file and what is wrong with it.
+
+    >>> T = load_orl_faces()
+    >>> T.X.shape, T.source
+    ((400, 10304), 'stand-in for the ORL faces: synthetic, from make_faces')
+    """
+    if folder is None:
+        T = make_faces(SUBJECTS, PICTURES, rng=np.random.default_rng(0))
+        return _image_set(T.images, T.y, "stand-in for the ORL faces: synthetic, from make_faces")
+    folder, subject = Path(folder), np.repeat(np.arange(1, SUBJECTS + 1), PICTURES)
+    if (folder / "s1").is_dir():
+        names = [folder / f"s{s}" / f"{i % PICTURES + 1}.pgm" for i, s in enumerate(subject)]
+        images = np.array([_face(name) for name in names])
+    else:
+        images = _npz_faces(folder / "orl.npz", subject)
+        names = [f"{folder / 'orl.npz'} (picture {i})" for i in range(len(images))]
+    _check_faces(names, images, subject)
+    return _image_set(images / 255, subject, "ORL faces, AT&T Laboratories Cambridge")
+
+
+def read_pgm(path):
+    """The grey levels (height, width) of a binary PGM file of one byte per pixel.
+
+    Its text header is P5, width, height and the largest level, with comments from # on.
+
+    Raises: FileNotFoundError or ValueError, naming the file and what is wrong with it.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "picture.pgm"
+    ...     _ = path.write_bytes(b"P5 # three by two\\n3 2 255\\n" + bytes([1, 2, 3, 4, 5, 6]))
+    ...     read_pgm(path)
+    array([[1, 2, 3],
+           [4, 5, 6]], dtype=uint8)
+    """
+    raw = _read(path)
+    gap = rb"(?:\s|#[^\n]*\n)+"
+    header = re.match(rb"P5" + 3 * (gap + rb"(\d+)") + rb"\s", raw)
+    if header is None:
+        raise ValueError(f"{path}: not a binary PGM file: it must start with P5; got {raw[:2]!r}")
+    width, height, levels = (int(number) for number in header.groups())
+    if levels > 255:
+        raise ValueError(f"{path}: must have one byte per pixel; got levels up to {levels}")
+    pixels = raw[header.end() :]
+    if len(pixels) != width * height:
+        word = "truncated" if len(pixels) < width * height else "too long"
+        raise ValueError(
+            f"{path}: {word}: its header promises {width} x {height} pixels; got {len(pixels)}"
+        )
+    return np.frombuffer(pixels, np.uint8).reshape(height, width)
+
+
+def _face(path):
+    image = read_pgm(path)
+    if image.shape != FACE:
+        raise ValueError(f"{path}: must be {_times(FACE)} pixels; got {_times(image.shape)}")
+    return image
+
+
+def _npz_faces(path, subject):
+    """The pictures of an .npz file, by subject."""
+    images, subjects = _npz_arrays(path, "images", "subject")
+    if images.shape != (len(subject), *FACE) or images.dtype != np.uint8:
+        expected = _times((len(subject), *FACE))
+        got = f"{_times(images.shape)} of {images.dtype}"
+        raise ValueError(f"{path}: images must be {expected} of uint8; got {got}")
+    if not np.array_equal(np.sort(subjects, axis=None), subject):
+        raise ValueError(f"{path}: subject must be 1, ..., {SUBJECTS}, {PICTURES} times each")
+    return images[np.argsort(subjects, kind="stable")]
+
+
+def _npz_arrays(path, *names):
+    raw = _read(path)
+    if raw[:2] != b"PK":
+        raise ValueError(f"{path}: not an .npz file: it must start with PK; got {_hex(raw)}")
+    try:
+        bad = zipfile.ZipFile(io.BytesIO(raw)).testzip()  # np.load reads on past a wrong checksum
+        if bad:
+            raise zipfile.BadZipFile(f"{bad} does not match its checksum")
+        with np.load(io.BytesIO(raw)) as arrays:
+            return [arrays[name] for name in names]
+    except (KeyError, ValueError):
+        raise ValueError(f"{path}: must hold the arrays {' and '.join(names)}") from None
+    except (OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
+        raise ValueError(f"{path}: damaged or truncated: {error}") from None
+
+
+def _check_faces(names, images, subject):
+    """Every picture one of its subject's ten, by the checksum of its pixels, and none twice."""
+    known, seen = _face_checksums(), {}
+    for name, image, s in zip(names, images, subject, strict=True):
+        digest = sha256(image.tobytes()).hexdigest()[:16]
+        if digest not in known:
+            raise ValueError(f"{name}: damaged: its pixels are none of the 400 originals")
+        if known[digest] != s:
+            raise ValueError(f"{name}: renamed: it shows subject {known[digest]}, not {s}")
+        if digest in seen:
+            raise ValueError(f"{name}: the same picture as {seen[digest]}")
+        seen[digest] = name
+
+
+def _face_checksums():
+    """The subject of every original picture, by the checksum of its pixels."""
+    text = files("mlnotes").joinpath("data/orl_checksums.csv").read_text("utf-8")
+    rows = [line.split(",") for line in text.splitlines() if not line.startswith("#")]
+    return {digest: int(subject) for subject, *digests in rows for digest in digests}
+
+
+# REP's overview announces a notebook for every algorithm, on Iris, Breast Cancer or MNIST; four
+# of its sections link one, and that on generative models works on a fourth set, Wine (datasets-04).
+REAL_SETS = {
+    "iris": load_iris,
+    "breast_cancer": load_breast_cancer,
+    "mnist": load_mnist,
+    "wine": load_wine,
+}
+
+
+# ---------------------------------------------------------------------------------------
+# Printed examples
+# ---------------------------------------------------------------------------------------
+
+
+def joint_table():
+    """IRHD's table 1.1, the joint probabilities Pr(X = x_j, Y = y_i), in row y_i, column x_j.
+
+    Returns: (4, 4) Fractions, whose sums are exact.
+
+    >>> [str(p) for p in joint_table().sum(axis=0)], [str(p) for p in joint_table().sum(axis=1)]
+    (['1/2', '1/4', '1/8', '1/8'], ['1/4', '1/4', '1/4', '1/4'])
+
+    Claims: datasets-05
+    """
+    of_32 = [[4, 2, 1, 1], [2, 4, 1, 1], [2, 2, 2, 2], [8, 0, 0, 0]]
+    return np.array([[Fraction(p, 32) for p in row] for row in of_32])
+
+
+def five_events():
+    """The five events (x, y) of IRHD's figure 2.2: X (5, 1) and y (5,) of Fractions.
+
+    The figure prints them as (y, x), though it says (X, Y): only with x second is its 5 the mean
+    of y where x = 4.
+
+    >>> T = five_events()
+    >>> [(int(x), int(y)) for (x,), y in T]
+    [(1, 1), (5, 2), (3, 3), (1, 4), (4, 5)]
+    """
+    events = [(1, 1), (5, 2), (3, 3), (1, 4), (4, 5)]
+    X, y = zip(*[([Fraction(x)], Fraction(y)) for x, y in events], strict=True)
+    return TrainingSet(np.array(X), np.array(y), source="IRHD, figure 2.2")
+
+
+# ---------------------------------------------------------------------------------------
+# Linear models
+# ---------------------------------------------------------------------------------------
+
+
+class Linear(NamedTuple):
+    """The truth of linear regression: y = X w + b + noise, to the last bit."""
+
+    w: np.ndarray  # (d,)
+    b: float
+    noise: np.ndarray  # (n,), of variance sigma^2
+
+
+def make_linear(n, w, b=0.0, *, sigma=1.0, rng):
+    """y = w^T x + b + noise, with x from N(0, I) and the noise from N(0, sigma^2).
+
+    Returns: a `TrainingSet` whose truth is `Linear`.
+
+    >>> T = make_linear(5, w=[2.0, -1.0], b=3.0, sigma=0.0, rng=np.random.default_rng(0))
+    >>> np.array_equal(T.y, 2 * T.X[:, 0] - T.X[:, 1] + 3)
+    True
+
+    Claims: datasets-06
+    """
+    w = np.asarray(w, dtype=float)
+    X, noise = rng.normal(size=(n, len(w))), sigma * rng.normal(size=n)
+    return TrainingSet(X, X @ w + b + noise, truth=Linear(w, b, noise))
+
+
+class Curve(NamedTuple):
+    """The truth of regression in one dimension: y = f(x) + noise."""
+
+    f: Any  # the function
+    noise: np.ndarray  # (n,), of variance sigma^2
+
+
+def make_curve(n, f, *, low=0.0, high=1.0, sigma=0.1, rng):
+    """y = f(x) + noise at n points x spread uniformly over [low, high], in their order.
+
+    Returns: a `TrainingSet` with X (n, 1), whose truth is `Curve`.
+
+    >>> T = make_curve(6, np.square, low=-1, sigma=0.0, rng=np.random.default_rng(0))
+    >>> np.array_equal(T.y, T.X[:, 0] ** 2)
+    True
+    """
+    x, noise = np.sort(rng.uniform(low, high, size=n)), sigma * rng.normal(size=n)
+    return TrainingSet(x[:, None], f(x) + noise, truth=Curve(f, noise))
+
+
+class Risk(NamedTuple):
+    """The truth of logistic regression: y = +1 with probability p = sigma(w^T x + b)."""
+
+    w: np.ndarray  # (d,)
+    b: float
+    p: np.ndarray  # (n,)
+
+
+def make_patients(n, w=(0.08, -0.8, 0.012), b=-7.0, *, rng):
+    """IRHD's example: age, gender (0 male, 1 female) and cholesterol (mg/dl), death (+1) or not.
+
+    Age is uniform on [20, 90], gender a fair coin, cholesterol log-normal about 200.
+
+    Returns: a `TrainingSet` whose truth is `Risk`.
+
+    >>> T = make_patients(100, rng=np.random.default_rng(0))
+    >>> bool(T.X[:, 0].min() >= 20), np.unique(T.X[:, 1]), np.unique(T.y)
+    (True, array([0., 1.]), array([-1,  1]))
+    """
+    age, gender = rng.uniform(20, 90, size=n), rng.integers(2, size=n)
+    cholesterol = 200 * np.exp(0.2 * rng.normal(size=n))
+    X, w = np.column_stack([age, gender, cholesterol]), np.asarray(w, dtype=float)
+    p = 1 / (1 + np.exp(-(X @ w + b)))
+    return TrainingSet(
+        X,
+        to_signs((rng.uniform(size=n) < p).astype(int)),
+        feature_names=("age", "gender", "cholesterol"),
+        class_names=("survival", "death"),
+        truth=Risk(w, b, p),
+    )
+
+
+# ---------------------------------------------------------------------------------------
+# Learning theory
+# ---------------------------------------------------------------------------------------
+
+
+class Hyperplane(NamedTuple):
+    """The truth of a separable set: y_i (w^T x_i + b) >= gap for all i, ||w|| = 1."""
+
+    w: np.ndarray  # (d,)
+    b: float
+    gap: float
+
+
+def make_separable(n, d=2, *, gap=0.5, rng):
+    """Two classes, half and half, that a random hyperplane separates by a strip of 2 gap.
+
+    Along w the distance from the strip is |N(0, 1)|, across it the samples are N(0, I).
+
+    Returns: a `TrainingSet` whose truth is `Hyperplane`.
+
+    >>> T = make_separable(50, gap=0.5, rng=np.random.default_rng(0))
+    >>> bool(np.min(T.y * (T.X @ T.truth.w + T.truth.b)) >= 0.5)
+    True
+
+    Claims: datasets-07
+    """
+    w, b = rng.normal(size=d), float(rng.normal())
+    w = w / np.linalg.norm(w)
+    y = rng.permutation(to_signs(_balanced(n, 2)))
+    X, f = rng.normal(size=(n, d)), y * (gap + np.abs(rng.normal(size=n)))
+    X = X + np.outer(f - b - X @ w, w)  # now w^T x + b = f
+    return TrainingSet(X, y, class_names=SIGNS, truth=Hyperplane(w, b, gap))
+
+
+def make_concept(n, concept, d=2, *, rng):
+    """Noise-free examples y = C*(x) of a concept, x uniform on [-1, 1]^d.
+
+    `concept` takes samples to labels, as `Box` does; it is the truth of the `TrainingSet`.
+
+    >>> T = make_concept(20, Box(low=(-1, -1), high=(0, 1)), rng=np.random.default_rng(0))
+    >>> np.array_equal(T.y, np.where(T.X[:, 0] <= 0, 1, -1))
+    True
+    """
+    X = rng.uniform(-1, 1, size=(n, d))
+    return TrainingSet(X, concept(X), class_names=SIGNS, truth=concept)
+
+
+class Box(NamedTuple):
+    """The concept low <= x <= high in every coordinate: +1 inside, -1 outside.
+
+    >>> Box(low=(0, 0), high=(2, 1))(np.array([[1.0, 1.0], [1.0, 3.0]]))
+    array([ 1, -1])
+    """
+
+    low: Any  # (d,)
+    high: Any  # (d,)
+
+    def __call__(self, X):
+        """The labels of samples X."""
+        return np.where(((X >= self.low) & (X <= self.high)).all(axis=1), 1, -1)
+
+
+def make_independent_labels(n, d=2, *, rng):
+    """Labels -1 and +1 of fair coins, whatever x, which is N(0, I): every classifier errs at 1/2.
+
+    Returns: a `TrainingSet` whose truth is `Risk`: w = 0, p = 1/2.
+
+    >>> make_independent_labels(4, rng=np.random.default_rng(0)).truth.p
+    array([0.5, 0.5, 0.5, 0.5])
+    """
+    X, y = rng.normal(size=(n, d)), rng.choice([-1, 1], size=n)
+    return TrainingSet(X, y, class_names=SIGNS, truth=Risk(np.zeros(d), 0.0, np.full(n, 0.5)))
+
+
+# ---------------------------------------------------------------------------------------
+# Groups and shapes
+# ---------------------------------------------------------------------------------------
+
+
+class Blobs(NamedTuple):
+    """The truth of Gaussian groups."""
+
+    weights: np.ndarray  # (K,), the share of each group
+    centers: np.ndarray  # (K, d)
+    covariances: np.ndarray  # (K, d, d)
+
+
+def make_blobs(sizes, centers, covariances=None, *, rng):
+    """Gaussian groups 0, ..., K - 1, one after the other: sizes[k] samples from N(mu_k, Sigma_k).
+
+    `centers` (K, d) are the mu_k; `covariances` the K matrices Sigma_k, or one for all groups, or
+    None for the identity.
+
+    Returns: a `TrainingSet` whose truth is `Blobs`.
+
+    >>> T = make_blobs([2, 1], [[0.0, 0.0], [50.0, 50.0]], rng=np.random.default_rng(0))
+    >>> T.y, T.X[2].round()
+    (array([0, 0, 1]), array([49., 50.]))
+    """
+    sizes, centers = np.asarray(sizes), np.asarray(centers, dtype=float)
+    K, d = centers.shape
+    Sigma = np.eye(d) if covariances is None else np.asarray(covariances, dtype=float)
+    Sigma = np.array(np.broadcast_to(Sigma, (K, d, d)))
+    draws = [
+        rng.normal(size=(n_k, d)) @ np.linalg.cholesky(S).T
+        for n_k, S in zip(sizes, Sigma, strict=True)
+    ]
+    y = np.repeat(np.arange(K), sizes)
+    X = centers[y] + np.vstack(draws)
+    truth = Blobs(sizes / sizes.sum(), centers, Sigma)
+    return TrainingSet(X, y, class_names=tuple(str(k) for k in range(K)), truth=truth)
+
+
+def make_moons(n, noise=0.1, *, rng):
+    """Two half circles of radius 1 that interlock, labels -1 (upper) and +1 (lower).
+
+    `noise` is the standard deviation that both coordinates get.
+
+    >>> T = make_moons(4, noise=0.0, rng=np.random.default_rng(0))
+    >>> np.linalg.norm(T.X[T.y < 0], axis=1), np.linalg.norm(T.X[T.y > 0] - [1.0, 0.5], axis=1)
+    (array([1., 1.]), array([1., 1.]))
+    """
+    y = _balanced(n, 2)
+    turn = np.pi * rng.uniform(size=n)
+    upper = np.column_stack([np.cos(turn), np.sin(turn)])
+    X = np.where(y[:, None] == 0, upper, [1.0, 0.5] - upper)
+    return TrainingSet(X + noise * rng.normal(size=(n, 2)), 2 * y - 1, class_names=SIGNS)
+
+
+def make_rings(n, radii=(1.0, 2.0), noise=0.1, *, rng):
+    """Concentric classes: class k has ||x|| within `noise` of radii[k], all directions alike.
+
+    With `noise` below half the step from radius to radius the rings do not overlap, and on
+    z = x_1^2 + x_2^2 a plane z = c separates neighbours, as IRHD's figure 6.2 shows.
+
+    >>> T = make_rings(100, rng=np.random.default_rng(0))
+    >>> z = np.sum(T.X**2, axis=1)
+    >>> bool(np.all((z > 1.5**2) == (T.y == 1)))
+    True
+    """
+    y = _balanced(n, len(radii))
+    turn = 2 * np.pi * rng.uniform(size=n)
+    r = np.asarray(radii, dtype=float)[y] + noise * rng.uniform(-1, 1, size=n)
+    X = r[:, None] * np.column_stack([np.cos(turn), np.sin(turn)])
+    if len(radii) == 2:
+        return TrainingSet(X, 2 * y - 1, class_names=SIGNS)
+    return TrainingSet(X, y, class_names=tuple(str(k) for k in range(len(radii))))
+
+
+def make_annulus(n, *, rng):
+    """ISML's ring: x uniform on [-5/2, 5/2]^2, y = +1 if 1 <= ||x|| <= 2, else -1.
+
+    >>> T = make_annulus(50, rng=np.random.default_rng(0))
+    >>> r = np.linalg.norm(T.X, axis=1)
+    >>> np.array_equal(T.y, np.where((r >= 1) & (r <= 2), 1, -1))
+    True
+    """
+    X = rng.uniform(-2.5, 2.5, size=(n, 2))
+    r = np.linalg.norm(X, axis=1)
+    return TrainingSet(X, np.where((r >= 1) & (r <= 2), 1, -1), class_names=SIGNS)
+
+
+def make_quadrants(n, *, rng):
+    """Parity: x uniform on [-1, 1]^2, y = sign(x_1 x_2); first and third quadrant are +1.
+
+    >>> T = make_quadrants(50, rng=np.random.default_rng(0))
+    >>> np.array_equal(T.y, np.sign(T.X[:, 0] * T.X[:, 1]))
+    True
+
+    Claims: datasets-08
+    """
+    X = rng.uniform(-1, 1, size=(n, 2))
+    return TrainingSet(X, np.where(X[:, 0] * X[:, 1] > 0, 1, -1), class_names=SIGNS)
+
+
+class Modes(NamedTuple):
+    """The truth of three modes: y = +1 within `radius` of a center."""
+
+    centers: np.ndarray  # (3, 2)
+    radius: float
+
+
+def make_three_modes(n, *, rng):
+    """x uniform on [-2, 2]^2, y = +1 in three discs about the origin, else -1.
+
+    Returns: a `TrainingSet` whose truth is `Modes`.
+
+    >>> T = make_three_modes(50, rng=np.random.default_rng(0))
+    >>> nearest = np.min([np.linalg.norm(T.X - c, axis=1) for c in T.truth.centers], axis=0)
+    >>> np.array_equal(T.y, np.where(nearest <= T.truth.radius, 1, -1))
+    True
+    """
+    turn = np.pi * np.array([1 / 2, 7 / 6, 11 / 6])
+    modes = Modes(1.2 * np.column_stack([np.cos(turn), np.sin(turn)]), 0.7)
+    X = rng.uniform(-2, 2, size=(n, 2))
+    distance = np.linalg.norm(X[:, None] - modes.centers, axis=2)
+    y = np.where((distance <= modes.radius).any(axis=1), 1, -1)
+    return TrainingSet(X, y, class_names=SIGNS, truth=modes)
+
+
+def _balanced(n, K):
+    """Groups 0, ..., K - 1 of equal size, the remainder to the first: (n,)."""
+    return np.sort(np.arange(n) % K)
+
+
+# ---------------------------------------------------------------------------------------
+# Stories
+# ---------------------------------------------------------------------------------------
+
+
+class Words(NamedTuple):
+    """The truth of the e-mails: Pr(word | class) of the words, one independent of the other."""
+
+    weights: np.ndarray  # (2,), the share of ham and of spam
+    p: np.ndarray  # (2, d), of ham and of spam
+
+
+def make_emails(n, *, rng):
+    """E-mails that hold a word (1) or not (0), "spam" or "ham", as likely the one as the other.
+
+    "buy now" is in 60 % of spam and 5 % of ham: ISML's rule of thumb errs on 22.5 %.
+
+    Returns: a `TrainingSet` whose truth is `Words`.
+
+    >>> T = make_emails(100, rng=np.random.default_rng(0))
+    >>> T.feature_names, np.unique(T.y)
+    (('buy now', 'free', 'winner', 'meeting', 'report'), array(['ham', 'spam'], dtype='<U4'))
+
+    Claims: datasets-09
+    """
+    words = "buy now", "free", "winner", "meeting", "report"
+    p = np.array([[0.05, 0.15, 0.1, 0.4, 0.35], [0.6, 0.5, 0.4, 0.05, 0.1]])
+    k = rng.integers(2, size=n)
+    X, y = (rng.uniform(size=(n, len(words))) < p[k]).astype(float), np.array(["ham", "spam"])[k]
+    truth = Words(np.array([0.5, 0.5]), p)
+    return TrainingSet(X, y, feature_names=words, class_names=("ham", "spam"), truth=truth)
+
+
+def make_fish(n, *, rng):
+    """Length (cm), lightness and width (cm) of salmon and sea bass, as many of one as the other.
+
+    Gaussian classes with one covariance, so that the best rule on some of the features errs at
+    Phi(-Delta / 2), Delta^2 = (mu_1 - mu_0)^T Sigma^{-1} (mu_1 - mu_0). Sea bass are longer
+    (Delta = 1); lightness tells more (2), lightness with width most (2.6).
+
+    Returns: a `TrainingSet` whose truth is `Blobs`, salmon first.
+
+    >>> T = make_fish(4, rng=np.random.default_rng(0))
+    >>> (T.truth.centers[1] - T.truth.centers[0]) / np.sqrt(np.diag(T.truth.covariances[0]))
+    array([1.        , 2.        , 1.66666667])
+    """
+    centers = [[50.0, 4.0, 12.0], [62.0, 6.5, 14.5]]
+    Sigma = [[144.0, 0.0, 9.0], [0.0, 1.5625, 0.0], [9.0, 0.0, 2.25]]
+    names = np.array(["salmon", "sea bass"])
+    sizes = np.bincount(_balanced(n, 2), minlength=2)
+    T = make_blobs(sizes, centers, Sigma, rng=rng)
+    features = "length", "lightness", "width"
+    return TrainingSet(T.X, names[T.y], features, tuple(names.tolist()), truth=T.truth)
+
+
+# ---------------------------------------------------------------------------------------
+# Images
+# ---------------------------------------------------------------------------------------
+
+
+def place(images, *, shape, zoom=1.0, angle=0.0, shift=(0.0, 0.0)):
+    """`images` (..., h, w) on a canvas of `shape`: enlarged `zoom` times, turned, then shifted.
+
+    Their middle comes to the middle of the canvas. `angle` is in radians, anticlockwise; `shift`
+    (right, down) in pixels of the canvas. Grey levels between pixels are interpolated linearly;
+    outside the images they are 0.
+
+    >>> place(np.array([[1.0, 2.0]]), shape=(2, 3), angle=np.pi / 2, shift=(1.0, 0.0)).round(9)
+    array([[0., 0., 2.],
+           [0., 0., 1.]])
+    """
+    h, w = images.shape[-2:]
+    down, right = np.indices(shape, dtype=float)
+    v, u = down - (shape[0] - 1) / 2 - shift[1], right - (shape[1] - 1) / 2 - shift[0]
+    row = (u * np.sin(angle) + v * np.cos(angle)) / zoom + (h - 1) / 2
+    column = (u * np.cos(angle) - v * np.sin(angle)) / zoom + (w - 1) / 2
+    return _interpolate(images, row, column)
+
+
+def _interpolate(images, row, column):
+    """Grey levels at fractional positions, between the four pixels around; 0 from outside."""
+    h, w = images.shape[-2:]
+    padded = np.pad(images, [(0, 0)] * (images.ndim - 2) + [(1, 2), (1, 2)])
+    row, column = np.clip(row + 1, 0, h + 1), np.clip(column + 1, 0, w + 1)
+    r, c = row.astype(int), column.astype(int)
+    a, b = row - r, column - c
+    above = (1 - b) * padded[..., r, c] + b * padded[..., r, c + 1]
+    below = (1 - b) * padded[..., r + 1, c] + b * padded[..., r + 1, c + 1]
+    return (1 - a) * above + a * below
+
+
+class Placements(NamedTuple):
+    """The truth of shifted and rotated images: the arguments of `place`."""
+
+    image: np.ndarray  # (h, w)
+    zoom: float
+    angle: np.ndarray  # (n,)
+    shift: np.ndarray  # (n, 2)
+
+
+def make_shifted_digits(n, *, rng):
+    """One digit, a 3, at n places and angles on 100 x 100 pixels: ISML's 10000 dimensions.
+
+    Three numbers made every image, so that the samples lie on a surface of three dimensions. The
+    digit is 48 pixels wide, shifts are up to 15, angles up to pi/4 either way.
+
+    Returns: a `TrainingSet` whose truth is `Placements`.
+
+    >>> T = make_shifted_digits(3, rng=np.random.default_rng(0))
+    >>> T.X.shape, T.truth.shift.shape, T.truth.angle.shape
+    ((3, 10000), (3, 2), (3,))
+    """
+    digits, shape = load_digits(), (100, 100)
+    image, zoom = digits.images[digits.y == 3][0] / digits.X.max(), 6.0
+    angle = rng.uniform(-np.pi / 4, np.pi / 4, size=n)
+    shift = rng.uniform(-15, 15, size=(n, 2))
+    moves = zip(angle, shift, strict=True)
+    images = np.array([place(image, shape=shape, zoom=zoom, angle=a, shift=s) for a, s in moves])
+    truth = Placements(image, zoom, angle, shift)
+    return TrainingSet(images.reshape(n, -1), np.full(n, 3), truth=truth, image_shape=shape)
+
+
+class Faces(NamedTuple):
+    """The truth of the synthetic faces: X = weights prototypes, weights that sum to 1."""
+
+    weights: np.ndarray  # (n, q + 1)
+    prototypes: np.ndarray  # (q + 1, d), of grey levels in [0, 1]
+
+
+def make_faces(subjects=40, pictures=10, *, q=24, rng):
+    """Faces of 112 x 92 pixels that q latent factors make: q + 1 drawn faces, blended.
+
+    Each of the `subjects` has its own blend, from which its `pictures` stray. The weights sum to
+    1, so that grey levels stay in [0, 1] and centred X has rank q at most, of 10304 columns.
+
+    Returns: a `TrainingSet` with labels 1, ..., subjects, whose truth is `Faces`.
+
+    >>> T = make_faces(5, 4, q=3, rng=np.random.default_rng(0))
+    >>> T.X.shape, int(np.linalg.matrix_rank(T.X - T.X.mean(axis=0)))
+    ((20, 10304), 3)
+
+    Claims: datasets-10
+    """
+    prototypes = np.array([_draw_face(rng).ravel() for _ in range(q + 1)])
+    y = np.repeat(np.arange(subjects), pictures)
+    own = rng.dirichlet(np.full(q + 1, 0.15), size=subjects)[y]
+    stray = rng.dirichlet(np.full(q + 1, 0.15), size=len(y))
+    weights = 0.7 * own + 0.3 * stray
+    truth = Faces(weights, prototypes)
+    return TrainingSet(weights @ prototypes, y + 1, truth=truth, image_shape=FACE)
+
+
+def _draw_face(rng):
+    """A face (112, 92): a bright oval, lit from one side, with dark hair, eyes, nose and mouth."""
+    v, u = np.indices(FACE) / (FACE[0] / 2) - np.array([1, FACE[1] / FACE[0]])[:, None, None]
+    height, width, light = rng.uniform([0.75, 0.5, -0.5], [0.95, 0.65, 0.5])
+    eyes, apart, mouth, smile, hair = rng.uniform(
+        [-0.25, 0.2, 0.35, -0.4, -0.7], [-0.1, 0.3, 0.5, 0.6, -0.4]
+    )
+
+    def spot(x, y, wide, high):
+        return np.exp(-(((u - x) / wide) ** 2) - ((v - y) / high) ** 2)
+
+    head = 1 / (1 + np.exp(20 * ((u / width) ** 2 + (v / height) ** 2 - 1)))
+    skin = 0.75 + 0.25 * light * u / width - 0.5 / (1 + np.exp(20 * (v - hair)))
+    dark = sum(spot(side * apart, eyes, 0.1, 0.05) for side in (-1, 1))
+    brows = sum(spot(side * apart, eyes - 0.13, 0.14, 0.03) for side in (-1, 1))
+    lips = np.exp(-((u / 0.2) ** 2) - ((v - mouth + smile * u**2) / 0.04) ** 2)
+    nose = spot(0.04 * np.sign(light), 0.12, 0.05, 0.12)
+    return np.clip(
+        0.15 + head * (skin - 0.15 - 0.45 * (dark + brows / 2 + lips) - 0.2 * nose), 0, 1
+    )
