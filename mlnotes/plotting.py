@@ -17,8 +17,8 @@ Contents
                             run_script
     The look                use_style, INK, BLUE, ORANGE, GREEN, PURPLE, GREY, SHADE, COLORS,
                             MARKERS, tint
-    What chapters draw      set_view, draw_samples, draw_line, draw_regions, draw_contours,
-                            draw_ellipse, draw_image, draw_matrix
+    What chapters draw      set_view, draw_samples, draw_line, draw_strip, draw_regions,
+                            draw_contours, draw_ellipse, draw_image, draw_matrix
 
 Symbols
     ax       matplotlib's axes to draw on
@@ -39,8 +39,8 @@ import numpy as np
 __all__ = [
     "figure", "LectureFigure", "REGISTRY", "new_figure", "pictures", "draw_all", "run_script",
     "use_style", "INK", "BLUE", "ORANGE", "GREEN", "PURPLE", "GREY", "SHADE", "COLORS", "MARKERS",
-    "tint", "set_view", "draw_samples", "draw_line", "draw_regions", "draw_contours",
-    "draw_ellipse", "draw_image", "draw_matrix",
+    "tint", "set_view", "draw_samples", "draw_line", "draw_strip", "draw_regions",
+    "draw_contours", "draw_ellipse", "draw_image", "draw_matrix",
 ]  # fmt: skip
 
 INK, GREY, SHADE = "#1a1a1a", "#9a9a9a", "#ececec"
@@ -238,6 +238,19 @@ def draw_line(ax, w, b=0.0, **style):
     """The line w^T x + b = 0, through its point nearest to the origin."""
     nearest = -b * w / (w @ w)
     return ax.axline(nearest, nearest + np.array([-w[1], w[0]]), **style)
+
+
+def draw_strip(ax, w, b=0.0, *, gamma):
+    """The strip of all points within `gamma` of the line w^T x + b = 0, as far as the view goes."""
+    normal = w / np.linalg.norm(w)
+    nearest = -b * w / (w @ w)
+    view = ax.axis()
+    reach = np.linalg.norm(np.abs(view).reshape(2, 2).max(axis=1)) + np.linalg.norm(nearest)
+    along, across = reach * np.array([-normal[1], normal[0]]), gamma * normal
+    corners = [nearest + s * along + t * across for s, t in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
+    (strip,) = ax.fill(*np.transpose(corners), color=SHADE, lw=0, zorder=0)
+    ax.axis(view)
+    return strip
 
 
 def _over_view(ax, f):

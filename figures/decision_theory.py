@@ -1,0 +1,384 @@
+"""Lecture figures of the decision theory chapter."""
+
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from mlnotes.datasets import make_fish
+from mlnotes.decision_theory import (
+    absolute,
+    absolute_subdifferential,
+    bayes_action,
+    bayes_error,
+    best_cut,
+    conditional_mean,
+    conditional_median,
+    conditional_mode,
+    conditional_risk,
+    empirical_risk,
+    is_median,
+    log_joint,
+    normal_log_odds,
+    posterior,
+    product_rule,
+    total_risk,
+    with_reject,
+    zero_one_matrix,
+)
+from mlnotes.plotting import (
+    BLUE,
+    GREEN,
+    GREY,
+    INK,
+    ORANGE,
+    PURPLE,
+    SHADE,
+    draw_contours,
+    draw_line,
+    draw_regions,
+    draw_samples,
+    figure,
+    run_script,
+)
+from mlnotes.probability import (
+    covariance,
+    gauss_legendre,
+    given_x,
+    multivariate_normal_log_density,
+    normal_log_density,
+)
+
+HALF = np.array([0.5, 0.5])
+OVERLAP = "#bdbdbd"  # where the better decision errs
+
+
+# ---------------------------------------------------------------------------------------
+# Bayes' formula
+# ---------------------------------------------------------------------------------------
+
+LIGHTNESS, VARIANCE = np.array([6.5, 4.0]), 1.25**2  # of omega_1, sea bass, and omega_2, salmon
+PRIOR = np.array([2 / 3, 1 / 3])
+
+
+def lightness_log_p(x):
+    """ln p(x | omega_1) and ln p(x | omega_2) of lightness x."""
+    return np.column_stack([normal_log_density(x, mu, VARIANCE) for mu in LIGHTNESS])
+
+
+def lightness_boundary():
+    """Where the decision changes."""
+    w, b = normal_log_odds(LIGHTNESS[:, None], np.array([[VARIANCE]]), PRIOR)
+    return float(-b / w[0])
+
+
+@figure("lightness", claims=("decision_theory-10",), panels=3, size=(2.8, 2.6))
+def lightness(left, middle, right):
+    """Left: how light the scales of sea bass (class 1) and of salmon (class 2) are. Middle: the
+    same densities weighted by the priors 2/3 and 1/3. Where the smaller of them is shaded, the
+    better decision errs; the area is the Bayes error. Right: the posteriors, which cross at 1/2
+    where the weighted densities do (line). Where the densities themselves cross (dotted) nothing
+    is learnt: there the posteriors are the priors.
+    """
+    x = np.linspace(-0.5, 11, 461)
+    log_p = lightness_log_p(x)
+    weighted, q = np.exp(log_joint(log_p, PRIOR)), posterior(log_p, PRIOR)
+    for ax, curves in ((left, np.exp(log_p)), (middle, weighted), (right, q)):
+        for curve, color, dash in zip(curves.T, (BLUE, ORANGE), ("-", "--"), strict=True):
+            ax.plot(x, curve, dash, color=color, lw=1.6)
+        ax.set(xlim=(x[0], x[-1]), ylim=0, xlabel="lightness $x$", xticks=(0, 2, 4, 6, 8, 10))
+    middle.fill_between(x, weighted.min(axis=1), color=OVERLAP, lw=0)
+    middle.axvline(lightness_boundary(), color=INK, lw=0.8)
+    middle.set(ylabel="weighted density", ylim=(0, 0.42))
+    left.axvline(LIGHTNESS.mean(), color=GREY, lw=1, ls=":")
+    left.set(ylabel="density", ylim=(0, 0.42))
+    right.axvline(lightness_boundary(), color=INK, lw=0.8)
+    right.axvline(LIGHTNESS.mean(), color=GREY, lw=1, ls=":")
+    right.axhline(0.5, color=INK, lw=0.5)
+    right.set(ylabel="posterior", ylim=(0, 1.02))
+    right.set_yticks([0, 1 / 3, 1 / 2, 2 / 3, 1], ["0", "1/3", "1/2", "2/3", "1"])
+    bass, salmon = r"$p(x \mid \omega_1)$", r"$p(x \mid \omega_2)$"
+    for ax, label, color, place in (
+        (left, f"sea bass\n{bass}", BLUE, (6.7, 0.33)),
+        (left, f"salmon\n{salmon}", ORANGE, (3.8, 0.33)),
+        (middle, rf"$\pi_1$ {bass}", BLUE, (7.0, 0.222)),
+        (middle, rf"$\pi_2$ {salmon}", ORANGE, (2.4, 0.115)),
+        (right, "$q_1(x)$", BLUE, (8.4, 0.88)),
+        (right, "$q_2(x)$", ORANGE, (1.9, 0.88)),
+    ):
+        ax.text(*place, label, color=color, ha="center", linespacing=1.4)
+    for side, decision in (("right", r"decide $\omega_2$ "), ("left", r" decide $\omega_1$")):
+        middle.text(lightness_boundary(), 0.39, decision, ha=side, va="center")
+
+
+# ---------------------------------------------------------------------------------------
+# Sea bass and salmon
+# ---------------------------------------------------------------------------------------
+
+
+class Fish(NamedTuple):
+    """The sample of the figure."""
+
+    length: np.ndarray  # (n,)
+    lightness: np.ndarray  # (n,)
+    width: np.ndarray  # (n,)
+    y: np.ndarray  # (n,), 0 for salmon and 1 for sea bass
+
+
+def fish_sample():
+    """The lengths, lightnesses and widths of 160 fish, and what they are."""
+    T = make_fish(160, rng=np.random.default_rng(21))
+    return Fish(*T.X.T, np.where(T.y == "sea bass", 1, 0))
+
+
+def fish_line(fish):
+    """w and b of the line in the plane of lightness and width, from the means and the common
+    covariance of the sample."""
+    X, p = np.column_stack([fish.lightness, fish.width]), np.full(len(fish.y), 1 / len(fish.y))
+    mu = np.array([X[fish.y == k].mean(axis=0) for k in (0, 1)])
+    return normal_log_odds(mu, covariance(p, X - mu[fish.y]), HALF)
+
+
+@figure("fish", claims=("decision_theory-16",), panels=3, size=(2.8, 2.7))
+def fish(left, middle, right):
+    """Left and middle: how many of 80 salmon (filled) and 80 sea bass (outlined) have which length
+    and lightness, and the cut with the fewest errors. By length the two can hardly be told apart,
+    by lightness much better. Right: with the width for a second feature a straight line separates
+    them better still.
+    """
+    sample = fish_sample()
+    for ax, x, name, step in (
+        (left, sample.length, "length (cm)", 6.0),
+        (middle, sample.lightness, "lightness", 0.75),
+    ):
+        cut = best_cut(x, sample.y)
+        edges = step * np.arange(np.floor(x.min() / step), np.ceil(x.max() / step) + 1)
+        ax.hist(x[sample.y == 0], edges, color="#b9cbe0", label="salmon")
+        ax.hist(x[sample.y == 1], edges, histtype="step", color=ORANGE, lw=1.5, label="sea bass")
+        top = ax.get_ylim()[1]
+        ax.vlines(cut.at, 0, 1.08 * top, color=INK, lw=1.4)
+        ax.set(xlabel=name, ylabel="fish", title=f"{cut.errors} of {len(x)} wrong")
+        ax.set_ylim(0, 1.28 * top)
+        ax.legend(loc="upper left", ncols=2, columnspacing=1, handlelength=1.4, borderaxespad=0)
+    w, b = fish_line(sample)
+    X = np.column_stack([sample.lightness, sample.width])
+    right.set(xlim=(0.5, 10), ylim=(7, 18.8), xlabel="lightness", ylabel="width (cm)")
+    draw_regions(right, lambda points: np.where(points @ w + b > 0, 1, 0), (0, 1))
+    draw_samples(right, X, sample.y, size=3.5, names=("salmon", "sea bass"))
+    draw_line(right, w, b, color=INK, lw=1.2)
+    wrong = int(np.sum((X @ w + b > 0) != sample.y))
+    right.set_title(f"{wrong} of {len(X)} wrong")
+    right.legend(loc="lower left", ncols=2, handletextpad=0, borderaxespad=0, columnspacing=0.8)
+
+
+PLANES = (  # means and covariances of two classes: the fish, and a narrow class in a wide one
+    (
+        np.array([[4.0, 12.0], [6.5, 14.5]]),
+        np.array([[[1.5625, 0.0], [0.0, 2.25]], [[1.5625, 0.0], [0.0, 2.25]]]),
+    ),
+    (
+        np.array([[5.0, 13.0], [6.0, 14.0]]),
+        np.array([[[3.5, -1.0], [-1.0, 5.0]], [[0.5, 0.35], [0.35, 0.8]]]),
+    ),
+)
+
+
+def plane_log_p(X, mu, Sigma):
+    """ln p(x | k) of both classes at points X (n, 2)."""
+    laws = zip(mu, Sigma, strict=True)
+    return np.column_stack([multivariate_normal_log_density(X, m, S) for m, S in laws])
+
+
+def plane_error(mu, Sigma):
+    """The Bayes error of two classes in the plane, by quadrature."""
+    X, dx = product_rule(gauss_legendre(-8, 19, 60, 5), gauss_legendre(0, 27, 60, 5))
+    return bayes_error(plane_log_p(X, mu, Sigma), HALF, dx)
+
+
+@figure("plane", claims=(), panels=2)
+def plane(left, right):
+    """The fish by lightness and width (left), and two classes of different covariances (right):
+    contours of the weighted densities, and the decision boundary (black). The volume under the
+    smaller of the two, dark where it is large, is the Bayes error. It lies along the boundary, a
+    line where the covariances agree and otherwise a conic, here around the narrow class.
+    """
+    left.set(xlabel="lightness", ylabel="width (cm)")
+    right.set(xlabel="$x_1$", ylabel="$x_2$")
+    for ax, (mu, Sigma) in zip((left, right), PLANES, strict=True):
+        ax.set(xlim=(0.5, 10), ylim=(8, 19), title=f"Bayes error {plane_error(mu, Sigma):.3f}")
+        overlapping(ax, mu, Sigma)
+
+
+def overlapping(ax, mu, Sigma):
+    """The weighted densities of two normal classes, the smaller of the two, and the boundary."""
+
+    def scores(X):
+        return log_joint(plane_log_p(X, mu, Sigma), HALF)
+
+    x, y = np.linspace(*ax.get_xlim(), 200), np.linspace(*ax.get_ylim(), 200)
+    points = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+    lesser = np.exp(scores(points).min(axis=1)).reshape(200, 200)
+    look = {"extent": (x[0], x[-1], y[0], y[-1]), "origin": "lower", "aspect": "auto"}
+    ax.imshow(lesser, vmin=0, vmax=1.6 * lesser.max(), **look)
+    for k, (color, dash) in enumerate(((BLUE, "solid"), (ORANGE, "dashed"))):
+        top = scores(mu[[k]])[0, k]
+        look = {"colors": [color], "linestyles": dash, "linewidths": 1.2, "zorder": 2}
+        draw_contours(ax, lambda X, k=k: scores(X)[:, k], top - np.array([2.0, 0.5]), **look)
+    look = {"colors": [INK], "linewidths": 1.4, "zorder": 3}
+    draw_contours(ax, lambda X: np.subtract(*scores(X).T), levels=[0.0], **look)
+
+
+# ---------------------------------------------------------------------------------------
+# Losses
+# ---------------------------------------------------------------------------------------
+
+ALARM = np.array([[0.0, 5.0], [1.0, 0.0]])  # a miss costs five times a false alarm
+ASK = 0.5  # the cost of asking somebody else
+DELTAS = (("length", 1.0, GREY, ":"), ("lightness", 2.0, ORANGE, "--"), ("both", 2.6, BLUE, "-"))
+
+
+def trade_off(Delta, costs):
+    """The probabilities to reject, and to err, with rejection at each of the costs.
+
+    Of two normal classes all that matters is the log-odds, which are N(-+Delta^2/2, Delta^2).
+    """
+    s, ds = gauss_legendre(-40, 40, 400)
+    log_p = np.column_stack([normal_log_density(s, m * Delta**2 / 2, Delta**2) for m in (-1, 1)])
+    q, errs, asks = posterior(log_p, HALF), with_reject(zero_one_matrix(2), 0), np.zeros((2, 2))
+    actions = [bayes_action(q, with_reject(zero_one_matrix(2), c)) for c in costs]
+    rejected = [total_risk(a, log_p, HALF, with_reject(asks, 1), ds) for a in actions]
+    return np.array(rejected), np.array([total_risk(a, log_p, HALF, errs, ds) for a in actions])
+
+
+@figure("reject", claims=(), panels=2)
+def reject(left, right):
+    """Left: the loss to be expected of three actions, by the posterior of class 1, where a miss
+    costs 5, a false alarm 1 and asking an expert 1/2. The least of them (bold) is to stay quiet
+    only while class 1 is most unlikely, then to ask, then to raise the alarm. Right: the fish. Who
+    may leave the doubtful ones aside errs less on the rest, the faster the more the features tell.
+    """
+    q_1 = np.linspace(0, 1, 201)
+    risk = conditional_risk(np.column_stack([1 - q_1, q_1]), with_reject(ALARM, ASK))
+    for line, color, dash in zip(risk.T, (BLUE, ORANGE, PURPLE), ("-", "--", "-."), strict=True):
+        left.plot(q_1, line, dash, color=color, lw=1.2)
+    left.plot(q_1, risk.min(axis=1), color=INK, lw=3, alpha=0.35, solid_capstyle="round")
+    left.annotate("class 0", (0.235, 1.08), color=BLUE, ha="left")
+    left.annotate("class 1", (0.82, 0.25), color=ORANGE, ha="left")
+    left.annotate("ask", (0.9, ASK), (0, 3), textcoords="offset points", color=PURPLE)
+    left.set(xlim=(0, 1), ylim=(0, 1.2), xlabel="posterior $q_1(x)$", ylabel="conditional risk")
+    costs = np.linspace(0.5, 0.005, 100)
+    for name, Delta, color, dash in DELTAS:
+        rejected, wrong = trade_off(Delta, costs)
+        right.plot(rejected, wrong / (1 - rejected), dash, color=color, lw=1.5, label=name)
+    right.set(xlim=(0, 0.8), ylim=(0, 0.35), xlabel="share of fish left aside")
+    right.set_ylabel("errors on the rest")
+    right.legend(loc="upper right")
+
+
+# ---------------------------------------------------------------------------------------
+# Predicting numbers
+# ---------------------------------------------------------------------------------------
+
+ONE_PIXEL = np.array(  # p_i1 (not person A) and p_i2 (person A) of the grey levels i = 1, ..., 4
+    [[Fraction(p, 100) for p in row] for row in ((25, 18, 9, 6), (2, 6, 14, 20))]
+)
+
+
+@figure("one_pixel", claims=("decision_theory-18",), panels=2)
+def one_pixel(left, right):
+    """IRHD's image of one pixel, from light (1) to dark (4). Left: the joint probabilities of the
+    grey level and of being a picture of person A, who wears dark clothes, or not. Right: the best
+    prediction of Y under squared loss. It rises, and where it exceeds 1/2 person A is the better
+    guess.
+    """
+    level = np.arange(1, 5)
+    looks = ({"color": "white", "edgecolor": BLUE, "hatch": "////"}, {"color": BLUE})
+    names = "not person A, $Y = 0$", "person A, $Y = 1$"
+    for column, shift, (row, look, name) in zip(
+        (1, 2), (-0.2, 0.2), zip(ONE_PIXEL, looks, names, strict=True), strict=True
+    ):
+        p = row.astype(float)
+        left.bar(level + shift, p, width=0.38, label=name, **look)
+        for i, height in zip(level, p, strict=True):
+            left.annotate(f"$p_{{{i}{column}}}$", (i + shift, height), (0, 3), ha="center",
+                          textcoords="offset points")  # fmt: skip
+    left.set(xlabel="grey level $x$", ylabel="probability", ylim=(0, 0.34), xticks=level)
+    left.legend(loc="upper center", borderaxespad=0)
+    mean = conditional_mean(ONE_PIXEL, np.array([0, 1])).astype(float)
+    right.axhline(0.5, color=GREY, lw=1, ls="--")
+    right.plot(level, mean, "-", color=INK, lw=0.8)
+    for i, m, grey in zip(level, mean, ("#f2f2f2", "#b8b8b8", "#7a7a7a", "#303030"), strict=True):
+        right.plot(i, m, "s", ms=15, mfc=grey, mec=INK, mew=0.8)
+    right.set(xlabel="grey level $x$", ylabel="$E[Y | X = x]$", xlim=(0.5, 4.5), ylim=(0, 1))
+    right.set(xticks=level, yticks=(0, 0.5, 1))
+
+
+SPREAD, AT = 0.6, 0.5  # ln Y given x is N(0.2 + 1.2 x, SPREAD^2)
+
+
+def skewed_table():
+    """Pr(Y = y_i, X = x_j) of a skewed law of Y given x, on an even grid; x and y."""
+    x, y = np.linspace(0, 1, 41), np.linspace(0.01, 39.99, 2000)
+    log_p = normal_log_density(np.log(y)[:, None], 0.2 + 1.2 * x, SPREAD**2)
+    joint = np.exp(log_p) / y[:, None]
+    return joint / joint.sum(), x, y
+
+
+@figure("best_predictions", claims=(), panels=2)
+def best_predictions(left, right):
+    """Left: a skewed law of Y for one x, and three predictions: the mode (best under 0-1 loss), the
+    median (absolute loss) and the mean (squared loss), which the long tail draws to the right.
+    Right: the three for every x, over the density of Y given x.
+    """
+    joint, x, y = skewed_table()
+    kinds = (
+        ("mode", conditional_mode(joint, y), GREEN, ":"),
+        ("median", conditional_median(joint, y), ORANGE, "--"),
+        ("mean", conditional_mean(joint, y), BLUE, "-"),
+    )
+    j = int(np.flatnonzero(np.isclose(x, AT))[0])
+    law = given_x(joint, j) / (y[1] - y[0])
+    seen = y <= 8
+    left.fill_between(y[seen], law[seen], color=SHADE, lw=0)
+    left.plot(y[seen], law[seen], color=INK, lw=0.8)
+    for name, f, color, dash in kinds:
+        left.vlines(f[j], 0, np.interp(f[j], y, law), color=color, ls=dash, lw=2, label=name)
+        right.plot(x, f, dash, color=color, lw=2, label=name)
+    left.set(xlim=(0, 8), ylim=0, xlabel="$y$", ylabel=f"density given $x = {AT}$")
+    left.legend(loc="upper right")
+    density = joint / joint.sum(axis=0)
+    right.imshow(density[seen], extent=(0, 1, 0, 8), origin="lower", aspect="auto",
+                 interpolation="bilinear", vmax=1.6 * density.max())  # fmt: skip
+    right.set(xlim=(0, 1), ylim=(0, 8), xlabel="$x$", ylabel="$y$")
+    right.legend(loc="upper left")
+
+
+SAMPLES = np.array([1.0, 2.0, 4.0, 7.0, 11.0]), np.array([1.0, 2.0, 4.0, 7.0])
+
+
+@figure("median", claims=(), panels=2)
+def median(left, right):
+    """Left: the mean distance from c to five numbers (solid) and to the first four of them
+    (dashed), marked below. It is least (thick) at the middle one of five, and anywhere between
+    the middle two of four. Right: the slopes, which rise by 2/n at each number; a median is where
+    they pass 0.
+    """
+    c = np.linspace(0, 12, 1201)
+    for y, color, dash in zip(SAMPLES, (BLUE, ORANGE), ("-", "--"), strict=True):
+        g = np.array([empirical_risk(absolute, np.full(len(y), at), y) for at in c])
+        left.plot(c, g, dash, color=color, lw=1.5, label=f"$n = {len(y)}$")
+        best = is_median(y, c)
+        left.plot(c[best], g[best], "-" if best.sum() > 1 else "o", color=INK, lw=3.5, ms=6)
+        corners = np.repeat(np.concatenate([[0], y, [12]]), 2)[1:-1]
+        slopes = np.column_stack(absolute_subdifferential(y, y)).ravel()
+        slopes = np.concatenate([[-1], slopes, [1]])
+        right.plot(corners, slopes, dash, color=color, lw=1.5)
+    left.plot(SAMPLES[0], np.full(5, 0.25), "|", color=INK, ms=8)
+    left.set(xlim=(0, 12), ylim=(0, 7.2), xlabel="$c$", ylabel="mean distance $g(c)$")
+    left.legend(loc="upper center")
+    right.axhline(0, color=INK, lw=0.7)
+    right.set(xlim=(0, 12), ylim=(-1.1, 1.1), xlabel="$c$", ylabel="slopes of $g$ at $c$")
+
+
+if __name__ == "__main__":
+    run_script(__file__)
