@@ -12,7 +12,8 @@ Contents
     Joint tables          marginals, given_x, given_y
     Moments               expectation, second_moment, covariance, affine_moments, is_psd, is_pd,
                           chebyshev
-    Discrete families     bernoulli_log_pmf, binomial_log_pmf, poisson_log_pmf
+    Discrete families     bernoulli_log_pmf, binomial_log_pmf, poisson_log_pmf, is_count, x_log_y,
+                          log_gamma
     Continuous families   gauss_legendre, probability_between, uniform_density, uniform_cdf,
                           normal_log_density, normal_cdf
     Multivariate normal   multivariate_normal_log_density, sample_multivariate_normal,
@@ -47,9 +48,9 @@ __all__ = [
     "check_space", "fair", "probability", "exclusive", "conditional_probability", "independent",
     "total_probability", "bayes", "log_sum_exp", "push_forward", "sample_atoms", "marginals",
     "given_x", "given_y", "expectation", "second_moment", "covariance", "affine_moments", "is_psd",
-    "is_pd", "chebyshev", "bernoulli_log_pmf", "binomial_log_pmf", "poisson_log_pmf",
-    "gauss_legendre", "probability_between", "uniform_density", "uniform_cdf",
-    "normal_log_density", "normal_cdf", "multivariate_normal_log_density",
+    "is_pd", "chebyshev", "bernoulli_log_pmf", "binomial_log_pmf", "poisson_log_pmf", "is_count",
+    "x_log_y", "log_gamma", "gauss_legendre", "probability_between", "uniform_density",
+    "uniform_cdf", "normal_log_density", "normal_cdf", "multivariate_normal_log_density",
     "sample_multivariate_normal", "Normal", "marginal_normal", "conditional_normal",
 ]  # fmt: skip
 
@@ -386,10 +387,10 @@ def binomial_log_pmf(k, n, p):
     >>> np.exp(binomial_log_pmf(np.array([0, 1, 2, 3]), n=2, p=0.5)).round(12)
     array([0.25, 0.5 , 0.25, 0.  ])
     """
-    possible = _is_count(k) & (k <= n)
+    possible = is_count(k) & (k <= n)
     k = np.where(possible, k, 0)
-    log_choose = _log_factorial(n) - _log_factorial(k) - _log_factorial(n - k)
-    return np.where(possible, log_choose + _x_log(k, p) + _x_log(n - k, 1 - p), -np.inf)
+    log_choose = log_gamma(n + 1) - log_gamma(k + 1) - log_gamma(n - k + 1)
+    return np.where(possible, log_choose + x_log_y(k, p) + x_log_y(n - k, 1 - p), -np.inf)
 
 
 def poisson_log_pmf(k, rate):
@@ -400,23 +401,31 @@ def poisson_log_pmf(k, rate):
     >>> np.exp(poisson_log_pmf(np.array([-1, 0]), rate=np.log(2))).round(12)
     array([0. , 0.5])
     """
-    possible = _is_count(k)
+    possible = is_count(k)
     k = np.where(possible, k, 0)
-    return np.where(possible, _x_log(k, rate) - rate - _log_factorial(k), -np.inf)
+    return np.where(possible, x_log_y(k, rate) - rate - log_gamma(k + 1), -np.inf)
 
 
-def _is_count(k):
-    """Where k is 0, 1, 2, ..."""
+def is_count(k):
+    """Where k is 0, 1, 2, ...
+
+    >>> is_count(np.array([-1.0, 0.0, 0.5, 3.0]))
+    array([False,  True, False,  True])
+    """
     return (k >= 0) & (k == np.floor(k))
 
 
-def _x_log(x, y):
-    """x ln y, with 0 ln 0 = 0."""
+def x_log_y(x, y):
+    """x ln y, with 0 ln 0 = 0; any numbers.
+
+    >>> x_log_y(np.array([0.0, 2.0]), np.array([0.0, 1.0]))
+    array([0., 0.])
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(x == 0, 0.0, x * np.log(y))
 
 
-_log_factorial = np.vectorize(lambda k: lgamma(k + 1), otypes=[float])
+log_gamma = np.vectorize(lgamma, otypes=[float], doc="ln Gamma(x); ln k! is log_gamma(k + 1).")
 
 
 # ---------------------------------------------------------------------------------------

@@ -1,0 +1,198 @@
+"""Lecture figures of the estimation chapter."""
+
+import numpy as np
+
+from mlnotes.datasets import load_iris
+from mlnotes.estimation import (
+    Beta,
+    NormalInverseGamma,
+    NormalMean,
+    bernoulli_mle,
+    empirical_law,
+    fisher_information,
+    kl_divergence,
+    log_likelihood,
+    mean_squared_error,
+    normal_mle,
+    normal_score,
+    poisson_mle,
+    sequential,
+)
+from mlnotes.plotting import BLUE, GREEN, GREY, INK, ORANGE, figure, run_script
+from mlnotes.probability import (
+    bernoulli_log_pmf,
+    binomial_log_pmf,
+    gauss_legendre,
+    normal_log_density,
+    poisson_log_pmf,
+    sample_atoms,
+)
+
+DARKER = ("#c4c4c4", "#9a9a9a", "#6a6a6a", INK)  # the more samples, the darker
+
+
+@figure("likelihood", claims=(), panels=2)
+def likelihoods(left, right):
+    """Left: the log-likelihood of the share of ones, from its maximum, where 3 samples in 10 are
+    ones: the more samples, the sharper it is. Right: of 20 counts under Poisson laws, the distance
+    from what was observed to the law (solid) and minus the mean log-likelihood (dashed): they
+    differ by a constant, and so the nearest law is the likeliest.
+    """
+    p = np.linspace(0.005, 0.8, 400)
+    for n, shade in zip((10, 40, 160), DARKER[1:], strict=True):
+        x = np.repeat([1, 0], [3 * n // 10, 7 * n // 10])
+        log_L = log_likelihood(bernoulli_log_pmf, x[:, None], p)
+        top = log_likelihood(bernoulli_log_pmf, x, bernoulli_mle(x))
+        left.plot(p, log_L - top, color=shade, label=f"$n = {n}$")
+    left.axvline(0.3, ymax=0.85, color=INK, lw=0.7, ls=":")
+    left.set(xlabel="$p$", ylabel=r"$l(p) - l(\hat p)$", ylim=(-12, 2.2), xlim=(0, 0.8))
+    left.set_yticks(range(-12, 1, 3))
+    left.legend(loc="upper center", ncols=3, handlelength=1, columnspacing=1)
+    x, rate = np.random.default_rng(2).poisson(2.5, size=20), np.linspace(0.8, 6, 300)
+    values, share = empirical_law(x)
+    distance = kl_divergence(share, np.exp(poisson_log_pmf(values, rate[:, None])))
+    minus_l = -log_likelihood(poisson_log_pmf, x[:, None], rate) / len(x)
+    right.plot(rate, distance, color=BLUE, label=r"KL$(f_{\rm data} \,\|\, f_\lambda)$")
+    right.plot(rate, minus_l, "--", color=ORANGE, label=r"$-l(\lambda) / n$")
+    right.axvline(poisson_mle(x), ymax=0.8, color=INK, lw=0.7, ls=":")
+    right.set(xlabel=r"rate $\lambda$", ylim=(0, 3.6), xticks=range(1, 7))
+    right.legend(loc="upper center")
+
+
+COIN, ODDS, SIGMA2 = 0.3, 3 / 7, 1.0
+
+
+def errors_by_size(n):
+    """MSE of the share of ones, by summation; of a normal variance and a uniform end by formula."""
+    k = np.arange(n + 1)
+    share = mean_squared_error(binomial_log_pmf(k, n, COIN), k / n, COIN)
+    variance = (2 * n - 1) * SIGMA2**2 / n**2
+    end = 2 / ((n + 1) * (n + 2))
+    return share, variance, end
+
+
+@figure("how_far_off", claims=(), panels=2)
+def how_far_off(left, right):
+    """Left: mean squared errors against the number of samples. Those of the share of ones and of
+    a normal variance fall as 1/n and approach one over n times the Fisher information (dotted);
+    that of the end of a uniform law, where nothing is smooth, falls as 1/n^2. Right: the estimated
+    odds k/(n - k) of a coin are wrong by more than 0.1 ever less often, as consistency asks, and
+    yet their MSE is infinite for every n: all throws may be heads.
+    """
+    n = np.unique(np.geomspace(2, 1000, 60).round().astype(int))
+    errors = np.array([errors_by_size(m) for m in n]).T
+    looks = (
+        (GREEN, "-.", "normal variance"),
+        (BLUE, "-", "share of ones"),
+        (ORANGE, "--", "uniform end"),
+    )
+    for mse, (color, dash, label) in zip(errors[[1, 0, 2]], looks, strict=True):
+        left.plot(n, mse, dash, color=color, label=label)
+    x, w = gauss_legendre(-10, 10, pieces=20)
+    score = normal_score(x, 0.0, SIGMA2)[:, 1]
+    of_variance = fisher_information(w * np.exp(normal_log_density(x, 0.0, SIGMA2)), score)
+    for information in (1 / (COIN * (1 - COIN)), of_variance):
+        left.plot(n, 1 / (n * information), ":", color=INK, lw=0.9)
+    left.set(xlabel="samples $n$", ylabel="MSE", xscale="log", yscale="log")
+    left.legend(loc="lower left")
+    far, all_heads = [], binomial_log_pmf(n, n, COIN)
+    for m in n:
+        k = np.arange(m)
+        close = np.abs(k / (m - k) - ODDS) <= 0.1
+        far.append(1 - np.exp(binomial_log_pmf(k[close], m, COIN)).sum())
+    right.plot(n, far, color=BLUE, label=r"Pr(|$\hat g - g$| > 0.1)")
+    right.plot(n, np.exp(all_heads), "--", color=ORANGE, label=r"Pr($\hat g = \infty$) $= p^n$")
+    right.set(xlabel="throws $n$", ylabel="probability", xscale="log", yscale="log", ylim=(1e-6, 3))
+    right.legend(loc="lower right")
+
+
+ONES, ZEROS = 2, 6
+
+
+@figure("other_parameter", claims=(), panels=2)
+def other_parameter(left, right):
+    """Two ones among eight samples, flat prior on p. Left: as functions of p, likelihood (grey)
+    and posterior density (dashed, on top of it). Right: the same of the log-odds. The likelihood
+    only moves along, and its maximum with it; the density is stretched as well, and its mode is
+    that of another p: maximum likelihood is invariant, MAP is not.
+    """
+    x = np.repeat([1, 0], [ONES, ZEROS])
+    odds = np.linspace(-5, 3, 400)
+    at_odds = 1 / (1 + np.exp(-odds))
+    after = Beta(1, 1).posterior(x)
+    for ax, theta, p, slope in (
+        (left, at_odds, at_odds, 1.0),
+        (right, odds, at_odds, at_odds * (1 - at_odds)),  # dp / d log-odds
+    ):
+        log_L = log_likelihood(bernoulli_log_pmf, x[:, None], p)
+        density = np.exp(after.log_density(p)) * slope
+        ax.plot(theta, np.exp(log_L - log_L.max()), color=GREY, lw=3, label="likelihood")
+        ax.plot(theta, density / density.max(), "--", color=BLUE, label="posterior density")
+        ax.axvline(theta[np.argmax(log_L)], color=GREY, lw=0.8)
+        ax.axvline(theta[np.argmax(density)], color=BLUE, lw=0.8, ls="--")
+        ax.set(ylim=(0, 1.35), yticks=(0, 1))
+    left.set(xlabel="$p$", ylabel="largest = 1", xlim=(0, 1))
+    right.set(xlabel=r"$\ln\,(p / (1 - p))$")
+    left.legend(loc="upper right")
+
+
+SIZES = (0, 5, 50, 500)
+
+
+def throws():
+    """500 throws of a coin that shows heads with probability 0.3."""
+    return sample_atoms(SIZES[-1], [1 - COIN, COIN], rng=np.random.default_rng(19))
+
+
+@figure("learning", claims=(), panels=2)
+def learning(left, right):
+    """What is believed of a coin after 0, 5, 50 and 500 throws, the darker the more. Left: a flat
+    prior follows the data at once. Right: who was sure of a fair coin, as if from 40 throws, takes
+    longer to be convinced of 0.3 (dotted). In the end both believe nearly the same.
+    """
+    p = np.linspace(0, 1, 400)
+    for ax, prior in ((left, Beta(1, 1)), (right, Beta(20, 20))):
+        beliefs = list(sequential(prior, throws()))
+        for n, shade in zip(SIZES, DARKER, strict=True):
+            ax.plot(p, np.exp(beliefs[n].log_density(p)), color=shade, label=f"$n = {n}$")
+        ax.axvline(COIN, color=BLUE, lw=1, ls=":")
+        ax.set(xlabel="$p$", ylim=(0, 21), xlim=(0, 1), title=f"prior Beta({prior.a}, {prior.b})")
+    left.set(ylabel="density")
+    left.legend()
+
+
+def virginica():
+    """The petal lengths of the 50 irises of that species."""
+    T = load_iris()
+    return T.X[T.y == "virginica", 2]
+
+
+@figure("normal", claims=(), panels=2)
+def normal(left, right):
+    """Petals of Iris virginica, the first three of fifty (thick ticks). Left: what is believed of
+    their mean length before and after, the variance being known, and the likelihood, scaled.
+    Right: the next length, if the estimates are taken for the truth (dashed), and with mean and
+    variance uncertain: Student's law is wider, and has room for the other 47 (thin ticks).
+    """
+    x = virginica()
+    mu, few = np.linspace(3.2, 7.8, 400), x[:3]
+    prior = NormalMean(m=5.0, s2=0.25, sigma2=0.3)
+    before, after = (np.exp(b.log_density(mu)) for b in (prior, prior.posterior(few)))
+    log_L = log_likelihood(normal_log_density, few[:, None], mu, 0.3)
+    left.plot(mu, before, ":", color=INK, label="prior")
+    left.plot(mu, np.exp(log_L - log_L.max()), "--", color=ORANGE, label="likelihood")
+    left.plot(mu, after, color=BLUE, label="posterior")
+    left.set(xlabel=r"mean $\mu$ (cm)", ylabel="density", ylim=(0, 2.2))
+    belief = NormalInverseGamma(m=5.0, kappa=0.1, alpha=0.5, beta=0.15).posterior(few)
+    plug_in = np.exp(normal_log_density(mu, *normal_mle(few)))
+    right.plot(mu, plug_in, "--", color=ORANGE, label="with estimates")
+    right.plot(mu, np.exp(belief.log_predictive(mu)), color=BLUE, label="predictive")
+    right.set(xlabel="length (cm)", ylim=(0, 1.4))
+    right.plot(x[3:], np.full(47, 0.05), "|", color=GREY, ms=9, mew=0.8)
+    for ax in (left, right):
+        ax.plot(few, np.full(3, 0.05), "|", color=INK, ms=12, mew=1.8)
+        ax.legend(loc="upper left")
+
+
+if __name__ == "__main__":
+    run_script(__file__)

@@ -1,0 +1,899 @@
+"""Estimation: from samples back to the law that they were drawn from.
+
+The law is known but for a parameter, and the samples are all there is. Maximum likelihood takes
+the parameter that makes them most probable; of all laws of the family it is the one nearest to
+what was observed. Bayesian estimation has an opinion of the parameter beforehand, and the samples
+turn it into another. Where the two opinions are of one family, learning is adding up counts.
+
+Contents
+    Empirical moments        empirical_mean, centre, empirical_covariance, kronecker
+    More families            categorical_log_pmf, uniform_log_density, exponential_log_density,
+                             student_log_density
+    Likelihood               likelihood, log_likelihood, maximum_likelihood
+    Closed forms             bernoulli_mle, categorical_mle, poisson_mle, uniform_mle,
+                             exponential_mle, normal_mle, multivariate_normal_mle
+    The nearest law          empirical_law, kl_divergence
+    Functions of theta       profile_log_likelihood
+    How far off              mean_squared_error, bernoulli_score, poisson_score,
+                             exponential_score, normal_score, fisher_information
+    Testing a hypothesis     log_likelihood_ratio, t_statistic
+    Bayesian estimation      posterior, point_estimates, PointEstimates
+    Conjugate priors         Beta, Dirichlet, Gamma, NormalMean, NormalInverseGamma, log_evidence,
+                             sequential
+
+Symbols
+    X        (n, d)  samples, one per row; x (n,) samples that are numbers, together the data D
+    log_f            a family: log_f(x, *theta) is ln f(x_j | theta) of every sample
+    theta            its parameters, in the order in which log_f takes them:
+    p        float     of Bernoulli samples 0 and 1; (K,) of categories 0, ..., K - 1
+    rate     float     of Poisson counts (the notes' lambda), of exponential waiting times
+    a, b     float     ends of a uniform law
+    mu, sigma2         mean and variance of a normal law; Sigma (d, d) a covariance matrix
+    log_L    (m,)    log-likelihood l(theta | x) at m values of theta
+    w        (m,)    weights with which sums over m points are integrals: those of
+                     `gauss_legendre`; with a density multiplied in, expectations
+
+A conjugate prior is an object with the same methods in all five cases: ``log_density(*theta)``,
+``posterior(x)``, which is of its own class, ``mean()``, ``mode()`` (the MAP estimate) and
+``log_predictive(x)``, the law ln int f(x | theta) f(theta) dtheta of the next sample. Prior and
+posterior differ in their numbers only, and so what is posterior today is prior tomorrow.
+
+Notes: MLN "Maximum Likelihood Estimation" and "Bayesian Estimation"; IRHD 1.1, 3.1, 4.1. IRHD has
+samples in columns, X (p, n), so that its X is our X^T, and its p is our d.
+"""
+
+from dataclasses import dataclass
+from math import lgamma, log, pi, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from mlnotes.base import check_number
+from mlnotes.probability import (
+    Normal,
+    bernoulli_log_pmf,
+    expectation,
+    is_count,
+    log_gamma,
+    normal_log_density,
+    uniform_density,
+    x_log_y,
+)
+
+__all__ = [
+    "empirical_mean", "centre", "empirical_covariance", "kronecker", "categorical_log_pmf",
+    "uniform_log_density", "exponential_log_density", "student_log_density", "likelihood",
+    "log_likelihood", "maximum_likelihood", "bernoulli_mle", "categorical_mle", "poisson_mle",
+    "uniform_mle", "exponential_mle", "normal_mle", "multivariate_normal_mle", "empirical_law",
+    "kl_divergence", "profile_log_likelihood", "mean_squared_error", "bernoulli_score",
+    "poisson_score", "exponential_score", "normal_score", "fisher_information",
+    "log_likelihood_ratio", "t_statistic", "posterior", "point_estimates", "PointEstimates",
+    "Beta", "Dirichlet", "Gamma", "NormalMean", "NormalInverseGamma", "log_evidence",
+    "sequential",
+]  # fmt: skip
+
+ROUND_OFF = 1e-9  # by this the weights of a law may miss the sum 1
+
+
+# ---------------------------------------------------------------------------------------
+# Empirical moments
+# ---------------------------------------------------------------------------------------
+
+
+def empirical_mean(X):
+    """mu = 1/n X^T 1 = 1/n sum_i x_i: (d,).
+
+    >>> empirical_mean(np.array([[1.0, 4.0], [3.0, 8.0]]))
+    array([2., 6.])
+    """
+    return X.mean(axis=0)
+
+
+def centre(X):
+    """X - 1 mu^T: the samples seen from their mean, so that every column sums to 0.
+
+    As a Kronecker product, 1 mu^T = 1 (x) mu^T; IRHD, with samples in columns, has mu (x) 1^T.
+
+    >>> centre(np.array([[1.0, 4.0], [3.0, 8.0]]))
+    array([[-1., -2.],
+           [ 1.,  2.]])
+    """
+    return X - empirical_mean(X)
+
+
+def empirical_covariance(X, ddof=1):
+    """S = 1/(n - 1) X_c^T X_c, of the centred samples X_c = X - 1 mu^T.
+
+    Unbiased, E[S] = Sigma. Division by n, `ddof` = 0, is the maximum likelihood estimate under a
+    normal law, biased by -Sigma/n; the eigenvectors are the same (estimation-02).
+
+    Returns: (d, d). Raises: ValueError unless n > ddof.
+
+    >>> X = np.array([[1.0, 4.0], [3.0, 8.0]])
+    >>> empirical_covariance(X)
+    array([[2., 4.],
+           [4., 8.]])
+    >>> empirical_covariance(X, ddof=0)
+    array([[1., 2.],
+           [2., 4.]])
+
+    Claims: estimation-01
+    """
+    if len(X) <= ddof:
+        raise ValueError(f"a covariance wants n > {ddof} samples; got n = {len(X)}")
+    X_c = centre(X)
+    return X_c.T @ X_c / (len(X) - ddof)
+
+
+def kronecker(A, B):
+    """A (x) B = (a_ij B): every entry of A (k, l) times all of B (m, n), as blocks.
+
+    Entry (i m + r, j n + s) is a_ij b_rs.
+
+    Returns: (k m, l n).
+
+    >>> kronecker(np.array([[1, 10]]), np.array([[1, 2], [3, 4]]))
+    array([[ 1,  2, 10, 20],
+           [ 3,  4, 30, 40]])
+
+    Claims: estimation-03
+    """
+    (k, columns), (m, n) = A.shape, B.shape
+    blocks = A[:, None, :, None] * B[None, :, None, :]
+    return blocks.reshape(k * m, columns * n)
+
+
+# ---------------------------------------------------------------------------------------
+# More families
+# ---------------------------------------------------------------------------------------
+
+
+def categorical_log_pmf(x, p):
+    """ln Pr(X = k) = ln p_k for the categories k = 0, ..., K - 1; anything else has -inf.
+
+    >>> np.exp(categorical_log_pmf(np.array([0, 2, 3]), p=np.array([0.25, 0.25, 0.5])))
+    array([0.25, 0.5 , 0.  ])
+    """
+    possible = _is_category(x, len(p))
+    with np.errstate(divide="ignore"):
+        log_p = np.log(p)
+    return np.where(possible, log_p[np.where(possible, x, 0).astype(int)], -np.inf)
+
+
+def uniform_log_density(x, a, b):
+    """ln f(x) = -ln(b - a) for a <= x <= b; -inf elsewhere.
+
+    >>> uniform_log_density(np.array([0.5, 3.0]), a=0.0, b=1.0)
+    array([  0., -inf])
+    """
+    with np.errstate(divide="ignore"):
+        return np.log(uniform_density(x, a, b))
+
+
+def exponential_log_density(x, rate):
+    """ln f(x) = ln(rate) - rate x for x >= 0; -inf below. Mean 1/rate, variance 1/rate^2.
+
+    >>> np.exp(exponential_log_density(np.array([-1.0, 0.0, np.log(2)]), rate=1.0))
+    array([0. , 1. , 0.5])
+    """
+    return np.where(x >= 0, np.log(rate) - rate * x, -np.inf)
+
+
+def student_log_density(x, nu, mu, sigma2):
+    """ln f(x) of (x - mu) / sigma having Student's t law with nu degrees of freedom.
+
+        ln Gamma((nu + 1)/2) - ln Gamma(nu/2) - 1/2 ln(nu pi sigma^2) - (nu + 1)/2 ln(1 + z^2/nu),
+
+    z = (x - mu)/sigma. Of nu = 1 it is Cauchy's law, of large nu the normal law.
+
+    >>> pi * np.exp(student_log_density(np.array([0.0, 1.0, 3.0]), nu=1, mu=0.0, sigma2=1.0))
+    array([1. , 0.5, 0.1])
+    """
+    z2 = (x - mu) ** 2 / sigma2
+    constant = lgamma((nu + 1) / 2) - lgamma(nu / 2) - log(nu * pi * sigma2) / 2
+    return constant - (nu + 1) / 2 * np.log1p(z2 / nu)
+
+
+def _is_category(x, K):
+    return is_count(x) & (x < K)
+
+
+# ---------------------------------------------------------------------------------------
+# Likelihood
+# ---------------------------------------------------------------------------------------
+
+
+def likelihood(log_f, x, *theta):
+    """L(theta | x) = prod_j f(x_j | theta): how probable the samples are, as a function of theta.
+
+    It is no density in theta. Of many samples it is below the smallest number, and 0.
+
+    >>> float(likelihood(bernoulli_log_pmf, np.array([1, 0, 0]), 0.5))
+    0.125
+    """
+    return np.exp(log_f(x, *theta)).prod(axis=0)
+
+
+def log_likelihood(log_f, x, *theta):
+    """l(theta | x) = ln L(theta | x) = sum_j ln f(x_j | theta).
+
+    The logarithm rises, so that l and L have the same maximiser; of many samples only l can be
+    computed. With m candidates theta (m,), numbers, let x be a column (n, 1): then l is (m,).
+
+    >>> x, p = np.array([1, 0, 0]), np.array([0.25, 0.5])
+    >>> np.exp(log_likelihood(bernoulli_log_pmf, x[:, None], p)) * 64
+    array([9., 8.])
+
+    Claims: estimation-04
+    """
+    return log_f(x, *theta).sum(axis=0)
+
+
+def maximum_likelihood(log_f, x, theta):
+    """argmax_theta sum_i ln f(x_i | theta), over m candidates theta (m,); the first, if several.
+
+    The definition, for any family of one parameter; the closed forms below need no candidates.
+
+    >>> maximum_likelihood(bernoulli_log_pmf, np.array([1, 0, 0]), np.array([0.2, 0.3, 0.4]))
+    0.3
+
+    Claims: estimation-05
+    """
+    return float(theta[np.argmax(log_likelihood(log_f, x[:, None], theta))])
+
+
+# ---------------------------------------------------------------------------------------
+# Closed forms
+# ---------------------------------------------------------------------------------------
+
+
+def bernoulli_mle(x):
+    """p = k/n, the share of ones: dl/dp = k/p - (n - k)/(1 - p) = 0.
+
+    Raises: ValueError if x is empty or holds anything but 0 and 1.
+
+    >>> bernoulli_mle(np.array([1, 0, 0, 0]))
+    0.25
+    """
+    return float(_some(_bits(x)).mean())
+
+
+def categorical_mle(x, K):
+    """p_k = n_k/n, the share of every category: d/dp_k (l - alpha (sum_k p_k - 1)) = 0.
+
+    Returns: p (K,). Raises: ValueError if x is empty or not among the categories 0, ..., K - 1.
+
+    >>> categorical_mle(np.array([0, 2, 2, 0]), K=3)
+    array([0.5, 0. , 0.5])
+    """
+    return np.bincount(_some(_categories(x, K)).astype(int), minlength=K) / len(x)
+
+
+def poisson_mle(x):
+    """rate = 1/n sum_i x_i: dl/d rate = sum_i x_i / rate - n = 0.
+
+    Raises: ValueError if x is empty or holds what is no count.
+
+    >>> poisson_mle(np.array([0, 1, 5]))
+    2.0
+    """
+    return float(_some(_counts(x)).mean())
+
+
+def exponential_mle(x):
+    """rate = n / sum_i x_i, one over the mean: dl/d rate = n/rate - sum_i x_i = 0.
+
+    Raises: ValueError if x is empty, negative or zero everywhere, where l has no maximum.
+
+    >>> exponential_mle(np.array([1.0, 3.0]))
+    0.5
+    """
+    x = _some(_checked(x, lambda x: (x >= 0) & np.isfinite(x), "numbers >= 0"))
+    if not x.any():
+        raise ValueError("the exponential likelihood has no maximum: all samples are 0")
+    return float(1 / x.mean())
+
+
+def uniform_mle(x):
+    """a = min_i x_i and b = max_i x_i: L = (b - a)^{-n} where [a, b] holds all samples, else 0.
+
+    No derivative vanishes there. The interval is the shortest possible, and hence too short.
+
+    Returns: a and b. Raises: ValueError if all samples are equal, where L has no maximum.
+
+    >>> uniform_mle(np.array([2.0, 5.0, 3.0]))
+    (2.0, 5.0)
+    """
+    x = _some(_numbers(x))
+    if x.min() == x.max():
+        raise ValueError(f"the uniform likelihood has no maximum: all samples are {x[0]}")
+    return float(x.min()), float(x.max())
+
+
+def normal_mle(x, mu=None):
+    """mu = 1/n sum_i x_i and sigma^2 = 1/n sum_i (x_i - mu)^2, about the given mean if mu is known.
+
+    Returns: mu and sigma^2. Raises: ValueError if sigma^2 were 0, where l has no maximum.
+
+    >>> normal_mle(np.array([1.0, 3.0]))
+    (2.0, 1.0)
+    >>> normal_mle(np.array([1.0, 3.0]), mu=0.0)
+    (0.0, 5.0)
+    """
+    x = _some(_numbers(x))
+    point = x[0] if mu is None else mu
+    if (x == point).all():
+        raise ValueError(f"the normal likelihood has no maximum: all samples are {point}")
+    mu = float(x.mean()) if mu is None else mu
+    return mu, float(np.mean((x - mu) ** 2))
+
+
+def multivariate_normal_mle(X):
+    """mu = 1/n sum_i x_i and Sigma = 1/n sum_i (x_i - mu)(x_i - mu)^T.
+
+    From dl/dmu = Sigma^{-1} sum_i (x_i - mu) = 0 and, with the precision P = Sigma^{-1},
+    dl/dP = 1/2 sum_i (Sigma - (x_i - mu)(x_i - mu)^T) = 0. Where the samples lie in a hyperplane,
+    as they do if n <= d, Sigma is singular and l has no maximum: it grows with P without end.
+
+    Returns: a `Normal`, mean and covariance. Raises: ValueError if there is no maximum.
+
+    >>> multivariate_normal_mle(np.array([[0.0, 0.0], [4.0, 0.0], [2.0, 3.0]]))
+    Normal(mean=array([2., 1.]), covariance=array([[2.66666667, 0.        ],
+           [0.        , 2.        ]]))
+    """
+    X = _numbers(X)
+    Sigma = empirical_covariance(X, ddof=0)
+    if (X == X[0]).all(axis=0).any() or not _has_full_rank(Sigma):
+        n, d = X.shape
+        raise ValueError(
+            f"the normal likelihood has no maximum: the {n} samples lie in a hyperplane of R^{d}"
+        )
+    return Normal(empirical_mean(X), Sigma)
+
+
+def _has_full_rank(Sigma):
+    """Whether Sigma does in units of the standard deviations: then units do not matter."""
+    scale = np.sqrt(np.diag(Sigma))
+    return np.linalg.matrix_rank(Sigma / scale / scale[:, None], hermitian=True) == len(Sigma)
+
+
+def _checked(x, valid, rule):
+    """x as an array, if `valid` holds for all of its entries."""
+    x = np.asarray(x)
+    bad = ~valid(x)
+    if bad.any():
+        raise ValueError(f"x must hold {rule}; got {x[bad][0]}")
+    return x
+
+
+def _numbers(x):
+    return _checked(x, np.isfinite, "finite numbers")
+
+
+def _bits(x):
+    return _checked(x, lambda x: (x == 0) | (x == 1), "0 and 1 only")
+
+
+def _counts(x):
+    return _checked(x, lambda x: is_count(x) & np.isfinite(x), "counts 0, 1, 2, ...")
+
+
+def _categories(x, K):
+    return _checked(x, lambda x: _is_category(x, K), f"categories 0, ..., {K - 1}")
+
+
+def _some(x):
+    if len(x) == 0:
+        raise ValueError("an estimate wants at least one sample; got none")
+    return x
+
+
+# ---------------------------------------------------------------------------------------
+# The nearest law
+# ---------------------------------------------------------------------------------------
+
+
+def empirical_law(x):
+    """f_data: the values that occur, in rising order, and the share of the samples that each has.
+
+    Returns: the values (k,) and their weights (k,), 1/n each where all samples differ.
+
+    >>> empirical_law(np.array([3, 0, 3, 1]))
+    (array([0, 1, 3]), array([0.25, 0.25, 0.5 ]))
+    """
+    values, counts = np.unique(x, return_counts=True)
+    return values, counts / len(x)
+
+
+def kl_divergence(f, g):
+    """KL(f || g) = sum_x f(x) ln(f(x) / g(x)) of laws f and g (..., k), given by their weights.
+
+    It is >= 0 and 0 only for f = g, and not symmetric; infinite where g rules out what f does
+    not. From the empirical law to a family it is sum f_data ln f_data - 1/n l(theta | x), and
+    the first term does not depend on theta: the nearest law has the largest likelihood
+    (estimation-06).
+
+    >>> kl_divergence(np.array([0.5, 0.5]), np.array([[0.5, 0.5], [1.0, 0.0]]))
+    array([ 0., inf])
+    """
+    return np.sum(x_log_y(f, f) - x_log_y(f, g), axis=-1)
+
+
+# ---------------------------------------------------------------------------------------
+# Functions of theta
+# ---------------------------------------------------------------------------------------
+
+
+def profile_log_likelihood(log_L, g):
+    """l*(g) = max {l(theta) : G(theta) = g}, with g = G(theta) (m,) for each of m candidates.
+
+    What is left of l when only g is asked for. Where theta is best, l* is largest: the maximum
+    likelihood estimate of G(theta) is G of that of theta, injective or not (estimation-07).
+
+    Returns: the values of g that occur, in rising order, and l* of each.
+
+    >>> theta = np.array([-1.0, 0.0, 1.0])
+    >>> profile_log_likelihood(np.array([-7.0, -2.0, -3.0]), g=theta**2)
+    (array([0., 1.]), array([-2., -3.]))
+    """
+    values, which = np.unique(g, return_inverse=True)
+    best = np.full(len(values), -np.inf)
+    np.maximum.at(best, which, log_L)
+    return values, best
+
+
+# ---------------------------------------------------------------------------------------
+# How far off
+# ---------------------------------------------------------------------------------------
+
+
+def mean_squared_error(log_p, estimates, truth):
+    """MSE = E[(estimate - truth)^2] = sum_k exp(log_p_k) (estimates_k - truth)^2.
+
+    The sum is over all that the data can be: `log_p` (k,) are its log-probabilities, `estimates`
+    (k,) what is then estimated. That it tends to 0 as n grows is more than consistency, which
+    MLN takes it for: an estimate is consistent if Pr(|estimate - truth| > eps) tends to 0, and
+    k/(n - k), the estimated odds of a coin, does so though k = n, possible for every n, makes
+    the MSE infinite (estimation-09).
+
+    >>> round(mean_squared_error(np.log([0.5, 0.5]), np.array([0.0, 1.0]), truth=0.5), 12)
+    0.25
+    """
+    possible = log_p > -np.inf
+    with np.errstate(divide="ignore"):
+        log_error = np.log(np.abs(estimates[possible] - truth))
+    return float(np.exp(log_p[possible] + 2 * log_error).sum())
+
+
+def bernoulli_score(x, p):
+    """d/dp ln f(x | p) = x/p - (1 - x)/(1 - p).
+
+    >>> bernoulli_score(np.array([0, 1]), p=0.25).round(6)
+    array([-1.333333,  4.      ])
+    """
+    return x / p - (1 - x) / (1 - p)
+
+
+def poisson_score(x, rate):
+    """d/d rate ln f(x | rate) = x/rate - 1.
+
+    >>> poisson_score(np.array([0, 2, 4]), rate=2.0)
+    array([-1.,  0.,  1.])
+    """
+    return x / rate - 1
+
+
+def exponential_score(x, rate):
+    """d/d rate ln f(x | rate) = 1/rate - x.
+
+    >>> exponential_score(np.array([0.0, 0.5]), rate=2.0)
+    array([0.5, 0. ])
+    """
+    return 1 / rate - x
+
+
+def normal_score(x, mu, sigma2):
+    """d/dmu and d/dsigma^2 of ln f(x): (x - mu)/sigma^2 and ((x - mu)^2/sigma^2 - 1)/(2 sigma^2).
+
+    Returns: (n, 2).
+
+    >>> normal_score(np.array([0.0, 4.0]), mu=0.0, sigma2=2.0)
+    array([[ 0.  , -0.25],
+           [ 2.  ,  1.75]])
+    """
+    z = (x - mu) / sigma2
+    return np.column_stack([z, (z**2 - 1 / sigma2) / 2])
+
+
+def fisher_information(w, score):
+    """I(theta) = E[s s^T]: the variance of the score s = d/dtheta ln f(x | theta), of mean 0.
+
+    `score` (m,), or (m, q) for q parameters, is taken at m points x with weights w (m,): the
+    probabilities, or quadrature weights times density. In a smooth family no unbiased estimate from
+    n samples has a variance below 1/(n I), and n MSE of maximum likelihood tends to 1/I
+    (estimation-08).
+
+    Returns: a number, or (q, q).
+
+    >>> p = 0.5
+    >>> float(fisher_information(np.array([1 - p, p]), bernoulli_score(np.array([0, 1]), p)))
+    4.0
+    """
+    return (w * score.T) @ score
+
+
+# ---------------------------------------------------------------------------------------
+# Testing a hypothesis
+# ---------------------------------------------------------------------------------------
+
+
+def log_likelihood_ratio(log_f, x, theta0, theta1):
+    """ln Lambda = l(theta_0 | x) - l(theta_1 | x), of two tuples of parameters.
+
+    With the maximum likelihood estimates, `theta0` under the hypothesis and `theta1` without it,
+    Lambda is between 0 and 1, and a small one speaks against the hypothesis.
+
+    >>> x = np.array([1, 1, 1, 0])
+    >>> ratio = log_likelihood_ratio(bernoulli_log_pmf, x, (0.5,), (bernoulli_mle(x),))
+    >>> round(float(np.exp(ratio)), 6) == round(16 / 27, 6)
+    True
+    """
+    return log_likelihood(log_f, x, *theta0) - log_likelihood(log_f, x, *theta1)
+
+
+def t_statistic(x, mu0=0.0):
+    """t = sqrt(n) (mean - mu_0) / s, with s^2 = 1/(n - 1) sum_i (x_i - mean)^2.
+
+    For normal samples and the hypothesis mu = `mu0`, sigma^2 unknown, the likelihood ratio is
+    Lambda = (1 + t^2/(n - 1))^{-n/2}: to reject where Lambda is small is to reject where |t| is
+    large (estimation-10).
+
+    Raises: ValueError if all samples are equal.
+
+    >>> t_statistic(np.array([1.0, 3.0]), mu0=4.0)
+    -2.0
+    """
+    mean, sigma2 = normal_mle(x)
+    n = len(x)
+    return sqrt(n - 1) * (mean - mu0) / sqrt(sigma2)
+
+
+# ---------------------------------------------------------------------------------------
+# Bayesian estimation
+# ---------------------------------------------------------------------------------------
+
+
+def posterior(log_L, log_prior, w):
+    """f(theta | D) = f(D | theta) f(theta) / int f(D | theta) f(theta) dtheta, for any prior.
+
+    At m values of theta, `log_prior` (m,) being the logarithm of the prior density there, and w
+    the weights of the integral.
+
+    Returns: the density (m,). Raises: ValueError if the data are impossible at all of them.
+
+    >>> theta, w = np.array([0.25, 0.5, 0.75]), np.array([0.25, 0.5, 0.25])
+    >>> posterior(np.log(theta), log_prior=np.zeros(3), w=w)
+    array([0.5, 1. , 1.5])
+
+    Claims: estimation-11
+    """
+    log_joint = log_L + log_prior
+    top = log_joint.max()
+    if top == -np.inf:
+        raise ValueError("no theta that the prior allows can have given these data")
+    joint = np.exp(log_joint - top)
+    return joint / (w @ joint)
+
+
+class PointEstimates(NamedTuple):
+    """A posterior in one number, or in another."""
+
+    mode: float  # argmax f(theta | D): the maximum a posteriori (MAP) estimate
+    mean: float  # int theta f(theta | D) dtheta
+
+
+def point_estimates(theta, density, w):
+    """The MAP estimate argmax_theta f(theta | D) and the mean int theta f(theta | D) dtheta.
+
+    Of all numbers the mean has the least expected squared error under the posterior. The mode is
+    no function of the posterior law alone: in another parameter the density peaks elsewhere.
+    `density` (m,) is the posterior at the values theta (m,), with the weights w (m,).
+
+    >>> theta, w = np.array([0.25, 0.5, 0.75]), np.array([0.25, 0.5, 0.25])
+    >>> point_estimates(theta, np.array([0.5, 1.0, 1.5]), w)
+    PointEstimates(mode=0.75, mean=0.5625)
+    """
+    return PointEstimates(float(theta[np.argmax(density)]), float(expectation(w * density, theta)))
+
+
+# ---------------------------------------------------------------------------------------
+# Conjugate priors
+# ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Beta:
+    """f(p) = p^{a-1} (1 - p)^{b-1} / B(a, b) on [0, 1]: of the p of Bernoulli samples.
+
+    a and b count ones and zeros; `Beta(1, 1)` is flat.
+
+    >>> Beta(1, 1).posterior(np.array([1, 0, 0]))
+    Beta(a=2.0, b=3.0)
+    """
+
+    a: float
+    b: float
+
+    def __post_init__(self):
+        _check_positive(a=self.a, b=self.b)
+
+    def log_density(self, p):
+        """(a - 1) ln p + (b - 1) ln(1 - p) - ln B(a, b); -inf outside [0, 1]."""
+        inside = (0 <= p) & (p <= 1)
+        p = np.clip(p, 0, 1)
+        log_B = lgamma(self.a) + lgamma(self.b) - lgamma(self.a + self.b)
+        kernel = x_log_y(self.a - 1, p) + x_log_y(self.b - 1, 1 - p)
+        return np.where(inside, kernel - log_B, -np.inf)
+
+    def posterior(self, x):
+        """`Beta(a + k, b + n - k)` after k ones among n samples."""
+        k = float(_bits(x).sum())
+        return Beta(self.a + k, self.b + len(x) - k)
+
+    def mean(self):
+        """a / (a + b)."""
+        return self.a / (self.a + self.b)
+
+    def mode(self):
+        """(a - 1) / (a + b - 2). Raises: ValueError unless a, b >= 1, and not both are 1."""
+        _check_mode([self.a, self.b], "a, b")
+        return (self.a - 1) / (self.a + self.b - 2)
+
+    def log_predictive(self, x):
+        """ln Pr(x): the next sample is Bernoulli with the mean for its p."""
+        return bernoulli_log_pmf(x, self.mean())
+
+
+@dataclass(frozen=True, eq=False)
+class Dirichlet:
+    """f(p) = Gamma(sum_k alpha_k) prod_k p_k^{alpha_k - 1} / Gamma(alpha_k), of categories.
+
+    p is a point of the simplex, p_k >= 0 and sum_k p_k = 1, and f a density in any K - 1 of its
+    coordinates. alpha (K,) counts each category; K = 2 is `Beta`.
+
+    >>> Dirichlet(np.ones(3)).posterior(np.array([0, 2, 2])).alpha
+    array([2., 1., 3.])
+    """
+
+    alpha: np.ndarray  # (K,)
+
+    def __post_init__(self):
+        alpha = np.array(self.alpha, dtype=float)
+        if alpha.ndim != 1 or len(alpha) < 2 or not (alpha > 0).all():
+            raise ValueError(f"alpha must be two numbers or more, all > 0; got {self.alpha}")
+        object.__setattr__(self, "alpha", alpha)
+
+    def log_density(self, p):
+        """ln f of points p (K,), or (m, K); -inf off the simplex."""
+        inside = (np.min(p, axis=-1) >= 0) & (np.abs(np.sum(p, axis=-1) - 1) <= ROUND_OFF)
+        constant = lgamma(self.alpha.sum()) - log_gamma(self.alpha).sum()
+        kernel = x_log_y(self.alpha - 1, np.maximum(p, 0)).sum(axis=-1)
+        return np.where(inside, constant + kernel, -np.inf)
+
+    def posterior(self, x):
+        """`Dirichlet(alpha + counts)`, counts (K,) of the samples in each category."""
+        K = len(self.alpha)
+        return Dirichlet(self.alpha + np.bincount(_categories(x, K).astype(int), minlength=K))
+
+    def mean(self):
+        """alpha_k / sum_k alpha_k: (K,)."""
+        return self.alpha / self.alpha.sum()
+
+    def mode(self):
+        """(alpha_k - 1) / (sum_k alpha_k - K). Raises: ValueError unless all >= 1, one above."""
+        _check_mode(self.alpha, "all of alpha")
+        return (self.alpha - 1) / (self.alpha - 1).sum()
+
+    def log_predictive(self, x):
+        """ln Pr(x): the next sample is categorical with the mean for its p."""
+        return categorical_log_pmf(x, self.mean())
+
+
+@dataclass(frozen=True)
+class Gamma:
+    """f(rate) = b^a rate^{a-1} e^{-b rate} / Gamma(a) on [0, inf): of the rate of Poisson counts.
+
+    a events were counted in b intervals.
+
+    >>> Gamma(2, 1).posterior(np.array([0, 3, 1]))
+    Gamma(a=6.0, b=4)
+    """
+
+    a: float
+    b: float
+
+    def __post_init__(self):
+        _check_positive(a=self.a, b=self.b)
+
+    def log_density(self, rate):
+        """a ln b - ln Gamma(a) + (a - 1) ln(rate) - b rate; -inf below 0."""
+        kernel = x_log_y(self.a - 1, np.maximum(rate, 0)) - self.b * rate
+        return np.where(rate >= 0, self.a * log(self.b) - lgamma(self.a) + kernel, -np.inf)
+
+    def posterior(self, x):
+        """`Gamma(a + sum_i x_i, b + n)`."""
+        return Gamma(self.a + float(_counts(x).sum()), self.b + len(x))
+
+    def mean(self):
+        """a / b."""
+        return self.a / self.b
+
+    def mode(self):
+        """(a - 1) / b. Raises: ValueError if a < 1, where the density at 0 is infinite."""
+        if self.a < 1:
+            raise ValueError(f"a mode is defined for a >= 1 only; got {self.a}")
+        return (self.a - 1) / self.b
+
+    def log_predictive(self, x):
+        """ln Pr(x): the next count is negative binomial,
+
+        Pr(x) = Gamma(a + x) / (Gamma(a) x!) (b / (b + 1))^a (1 / (b + 1))^x.
+        """
+        possible = is_count(x)
+        k = np.where(possible, x, 0)
+        ways = log_gamma(self.a + k) - lgamma(self.a) - log_gamma(k + 1)
+        log_p = ways - self.a * np.log1p(1 / self.b) - k * np.log1p(self.b)
+        return np.where(possible, log_p, -np.inf)
+
+
+@dataclass(frozen=True)
+class NormalMean:
+    """f(mu) = N(mu; m, s^2): of the mean of normal samples whose variance sigma^2 is known.
+
+    >>> NormalMean(m=0.0, s2=1.0, sigma2=2.0).posterior(np.array([3.0, 5.0]))
+    NormalMean(m=2.0, s2=0.5, sigma2=2.0)
+    """
+
+    m: float
+    s2: float
+    sigma2: float
+
+    def __post_init__(self):
+        check_number("m", self.m)
+        _check_positive(s2=self.s2, sigma2=self.sigma2)
+
+    def log_density(self, mu):
+        """ln N(mu; m, s^2)."""
+        return normal_log_density(mu, self.m, self.s2)
+
+    def posterior(self, x):
+        """Precisions add up, 1/s_n^2 = 1/s^2 + n/sigma^2, and they weight the means:
+
+        m_n = s_n^2 (m/s^2 + sum_i x_i / sigma^2).
+        """
+        s2 = 1 / (1 / self.s2 + len(x) / self.sigma2)
+        m = s2 * (self.m / self.s2 + float(_numbers(x).sum()) / self.sigma2)
+        return NormalMean(m, s2, self.sigma2)
+
+    def mean(self):
+        """m."""
+        return self.m
+
+    def mode(self):
+        """m."""
+        return self.m
+
+    def log_predictive(self, x):
+        """ln N(x; m, s^2 + sigma^2): the doubt about the mean adds to the noise."""
+        return normal_log_density(x, self.m, self.s2 + self.sigma2)
+
+
+@dataclass(frozen=True)
+class NormalInverseGamma:
+    """Of mean and variance of normal samples: mu is N(m, sigma^2/kappa) given sigma^2, and
+
+        f(sigma^2) = beta^alpha (sigma^2)^{-alpha-1} e^{-beta/sigma^2} / Gamma(alpha).
+
+    m is worth kappa samples; alpha half as many as the variance is worth, beta half their sum of
+    squares.
+
+    >>> NormalInverseGamma(m=0.0, kappa=1, alpha=1, beta=1).posterior(np.array([2.0, 4.0]))
+    NormalInverseGamma(m=2.0, kappa=3, alpha=2.0, beta=5.0)
+    """
+
+    m: float
+    kappa: float
+    alpha: float
+    beta: float
+
+    def __post_init__(self):
+        check_number("m", self.m)
+        _check_positive(kappa=self.kappa, alpha=self.alpha, beta=self.beta)
+
+    def log_density(self, mu, sigma2):
+        """ln f(mu, sigma^2); -inf for sigma^2 <= 0."""
+        inside, sigma2 = sigma2 > 0, np.where(sigma2 > 0, sigma2, 1.0)
+        of_sigma2 = self.alpha * log(self.beta) - lgamma(self.alpha)
+        of_sigma2 = of_sigma2 - (self.alpha + 1) * np.log(sigma2) - self.beta / sigma2
+        of_mu = normal_log_density(mu, self.m, sigma2 / self.kappa)
+        return np.where(inside, of_mu + of_sigma2, -np.inf)
+
+    def posterior(self, x):
+        """kappa_n = kappa + n, m_n = (kappa m + sum_i x_i) / kappa_n, alpha_n = alpha + n/2 and
+
+        beta_n = beta + 1/2 sum_i (x_i - m_n)^2 + kappa/2 (m - m_n)^2.
+        """
+        x, kappa = _numbers(x), self.kappa + len(x)
+        m = (self.kappa * self.m + float(x.sum())) / kappa
+        squares = float(np.sum((x - m) ** 2)) + self.kappa * (self.m - m) ** 2
+        return NormalInverseGamma(m, kappa, self.alpha + len(x) / 2, self.beta + squares / 2)
+
+    def mean(self):
+        """E[mu] = m and E[sigma^2] = beta/(alpha - 1). Raises: ValueError unless alpha > 1."""
+        if self.alpha <= 1:
+            raise ValueError(f"a mean of sigma^2 exists for alpha > 1 only; got {self.alpha}")
+        return self.m, self.beta / (self.alpha - 1)
+
+    def mode(self):
+        """Of both together: mu = m and sigma^2 = beta / (alpha + 3/2)."""
+        return self.m, self.beta / (self.alpha + 3 / 2)
+
+    def log_predictive(self, x):
+        """Student's t with 2 alpha degrees of freedom about m, sigma^2 beta (1 + 1/kappa)/alpha."""
+        scale2 = self.beta / self.alpha * (1 + 1 / self.kappa)
+        return student_log_density(x, 2 * self.alpha, self.m, scale2)
+
+
+def log_evidence(prior, log_f, x, *theta):
+    """ln f(D) = ln f(D | theta) + ln f(theta) - ln f(theta | D): the denominator in Bayes' rule.
+
+    The left side does not depend on theta, and so the right side must not, whichever one takes:
+    that is how a posterior is told to be the right one. `prior` is conjugate to the family
+    log_f if the posterior is of *the prior's* family. MLN adds "or that of data likelihood";
+    but the likelihood is no density in theta, and its shape is what every posterior has whose
+    prior is flat, conjugate or not (estimation-13).
+
+    >>> x = np.array([1, 0, 0])
+    >>> for p in (0.3, 0.5, 0.7):  # int p (1 - p)^2 dp = 1/12
+    ...     print(round(float(np.exp(-log_evidence(Beta(1, 1), bernoulli_log_pmf, x, p))), 9))
+    12.0
+    12.0
+    12.0
+
+    Claims: estimation-12
+    """
+    after = prior.posterior(x)
+    log_joint = log_likelihood(log_f, x, *theta) + prior.log_density(*theta)
+    return log_joint - after.log_density(*theta)
+
+
+def sequential(prior, x):
+    """Learning sample by sample: each posterior is the prior of the next sample.
+
+    `prior` is one of the above. The last is the posterior of all samples at once, in any order.
+
+    Yields: the prior, then the posterior after each sample.
+
+    >>> for belief in sequential(Beta(1, 1), np.array([1, 0, 1])):
+    ...     print(belief)
+    Beta(a=1, b=1)
+    Beta(a=2.0, b=1.0)
+    Beta(a=2.0, b=2.0)
+    Beta(a=3.0, b=2.0)
+    """
+    yield prior
+    for i in range(len(x)):
+        prior = prior.posterior(x[i : i + 1])
+        yield prior
+
+
+def _check_positive(**parameters):
+    for name, value in parameters.items():
+        check_number(name, value, above=0)
+
+
+def _check_mode(counts, names):
+    """Whether a density with these exponents + 1 peaks in one point."""
+    if min(counts) < 1 or max(counts) == 1:
+        got = ", ".join(f"{count:g}" for count in counts)
+        raise ValueError(f"a mode is defined for {names} >= 1, not all 1; got {got}")
