@@ -1,0 +1,165 @@
+"""Lecture figures of the density chapter."""
+
+import numpy as np
+
+from mlnotes.datasets import make_moons
+from mlnotes.density import (
+    best_bandwidth,
+    histogram_density,
+    kernel_log_density,
+    knn_density,
+    knn_posterior,
+    leave_one_out,
+    nearest_samples,
+    normal_mise,
+    parzen,
+)
+from mlnotes.plotting import (
+    BLUE,
+    GREY,
+    INK,
+    ORANGE,
+    SHADE,
+    draw_contours,
+    draw_samples,
+    figure,
+    run_script,
+    set_view,
+    tint,
+)
+from mlnotes.probability import normal_log_density
+
+N = 60  # samples of N(0, 1)
+BANDWIDTHS = np.geomspace(0.05, 3, 400)
+BEST = BANDWIDTHS[np.argmin(normal_mise(BANDWIDTHS, N))]
+CHOSEN = {"too small": 0.08, "the best": BEST, "too large": 1.2}
+BOX = np.sqrt(12)  # a box of this side has a standard deviation of 1, as the Gaussian has
+SPAN = np.linspace(-8, 8, 801)
+
+
+def lecture_sample():
+    """N samples of N(0, 1), (N, 1)."""
+    return np.random.default_rng(4).standard_normal((N, 1))
+
+
+@figure("windows", claims=("density-08",), panels=(2, 3), size=(2.2, 2.0))
+def parzen_windows(*axes):
+    """One sample of N(0, 1) (ticks), its true density dashed. Top: the box window (blue) and the
+    histogram with cells as wide (grey). Bottom: the Gaussian window of the same standard deviation
+    h, smooth where the box jumps. A small h shows the sample and not the law, a large one neither;
+    the middle h has the smallest mean integrated squared error.
+    """
+    X = lecture_sample()
+    for ax, (name, h) in zip(axes[:3], CHOSEN.items(), strict=True):
+        box_and_histogram(ax, X, BOX * h)
+        ax.set_title(f"{name}: $h = {h:.2f}$")
+    for ax, h in zip(axes[3:], CHOSEN.values(), strict=True):
+        ax.plot(SPAN, np.exp(kernel_log_density(SPAN[:, None], X, h)), color=BLUE, lw=1.4)
+        ax.set_xlabel("$x$")
+    for ax in axes:
+        truth = np.exp(normal_log_density(SPAN, 0.0, 1.0))
+        ax.plot(SPAN, truth, "--", color=INK, lw=0.9)
+        ax.plot(X[:, 0], np.full(N, -0.03), "|", color=INK, ms=4, mew=0.5)
+        ax.set(xlim=(-4.2, 4.2), ylim=(-0.06, 0.65), xticks=(-3, 0, 3), yticks=(0, 0.2, 0.4, 0.6))
+    for ax in (axes[0], axes[3]):
+        ax.set_ylabel("density")
+
+
+def box_and_histogram(ax, X, side):
+    """The Parzen estimate with boxes of that side, as the step function that it is, on the bars."""
+    edges = side * np.arange(np.floor(X.min() / side), np.ceil(X.max() / side) + 1)
+    heights = histogram_density((edges[:-1, None] + edges[1:, None]) / 2, X, side)
+    ax.stairs(heights, edges, fill=True, color=SHADE, ec=GREY, lw=0.6)
+    jumps = np.sort(np.concatenate([X[:, 0] - side / 2, X[:, 0] + side / 2]))
+    between = parzen((jumps[:-1, None] + jumps[1:, None]) / 2, X, side)
+    ends = [-8.0, *jumps, 8.0], [0.0, *between, 0.0, 0.0]
+    ax.plot(*ends, color=BLUE, lw=1.1, drawstyle="steps-post")
+
+
+@figure("bandwidth", claims=(), panels=2)
+def choosing_the_bandwidth(left, right):
+    """Left: the exact mean integrated squared error on samples of N(0, 1). Too small an h costs
+    variance, too large a one bias; ten times the samples move the best h (circles) little. Right:
+    the sample itself says nearly as much. Its log-likelihood grows without end as h shrinks
+    (dashed), unless each sample is left out of the estimate that foresees it (solid).
+    """
+    for n, look in ((20, ":"), (200, "--"), (2000, "-")):
+        error = normal_mise(BANDWIDTHS, n)
+        left.plot(BANDWIDTHS, error, look, color=INK, lw=1.1)
+        left.annotate(f"$n = {n}$", (0.055, 1.25 * error[0]), fontsize=9)
+        left.plot(BANDWIDTHS[error.argmin()], error.min(), "o", color=BLUE, ms=6)
+    left.set(xscale="log", yscale="log", xlim=(0.05, 3), ylim=(4e-4, 1))
+    left.set(xlabel="bandwidth $h$", ylabel="mean integrated squared error")
+    X, tried = lecture_sample(), BANDWIDTHS[::8]
+    without = [leave_one_out(X, h).mean() for h in tried]
+    within = [kernel_log_density(X, X, h).mean() for h in tried]
+    right.plot(tried, without, color=BLUE, lw=1.4, label="left out")
+    right.plot(tried, within, "--", color=ORANGE, lw=1.4, label="among them")
+    h = best_bandwidth(X, tried)
+    right.plot(h, leave_one_out(X, h).mean(), "o", color=BLUE, ms=6)
+    right.axvline(BEST, color=GREY, lw=0.8, ls=":")
+    right.annotate("smallest error", (0.93 * BEST, -2.55), color=GREY, rotation=90, ha="right")
+    right.set(xscale="log", xlim=(0.05, 3), ylim=(-2.6, -0.6), xlabel="bandwidth $h$")
+    right.set(ylabel="mean log-likelihood")
+    right.legend(loc="upper right")
+
+
+K = 5
+QUERIES = np.array([[-0.95, 0.3], [0.8, -0.05], [1.65, -0.75], [1.6, 0.85]])
+
+
+def two_classes():
+    """Sixty samples of two classes that bend around each other."""
+    return make_moons(60, noise=0.2, rng=np.random.default_rng(2))
+
+
+@figure("growing_balls", claims=("density-12",), panels=3, size=(3.0, 2.35))
+def growing_balls(left, middle, right):
+    """Left: about each query a ball grows until it holds k = 5 samples; it stays small where they
+    are dense. Beside it, the share of the first class (filled). Middle: the density
+    k / (n V) at every point, the darker the higher. Right: the share k_1 / k at every point, from 0
+    (white) to 1, with a line at 1/2: Bayes' rule with these densities.
+    """
+    T = two_classes()
+    first = np.unique(T.y)[0]
+    for ax in (left, middle, right):
+        set_view(ax, T.X, margin=0.17)
+        ax.set(xlabel="$x_1$", xticks=(-1, 0, 1, 2), yticks=(-1, 0, 1))
+    left.set_ylabel("$x_2$")
+    _, radii = nearest_samples(QUERIES, T.X, K)
+    shares = knn_posterior(QUERIES, T.X, T.y, K)[:, 0]
+    for query, r, share in zip(QUERIES, radii, shares, strict=True):
+        ball(left, query, r, f"{share * K:.0f}/{K}")
+    shade(middle, lambda x: np.log(knn_density(x, T.X, K)), cmap="Greys", vmin=-4, vmax=2)
+    levels = [tint(BLUE, share) for share in np.linspace(0, 0.75, K + 1)]
+    shade(right, lambda x: knn_posterior(x, T.X, T.y, K)[:, 0], levels)
+    draw_contours(right, lambda x: knn_posterior(x, T.X, T.y, K)[:, 0], [0.5], colors=[INK])
+    for ax in (left, middle, right):
+        draw_samples(ax, T.X, np.where(T.y == first, 1, 2), size=3.5)
+
+
+def ball(ax, query, r, text):
+    """The circle of radius r about the query, and its text."""
+    turn = np.linspace(0, 2 * np.pi, 121)
+    rim = query + r * np.column_stack([np.cos(turn), np.sin(turn)])
+    ax.fill(*rim.T, color=SHADE, zorder=0)
+    ax.plot(*rim.T, color=INK, lw=0.8)
+    ax.plot(*query, "+", color=INK, ms=6, zorder=4)
+    ax.annotate(text, query + [r, 0], (2, -3), textcoords="offset points", fontsize=9)
+
+
+def shade(ax, f, colors=None, **style):
+    """An image over the view of f, which takes points (m, 2); colors of its levels 0 to 1."""
+    from matplotlib.colors import ListedColormap
+
+    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+    x1, x2 = np.linspace(left, right, 160), np.linspace(bottom, top, 140)
+    points = np.stack(np.meshgrid(x1, x2), axis=-1).reshape(-1, 2)
+    if colors is not None:
+        style |= {"cmap": ListedColormap(colors), "vmin": 0, "vmax": 1}
+    values = f(points).reshape(len(x2), len(x1))
+    ax.imshow(values, extent=(left, right, bottom, top), origin="lower", zorder=0, **style)
+
+
+if __name__ == "__main__":
+    run_script(__file__)

@@ -1,0 +1,222 @@
+"""Lecture figures of the linear regression chapter."""
+
+import numpy as np
+
+from mlnotes.clustering import KMeans
+from mlnotes.datasets import load_wine, make_blobs, make_linear
+from mlnotes.linear_regression import (
+    LinearRegression,
+    augment,
+    cost,
+    descend,
+    lasso_bound,
+    lasso_path,
+    least_squares,
+    predict,
+    ridge_path,
+)
+from mlnotes.plotting import (
+    BLUE,
+    GREEN,
+    GREY,
+    INK,
+    ORANGE,
+    PURPLE,
+    draw_ellipse,
+    draw_line,
+    draw_samples,
+    figure,
+    run_script,
+    set_view,
+)
+
+METHODS = {  # ISML's map of methods: where the package has each of them, or will
+    "clustering": {"k-means": "clustering.KMeans"},
+    "classification": {
+        "decision tree": "trees.DecisionTreeClassifier",
+        "LDA": "discriminant.LinearDiscriminantAnalysis",
+        "neural network": "neural_networks.MLPClassifier",
+        "SVM": "svm.SVC",
+        "boosting": "ensemble.AdaBoostClassifier",
+    },
+    "regression": {
+        "linear regression": "linear_regression.LinearRegression",
+        "SVR": "svr.SVR",
+    },
+}
+
+
+# ---------------------------------------------------------------------------------------
+# What regression is
+# ---------------------------------------------------------------------------------------
+
+
+def two_groups():
+    """Two elongated groups of 25 samples in the plane, whose labels are -1 and +1."""
+    stretched = [[0.9, 0.35], [0.35, 0.45]]
+    return make_blobs(
+        [25, 25],
+        [[-1.6, -0.9], [1.6, 0.9]],
+        [stretched, stretched],
+        rng=np.random.default_rng(11),
+    )
+
+
+@figure("overview", claims=("linear_regression-33",), panels=3, size=(2.5, 2.55))
+def three_tasks(left, middle, right):
+    """The same fifty samples, three questions. Clustering: which belong together? Nobody says, and
+    k-means finds two groups around their centers. Classification: the labels are known, and a line
+    separates them, here by least squares on -1 and +1; one sample is not where k-means put it.
+    Regression: one coordinate is asked for, the other given, and a line runs through the samples.
+    Below, ISML's methods for each.
+    """
+    T = two_groups()
+    signs = 2.0 * T.y - 1
+    groups = KMeans(n_clusters=2, random_state=0).fit(T.X)
+    first = groups.labels_ == groups.labels_[0]
+    draw_samples(left, T.X, np.where(first, -1, 1), size=4)
+    left.plot(*groups.cluster_centers_.T, "+", color=INK, ms=11, mew=1.6)
+    draw_samples(middle, T.X, signs, size=4)
+    fit = least_squares(T.X, signs)
+    draw_line(middle, fit.w, fit.b, color=INK, lw=1.6)
+    x, y = T.X[:, :1], T.X[:, 1]
+    draw_samples(right, T.X)
+    right.axline((0, LinearRegression().fit(x, y).intercept_), slope=slope_of(x, y), color=INK)
+    for ax, (task, methods) in zip((left, middle, right), METHODS.items(), strict=True):
+        set_view(ax, T.X)
+        ax.set(title=task.capitalize(), xticks=(), yticks=())
+        ax.set_xlabel(listed(methods), fontsize=9, linespacing=1.5)
+
+
+def listed(names):
+    """The names, two to a line."""
+    names = [*names]
+    return ",\n".join(", ".join(names[k : k + 2]) for k in range(0, len(names), 2))
+
+
+def slope_of(x, y):
+    """The slope of the least-squares line through samples of one feature."""
+    return LinearRegression().fit(x, y).coef_[0]
+
+
+def few_samples():
+    """Twelve samples of a line with noise: x, y."""
+    T = make_linear(12, [0.8], b=1.0, sigma=0.6, rng=np.random.default_rng(3))
+    return T.X, T.y
+
+
+@figure("residuals", claims=("linear_regression-34",), panels=2)
+def residuals_and_the_bowl(left, right):
+    """Left: the least-squares line and the residuals, which are vertical and sum to 0; the line
+    passes through the mean (cross). Right: every line is a point (b, w), and the sum of squares
+    is a bowl over them. Gradient descent (circles) goes down steeply, then along the valley.
+    """
+    X, y = few_samples()
+    fit = least_squares(X, y)
+    theta = np.append(fit.b, fit.w)
+    left.axline((0, fit.b), slope=fit.w[0], color=BLUE, lw=1.6)
+    left.vlines(X[:, 0], y, predict(X, theta), color=ORANGE, lw=1.4)
+    left.plot(X[:, 0], y, "o", color=INK, ms=4)
+    left.plot(X.mean(), y.mean(), "P", color="white", mec=INK, ms=7.5, mew=1.1)
+    error = 2 * cost(augment(X), y, theta)
+    left.set(title=f"sum of squares {error:.2f}", xlabel="$x$", ylabel="$y$")
+    bowl(right, augment(X), y, theta)
+
+
+def draw_levels(ax, A, y, best, levels):
+    """The theta of costs J(best) + 1/2 ||A (theta - best)||^2 = level: ellipses around the best."""
+    for level in levels:
+        radius = np.sqrt(2 * (level - cost(A, y, best)))
+        draw_ellipse(ax, best, np.linalg.inv(A.T @ A), radius, color=GREY, lw=0.8)
+
+
+def bowl(ax, A, y, theta):
+    """Contours of the sum of squares over (b, w), and the path of gradient descent."""
+    start = theta + [-1.7, -1.5]
+    steps = np.array([state.x for state, _ in zip(descend(A, y, start), range(12), strict=False)])
+    ax.set(xlim=theta[0] + [-2, 2], ylim=theta[1] + [-2, 2], xlabel="$b$", ylabel="$w$")
+
+    levels = cost(A, y, theta) * np.array([1.5, 3, 6, 12, 24])
+    draw_levels(ax, A, y, theta, levels)
+    ax.plot(*steps.T, "o-", color=BLUE, ms=3.5, lw=1)
+    ax.plot(*theta, "P", color="white", mec=INK, ms=7.5, mew=1.1)
+
+
+# ---------------------------------------------------------------------------------------
+# Ridge and LASSO
+# ---------------------------------------------------------------------------------------
+
+
+def two_weights():
+    """Twenty centred samples of two correlated features, and targets that need mostly the first."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(20, 2)) @ [[1.0, 0.35], [0.0, 0.8]]
+    y = X @ [1.6, 0.5] + 0.5 * rng.normal(size=20)
+    return X - X.mean(axis=0), y - y.mean()
+
+
+@figure("corners", claims=(), panels=2)
+def corners(left, right):
+    """The sum of squares (contours) over (w_1, w_2), and what the penalty allows. The minimum
+    (cross) is out of reach: the solution is where the lowest contour touches. The diamond of
+    LASSO is touched at a corner, w_2 = 0; the disc of ridge has none, and both weights stay.
+    """
+    X, y = two_weights()
+    best = least_squares(X, y).w
+    by_lasso = lasso_path(X, y, [0.62 * lasso_bound(X, y)])[0]
+    by_ridge = ridge_path(X, y, [14.0])[0]
+    turn = np.linspace(0, 2 * np.pi, 201)
+    disc = np.linalg.norm(by_ridge) * np.column_stack([np.cos(turn), np.sin(turn)])
+    diamond = np.abs(by_lasso).sum() * np.array([[1, 0], [0, 1], [-1, 0], [0, -1]])
+    for ax, w, allowed, name in (
+        (left, by_lasso, diamond, r"LASSO, $\Vert w \Vert_1 \leq t$"),
+        (right, by_ridge, disc, r"ridge, $\Vert w \Vert_2 \leq t$"),
+    ):
+        ax.set(xlim=(-1.1, 2.3), ylim=(-1.1, 1.5), aspect="equal", title=name)
+        ax.set(xlabel="$w_1$", ylabel="$w_2$", xticks=(-1, 0, 1, 2), yticks=(-1, 0, 1))
+        touching = cost(X, y, w)
+        levels = cost(X, y, best) + (touching - cost(X, y, best)) * np.array([0.2, 0.55, 1, 1.6])
+        draw_levels(ax, X, y, best, levels)
+        ax.fill(*allowed.T, facecolor="#dbe5f0", edgecolor=BLUE, lw=1.2)
+        ax.plot(*best, "P", color="white", mec=INK, ms=7.5, mew=1.1)
+        ax.plot(*w, "o", color=INK, ms=6)
+
+
+SHOWN = ("proline", "color_intensity", "flavanoids", "ash", "alcalinity_of_ash")
+
+
+def wine():
+    """Five standardised features of 178 wines, in the order of SHOWN, and their alcohol."""
+    T = load_wine()
+    names = list(T.feature_names)
+    X = T.X[:, [names.index(name) for name in SHOWN]]
+    return (X - X.mean(axis=0)) / X.std(axis=0), T.X[:, names.index("alcohol")]
+
+
+@figure("paths", claims=("linear_regression-35",), panels=2, size=(3.4, 3.0))
+def coefficient_paths(left, right):
+    """The weights with which five standardised features predict the alcohol of 178 wines, against C
+    (from 0 on, then logarithmic). At C = 0 both are least squares. LASSO sets one weight after
+    the other to exactly 0, the last at C_max (dotted); ridge shrinks all of them and zeroes none.
+    """
+    X, y = wine()
+    top = lasso_bound(X, y)
+    C = np.sort([0, top, *np.geomspace(1, 30 * top, 160)])
+    dashes = ("-", "--", "-.", (0, (4, 1, 1, 1, 1, 1)), ":")
+    colors = (BLUE, ORANGE, INK, PURPLE, GREEN)
+    for ax, W in ((left, lasso_path(X, y, C)), (right, ridge_path(X, y, C))):
+        ax.axhline(0, color=GREY, lw=0.6)
+        for w, dash, color, feature in zip(W.T, dashes, colors, SHOWN, strict=True):
+            ax.plot(C, w, ls=dash, color=color, lw=1.5, label=feature.replace("_", " "))
+        ax.axvline(top, color=GREY, lw=0.8, ls=":")
+        ax.set_xscale("symlog", linthresh=10, linscale=0.4)
+        ax.set(xlabel="$C$", xlim=(0, C[-1]), ylabel="weight")
+        ax.set_xticks([0, 10, top, 1000], ["0", "10", r"$C_{\max}$", "1000"], minor=False)
+        ax.set_xticks([], minor=True)
+    left.set_title("LASSO")
+    right.set_title("ridge")
+    left.legend(fontsize=8, loc="upper right", handlelength=2.2, borderaxespad=0)
+
+
+if __name__ == "__main__":
+    run_script(__file__)

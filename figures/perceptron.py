@@ -1,0 +1,77 @@
+"""Lecture figures of the perceptron chapter."""
+
+import numpy as np
+
+from mlnotes.perceptron import classify, margin, mistake_bound, updates
+from mlnotes.plotting import (
+    BLUE,
+    GREY,
+    INK,
+    ORANGE,
+    SHADE,
+    draw_line,
+    draw_samples,
+    draw_strip,
+    figure,
+    run_script,
+)
+
+
+def lecture_set():
+    """Twenty samples in a disc, at least 0.6 from a line through its centre; its normal w*."""
+    rng = np.random.default_rng(2026)
+    w_star = np.array([np.cos(0.9), np.sin(0.9)])
+    X = rng.uniform(-3, 3, size=(300, 2))
+    X = X[(np.abs(X @ w_star) >= 0.6) & (np.linalg.norm(X, axis=1) < 3)][:20]
+    return X, classify(X, w_star), w_star
+
+
+@figure("at_work", claims=("perceptron-16",), panels=2)
+def perceptron_at_work(left, right):
+    """Left: every mistake tilts the boundary, the later the darker. The last boundary (black)
+    separates the classes, but not along the middle of the empty strip around w*, which is as
+    wide as twice its margin. Right: after k mistakes the squared length of w is at most k M and
+    at least (k v / ||w*||)^2. A parabola overtakes every line: the lens between them closes at
+    the mistake bound, and the perceptron must stop inside it.
+    """
+    X, y, w_star = lecture_set()
+    W = np.array([update.w for update in updates(X, y)])
+    tilting(left, X, y, w_star, W)
+    closing(right, X, y, w_star, W)
+
+
+def tilting(ax, X, y, w_star, W):
+    """The boundaries of the weights W on the samples and the strip of w_star."""
+    ax.set(xlim=(-3.2, 3.2), ylim=(-3.2, 3.2), aspect="equal", xlabel="$x_1$", ylabel="$x_2$")
+    ax.set(xticks=(-2, 0, 2), yticks=(-2, 0, 2))
+    draw_strip(ax, w_star, gamma=margin(X, w_star))
+    for k, w in enumerate(W[1:-1], start=1):
+        draw_line(ax, w, color=GREY, lw=0.8, alpha=0.25 + 0.75 * k / len(W))
+    draw_line(ax, W[-1], color=INK, lw=1.8)
+    draw_samples(ax, X, y)
+    ax.legend(
+        loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, handletextpad=0, columnspacing=1
+    )
+
+
+def closing(ax, X, y, w_star, W):
+    """The squared lengths of the weights W in the lens between their two bounds."""
+    bound, M = mistake_bound(X, y, w_star), np.max(np.sum(X**2, axis=1))
+    k = np.linspace(0, 1.12 * bound, 200)
+    most, least = k * M, k**2 * M / bound  # v^2 / ||w*||^2 = M / bound
+    ax.fill_between(k, least, most, where=k <= bound, color=SHADE, lw=0)
+    ax.plot(k, most, "--", color=BLUE, lw=1.4)
+    ax.plot(k, least, "-", color=ORANGE, lw=1.4)
+    ax.plot(np.sum(W**2, axis=1), "o-", color=INK, ms=3.5, lw=1)
+    ax.vlines(bound, 0, bound * M, color=GREY, lw=0.8, ls=":")
+    ax.annotate("$k M$", (0.55 * bound, 0.6 * bound * M), color=BLUE, ha="right")
+    label = r"$k^2 v^2 / \Vert w_\star \Vert^2$"
+    ax.annotate(label, (0.68 * bound, 0.3 * bound * M), color=ORANGE, ha="left")
+    last = len(W) - 1, np.sum(W[-1] ** 2)
+    ax.annotate(r"$\Vert w_k \Vert^2$", last, (2, 8), textcoords="offset points", ha="center")
+    ax.set(xlim=(0, k[-1]), ylim=(0, k[-1] * M), xlabel="mistakes $k$", ylabel="squared length")
+    ax.set_xticks([0, last[0], bound], ["0", f"{last[0]} made", f"bound {bound:.1f}"])
+
+
+if __name__ == "__main__":
+    run_script(__file__)

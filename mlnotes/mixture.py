@@ -1,0 +1,862 @@
+"""Mixtures: densities with a hidden choice in them, and the algorithm that guesses the choice.
+
+Each sample comes from one of K components, and which one is not told. With it, the maximum
+likelihood estimate is a formula; without it, a sum stands inside the logarithm and there is none.
+EM fills in what the present estimate expects of the choice, estimates again, and so on: the
+likelihood of what was seen never falls.
+
+Contents
+    The mixture            log_joint, mixture_log_density, mixture_density, generate,
+                           mixture_moments
+    The likelihood         log_likelihood, complete_log_likelihood
+    E-step                 posterior, responsibilities, expected_log_likelihood, entropy
+    M-step                 maximise
+    EM                     em, EMState
+    Gaussian components    gaussians, Gaussians, initialise, weighted_scatter, least_variances,
+                           floored
+    Bernoulli components   bernoullis, Bernoullis
+    Estimator              GaussianMixture
+
+Symbols
+    X            (n, d)     samples x, one per row
+    weights      (K,)       pi: pi_k >= 0, sum_k pi_k = 1
+    components              the K densities p_k, all of one family; theta = (weights, components)
+    means        (K, d)     mu_k
+    covariances             Sigma_k of the kind "full" (K, d, d); "tied" (d, d), the same for all;
+                            "diag" (K, d), variances; "spherical" (K,), Sigma_k = sigma_k^2 I
+    Z            (n, K)     which component each sample is from: one-hot rows z
+    R            (n, K)     responsibilities, r_ik = P(z_ik = 1 | x_i); their rows sum to 1
+    n_k          (K,)       sum_i r_ik: the samples of component k, counted in fractions
+    joint        (n, K)     ln pi_k p_k(x_i)
+    rng          Generator  source of random numbers
+
+A family of components is any class with three methods: ``log_density(X)`` gives ln p_k(x_i),
+(n, K); ``maximised(X, R)`` gives the components of the family that maximise
+sum_ik r_ik ln p_k(x_i); ``draw(k, rng)`` gives a sample of component k[i] for every i, (n, d).
+EM asks no more: normal densities are one family here, products of Bernoulli laws another.
+
+Notes: MLN "Mixture density Estimate and EM algorithm"; REP "Clustering with mixtures of Gaussian";
+ISML "Clustering" 4. MLN writes lambda_k for our pi_k and phi(x|theta_j) for p_k; REP has P_j for
+p_k and w_ij for r_ik.
+"""
+
+from math import log, pi
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mlnotes.base import (
+    DensityEstimator,
+    check_choice,
+    check_number,
+    check_random_state,
+    check_samples,
+    iterate,
+)
+from mlnotes.clustering import kmeans_plus_plus, lloyd, nearest
+from mlnotes.clustering import responsibilities as hard_responsibilities
+from mlnotes.probability import log_sum_exp
+
+__all__ = [
+    "log_joint", "mixture_log_density", "mixture_density", "generate", "mixture_moments",
+    "log_likelihood", "complete_log_likelihood", "posterior", "responsibilities",
+    "expected_log_likelihood", "entropy", "maximise", "em", "EMState", "gaussians", "Gaussians",
+    "initialise", "weighted_scatter", "least_variances", "floored", "bernoullis", "Bernoullis",
+    "GaussianMixture",
+]  # fmt: skip
+
+ROUND_OFF = 1e-9  # weights may miss the sum 1 by this; a matrix its transpose, relatively
+KINDS = ("full", "tied", "diag", "spherical")
+MATRICES = ("full", "tied")  # the kinds that are more than a diagonal
+STARTS = ("kmeans", "k-means++", "random_from_data", "random")
+BLOCK = 2048  # rows at a time
+THIN = 1e-7  # least width of a component, of the range of the samples: see `least_variances`
+ROUGHLY, KMEANS_STEPS = 1e-4, 300  # tol and max_iter of `clustering.KMeans`, for the start
+LARGEST = 1e150  # size of a number up to which squares and their sums stay finite
+
+
+# ---------------------------------------------------------------------------------------
+# The mixture
+# ---------------------------------------------------------------------------------------
+
+
+def log_joint(X, weights, components):
+    """ln P(z_k = 1) p(x_i | z_k = 1) = ln pi_k + ln p_k(x_i), -inf where pi_k = 0: (n, K).
+
+    Raises: ValueError if the weights are negative or do not sum to 1.
+
+    >>> components = gaussians([[0.0], [1.0]], [1 / (2 * np.pi)] * 2, "spherical")  # height 1
+    >>> np.exp(log_joint(np.array([[0.0]]), np.array([1.0, 0.0]), components)).round(12)
+    array([[1., 0.]])
+    """
+    weights = np.asarray(weights)
+    if not (weights.min() >= 0 and abs(weights.sum() - 1) <= ROUND_OFF):
+        raise ValueError(f"weights must be >= 0 and sum to 1; got {weights}")
+    with np.errstate(divide="ignore"):
+        log_weights = np.log(weights)
+    return components.log_density(X) + log_weights
+
+
+def mixture_log_density(X, weights, components):
+    """ln p(x_i) = ln sum_k pi_k p_k(x_i), by log-sum-exp: (n,).
+
+    >>> components = gaussians([[0.0], [0.0]], [1 / (2 * np.pi)] * 2, "spherical")  # height 1
+    >>> X = np.array([[0.0], [1000.0]])
+    >>> mixture_log_density(X, np.array([0.5, 0.5]), components).round(3) + 0.0
+    array([       0.   , -3141592.654])
+    """
+    return log_sum_exp(log_joint(X, weights, components))
+
+
+def mixture_density(X, weights, components):
+    """p(x) = sum_k pi_k p_k(x), with pi_k >= 0 and sum_k pi_k = 1.
+
+    With `gaussians`, p(x) = sum_k pi_k N(x | mu_k, Sigma_k), where Sigma_k must be symmetric and
+    positive definite.
+
+    >>> widths = np.array([1.0, 4.0]) / (2 * np.pi)  # heights 1 and 1/2
+    >>> components = gaussians([[0.0], [0.0]], widths, "spherical")
+    >>> mixture_density(np.array([[0.0]]), np.array([0.5, 0.5]), components).round(12)
+    array([0.75])
+
+    Claims: mixture-01
+    """
+    return np.exp(mixture_log_density(X, weights, components))
+
+
+def generate(n, weights, components, *, rng):
+    """Draw z with P(z_k = 1) = pi_k, then x from p_k: the x alone have the mixture density.
+
+    ISML prints P(z) = sum_k pi_k, which is 1 whatever z is, and p(x|z) = sum_k p_k(x), which
+    forgets z and integrates to K. With z one-hot it is P(z) = prod_k pi_k^{z_k} (mixture-03) and
+    p(x|z) = prod_k p_k(x)^{z_k} (mixture-04): the factors of the other components are 1.
+
+    Returns: X (n, d) and the one-hot Z (n, K).
+
+    >>> components = gaussians([[0.0], [100.0]], [1.0, 1.0], "spherical")
+    >>> X, Z = generate(5, np.array([0.0, 1.0]), components, rng=np.random.default_rng(0))
+    >>> Z.sum(axis=0), bool((abs(X - 100) < 10).all())
+    (array([0., 5.]), True)
+
+    Claims: mixture-02
+    """
+    k = rng.choice(len(weights), size=n, p=weights)
+    return components.draw(k, rng), np.eye(len(weights))[k]
+
+
+def mixture_moments(weights, means, covariances):
+    """E[x] = sum_k pi_k mu_k and Var[x] = sum_k pi_k (Sigma_k + mu_k mu_k^T) - E[x] E[x]^T.
+
+    Computed as sum_k pi_k (Sigma_k + (mu_k - E[x]) (mu_k - E[x])^T), which does not cancel; the
+    covariances are matrices (K, d, d), of any family.
+
+    Returns: the mean (d,) and the covariance (d, d).
+
+    >>> means, covariances = np.array([[-1.0], [1.0]]), np.array([[[1.0]], [[1.0]]])
+    >>> mixture_moments(np.array([0.5, 0.5]), means, covariances)
+    (array([0.]), array([[2.]]))
+    """
+    mean = weights @ means
+    within = np.tensordot(weights, covariances, axes=1)
+    return mean, within + weighted_scatter(means, mean, weights)
+
+
+# ---------------------------------------------------------------------------------------
+# The likelihood
+# ---------------------------------------------------------------------------------------
+
+
+def log_likelihood(X, weights, components):
+    """l(theta) = ln prod_i p(x_i) = sum_i ln sum_k pi_k p_k(x_i).
+
+    Maximising it is minimising -l, the loss of a mixture. REP minimises "L = sum_i ln {...}"
+    without the minus sign, which would drive the components away from the data (mixture-06).
+    Neither is convex (mixture-07). REP calls the global minimum of -l NP-hard to find; with free
+    covariances there is none: with mu_1 = x_1 and Sigma_1 = eps I, l grows without bound as eps
+    falls to 0 (mixture-08), and only a floor under Sigma gives it a maximum.
+
+    >>> components = gaussians([[0.0]], [1 / (2 * np.pi)], "spherical")  # height 1
+    >>> round(log_likelihood(np.array([[0.0], [1.0]]), np.array([1.0]), components) / np.pi, 12)
+    -1.0
+
+    Claims: mixture-05
+    """
+    return float(mixture_log_density(X, weights, components).sum())
+
+
+def complete_log_likelihood(X, Z, weights, components):
+    """l_c(theta) = ln prod_i p(x_i, z_i) = sum_ik z_ik (ln pi_k + ln p_k(x_i)).
+
+    No sum is left inside the logarithm: were Z known, each component would be fitted to its own
+    samples. Z one-hot; where z_ik = 0, the term is 0, also for pi_k = 0.
+
+    >>> X, Z = np.array([[0.0], [9.0]]), np.array([[1, 0], [0, 1]])
+    >>> components = gaussians([[0.0], [9.0]], [1 / (2 * np.pi)] * 2, "spherical")  # height 1
+    >>> l_c = complete_log_likelihood(X, Z, np.array([0.25, 0.75]), components)
+    >>> bool(np.isclose(np.exp(l_c), 0.25 * 0.75))
+    True
+
+    Claims: mixture-09
+    """
+    joint = log_joint(X, weights, components)
+    return float(np.sum(Z * np.where(Z > 0, joint, 0.0)))
+
+
+# ---------------------------------------------------------------------------------------
+# E-step
+# ---------------------------------------------------------------------------------------
+
+
+def posterior(joint):
+    """Bayes' rule by rows: r_ik = exp(joint_ik) / sum_j exp(joint_ij), and ln of that sum.
+
+    Returns: R (n, K) and ln p(x_i) (n,). Raises: ValueError where a whole row is -inf.
+
+    >>> posterior(np.log(np.array([[0.1, 0.3]])))
+    (array([[0.25, 0.75]]), array([-0.91629073]))
+    """
+    top = joint.max(axis=1)
+    if not top.min() > -np.inf:
+        raise ValueError(
+            "every sample must have a density > 0 under some component; "
+            f"sample {top.argmin()} has 0 under all"
+        )
+    R = joint - top[:, None]
+    np.exp(R, out=R)
+    total = R.sum(axis=1)
+    R /= total[:, None]
+    return R, top + np.log(total)
+
+
+def responsibilities(X, weights, components):
+    """r_ik = E[z_ik | x_i] = pi_k p_k(x_i) / sum_j pi_j p_j(x_i), the posterior of z_i by Bayes.
+
+    REP leaves pi_j out of the denominator: its rows do not sum to 1 (mixture-11). ISML 4.1 calls
+    r_ik a likelihood and writes it E(z_ik), which is pi_k, the same for every sample (mixture-12).
+
+    >>> components = gaussians([[-1.0], [1.0]], [1.0, 1.0], "spherical")
+    >>> X = np.array([[0.0], [9.0]])
+    >>> responsibilities(X, np.array([0.5, 0.5]), components).round(3)
+    array([[0.5, 0.5],
+           [0. , 1. ]])
+
+    Claims: mixture-10
+    """
+    return posterior(log_joint(X, weights, components))[0]
+
+
+def expected_log_likelihood(X, R, weights, components):
+    """Q(theta, theta_old) = E[l_c(theta) | X, theta_old] = sum_ik r_ik (ln pi_k + ln p_k(x_i)).
+
+    R are the responsibilities of theta_old. As l_c is linear in z, its expectation over all K^n
+    assignments has r_ik in the place of z_ik, and nothing else changes. (MLN prints an integral
+    over Z, which is discrete.) With R the posterior of theta, l(theta) = Q + entropy(R); with
+    any other R, l(theta) is more, by the Kullback-Leibler divergence from R to the posterior.
+
+    >>> components = gaussians([[0.0], [1.0]], [1 / (2 * np.pi)] * 2, "spherical")  # height 1
+    >>> X, R, weights = np.array([[0.0]]), np.array([[0.25, 0.75]]), np.array([0.5, 0.5])
+    >>> Q = expected_log_likelihood(X, R, weights, components)
+    >>> bool(np.isclose(Q, np.log(0.5) - 0.75 * np.pi))
+    True
+
+    Claims: mixture-13
+    """
+    return complete_log_likelihood(X, R, weights, components)
+
+
+def entropy(R):
+    """H(R) = -sum_ik r_ik ln r_ik, with 0 ln 0 = 0: how undecided the assignment is.
+
+    >>> bool(entropy(np.array([[1.0, 0.0], [0.5, 0.5]])) == np.log(2))
+    True
+    """
+    return float(-np.sum(R * np.log(np.where(R > 0, R, 1.0))))
+
+
+# ---------------------------------------------------------------------------------------
+# M-step
+# ---------------------------------------------------------------------------------------
+
+
+def maximise(X, R, components):
+    """The theta that maximises Q = sum_ik r_ik (ln pi_k + ln p_k(x_i)).
+
+    pi_k = n_k / n with n_k = sum_i r_ik, whatever the family; the rest is the family's: weighted
+    maximum likelihood for each component, with weights r_ik. For normal densities
+
+        mu_k = sum_i r_ik x_i / n_k,    Sigma_k = sum_i r_ik (x_i - mu_k) (x_i - mu_k)^T / n_k
+
+    with the new mu_k in Sigma_k. A component with n_k = 0 keeps its parameters, at weight 0.
+
+    Returns: the weights (K,) and the components.
+
+    >>> X, R = np.array([[0.0], [2.0], [9.0]]), np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    >>> start = gaussians([[0.0], [0.0]], [1.0, 1.0], "spherical", floor=0.25)
+    >>> weights, components = maximise(X, R, start)
+    >>> weights.round(3), components.means.ravel(), components.covariances
+    (array([0.667, 0.333]), array([1., 9.]), array([1.  , 0.25]))
+
+    Claims: mixture-14
+    """
+    n_k = R.sum(axis=0)
+    return n_k / len(X), components.maximised(X, R)
+
+
+# ---------------------------------------------------------------------------------------
+# EM
+# ---------------------------------------------------------------------------------------
+
+
+class EMState(NamedTuple):
+    """A mixture on its way to the data."""
+
+    weights: np.ndarray  # (K,)
+    components: Any  # of their family
+    responsibilities: np.ndarray  # R (n, K) of these weights and components
+    objective: float  # their mean log-likelihood, l / n
+    gain: float  # its rise in the last step, >= 0 but for rounding; inf at the start
+
+
+def em(X, weights, components):
+    """EM: alternate `responsibilities` (E-step) and `maximise` (M-step).
+
+    Each step raises l by at least as much as it raises Q (mixture-16): l never falls, once the
+    components keep their floor. Where it comes to rest depends on the start, and need not be the
+    highest point; equal components are at rest already (mixture-07), as r_ik = pi_k.
+
+    Yields: the start, then an `EMState` per step, without end.
+
+    >>> X = np.array([[0.0], [1.0], [9.0], [10.0]])
+    >>> states = em(X, np.array([0.5, 0.5]), gaussians([[0.0], [10.0]], [1.0, 1.0], "spherical"))
+    >>> for state in (next(states), next(states)):
+    ...     print(state.components.means.ravel().round(6), state.components.covariances.round(6))
+    [ 0. 10.] [1. 1.]
+    [0.5 9.5] [0.25 0.25]
+
+    Claims: mixture-15
+    """
+    X, objective = np.asfortranarray(X), -np.inf
+    while True:
+        R, log_p = posterior(log_joint(X, weights, components))
+        before, objective = objective, float(log_p.mean())
+        yield EMState(weights, components, R, objective, objective - before)
+        weights, components = maximise(X, R, components)
+
+
+# ---------------------------------------------------------------------------------------
+# Gaussian components
+# ---------------------------------------------------------------------------------------
+
+
+class Gaussians(NamedTuple):
+    """K normal densities N(mu_k, Sigma_k); `gaussians` makes them from their covariances."""
+
+    means: np.ndarray  # (K, d)
+    covariances: np.ndarray  # of the shape that belongs to the kind
+    factors: np.ndarray  # of that shape too: U with Sigma^{-1} = U U^T, upper triangular
+    kind: str  # "full", "tied", "diag" or "spherical"
+    floor: float  # what `maximised` keeps the eigenvalues of every Sigma_k at, or above
+
+    @property
+    def matrices(self):
+        """The Sigma_k as matrices, whatever the kind: (K, d, d)."""
+        d = self.means.shape[1]
+        return np.array([_matrix(Sigma, d) for Sigma in self._each(self.covariances)])
+
+    @property
+    def n_parameters(self):
+        """How many numbers describe the means and the (symmetric) covariances."""
+        K, d = self.means.shape
+        triangle = d * (d + 1) // 2
+        count = {"full": K * triangle, "tied": triangle, "diag": K * d, "spherical": K}
+        return K * d + count[self.kind]
+
+    def log_density(self, X):
+        """ln N(x_i | mu_k, Sigma_k): (n, K), a column after the other in memory."""
+        each = zip(self.means, self._each(self.factors), strict=True)
+        return np.array([_log_normal(X, mu, U) for mu, U in each]).T
+
+    def maximised(self, X, R):
+        """The M-step: weighted means, and weighted covariances no thinner than the floor."""
+        n_k = R.sum(axis=0)
+        alive = np.flatnonzero(n_k)
+        shares = R.T[alive] / n_k[alive, None]  # they sum to 1, even of r_ik near 1e-300
+        means = self.means.copy()
+        means[alive] = shares @ X
+        each = zip(means[alive], shares, strict=True)
+        S = np.array([weighted_scatter(X, mu, a, self.kind) for mu, a in each])
+        if self.kind == "tied":
+            alive, S = ..., np.average(S, axis=0, weights=n_k[alive])
+        covariances, factors = self.covariances.copy(), self.factors.copy()
+        least = least_variances(X, self.floor)
+        covariances[alive], factors[alive] = _fattened(S, self.kind, self.floor, least)
+        return self._replace(means=means, covariances=covariances, factors=factors)
+
+    def draw(self, k, rng):
+        """x_i = mu_k + U_k^{-T} e_i with e_i from N(0, I) and k = k[i]: Var[x_i] = Sigma_k."""
+        X = self.means[k]
+        noise = rng.standard_normal(X.shape)
+        for j, U in enumerate(self._each(self.factors)):
+            root = _matrix(U, X.shape[1]).T
+            X[k == j] += np.linalg.solve(root, noise[k == j].T).T
+        return X
+
+    def _each(self, values):
+        """The values of components 1, ..., K: of the tied kind, K times the same."""
+        return [values] * len(self.means) if self.kind == "tied" else values
+
+
+def gaussians(means, covariances, kind="full", floor=0.0):
+    """The components N(mu_k, Sigma_k), with covariances of one `kind`, as `Gaussians`.
+
+    Their M-step keeps every eigenvalue of a Sigma_k at `floor` or above: see `floored`.
+
+    Raises: ValueError if the shapes do not fit or a Sigma_k is not symmetric positive definite.
+
+    >>> gaussians([[0.0], [5.0]], [4.0, 1.0], "spherical").matrices.ravel()
+    array([4., 1.])
+    >>> gaussians([[0.0, 0.0]], [[[1.0, 2.0], [2.0, 1.0]]])
+    Traceback (most recent call last):
+    ValueError: covariances must be positive definite; the smallest eigenvalue is -1
+    """
+    means, covariances = np.array(means, dtype=float), np.array(covariances, dtype=float)
+    shape = _shape(kind, *means.shape)
+    if covariances.shape != shape:
+        raise ValueError(f"{kind} covariances must have shape {shape}; got {covariances.shape}")
+    return Gaussians(means, covariances, _factors(covariances, kind), kind, floor)
+
+
+def initialise(X, R, kind="full", floor=0.0):
+    """An M-step from nothing: the weights and `gaussians` of first responsibilities R.
+
+    `kind` and `floor` are those of the components. One without any share is N(mean of X, I), at
+    weight 0, at which it stays.
+
+    >>> X, R = np.array([[0.0], [2.0], [9.0]]), np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    >>> weights, components = initialise(X, R, floor=0.25)
+    >>> weights.round(3), components.means.ravel(), components.covariances.ravel()
+    (array([0.667, 0.333]), array([1., 9.]), array([1.  , 0.25]))
+    """
+    shape = _shape(kind, R.shape[1], X.shape[1])
+    unit = np.broadcast_to(np.eye(shape[-1]) if kind in MATRICES else 1.0, shape)
+    center = np.tile(X.mean(axis=0), (R.shape[1], 1))
+    return maximise(X, R, gaussians(center, unit, kind, floor))
+
+
+def _shape(kind, K, d):
+    """The shape of the covariances of K components in d dimensions."""
+    check_choice("kind", kind, KINDS)
+    return {"full": (K, d, d), "tied": (d, d), "diag": (K, d), "spherical": (K,)}[kind]
+
+
+def _matrix(values, d):
+    """The matrix (d, d) itself, or the diagonal one of these diagonal entries (d,) or ()."""
+    return values if np.ndim(values) == 2 else values * np.eye(d)
+
+
+def _factors(covariances, kind):
+    """U with Sigma^{-1} = U U^T of every covariance."""
+    if kind not in MATRICES:
+        if not covariances.min() > 0:
+            raise ValueError(f"variances must be > 0; the smallest is {covariances.min():g}")
+        return 1 / np.sqrt(covariances)
+    difference = np.abs(covariances - _transposed(covariances)).max()
+    if not difference <= ROUND_OFF * np.abs(covariances).max():
+        raise ValueError(f"covariances must be symmetric; one is off by {difference:g}")
+    try:
+        L = np.linalg.cholesky(covariances)
+    except np.linalg.LinAlgError:
+        least = np.linalg.eigvalsh(covariances).min()
+        raise ValueError(
+            f"covariances must be positive definite; the smallest eigenvalue is {least:g}"
+        ) from None
+    return np.linalg.inv(_transposed(L))  # Sigma^{-1} = L^{-T} L^{-1}
+
+
+def _transposed(matrices):
+    return np.swapaxes(matrices, -1, -2)
+
+
+def _log_normal(X, mu, U):
+    """ln N(x_i | mu, Sigma) = ln |U| - 1/2 (d ln(2 pi) + ||U^T (x_i - mu)||^2).
+
+    As `probability.multivariate_normal_log_density`, from the factor U that is at hand.
+    """
+    d, squares = X.shape[1], np.empty(len(X))
+    for rows in _blocks(len(X)):
+        D = X[rows] - mu
+        Z = U.T @ D.T if U.ndim == 2 else (U * D).T
+        np.einsum("ji,ji->i", Z, Z, out=squares[rows])
+    diagonal = np.diagonal(U) if U.ndim == 2 else np.broadcast_to(U, d)
+    return np.log(diagonal).sum() - 0.5 * (d * log(2 * pi) + squares)
+
+
+def weighted_scatter(X, mu, a, kind="full"):
+    """S = sum_i a_i (x_i - mu) (x_i - mu)^T, (d, d), for weights a (n,) of the samples.
+
+    Of the `kind` "diag" it is the diagonal of S, of the kind "spherical" the mean of that. The
+    samples are centred first: sum_i a_i x_i x_i^T - mu mu^T would cancel far from the origin.
+
+    >>> X = np.array([[1.0, 0.0], [3.0, 0.0]])
+    >>> weighted_scatter(X, mu=np.array([2.0, 0.0]), a=np.array([0.5, 0.5]))
+    array([[1., 0.],
+           [0., 0.]])
+    """
+    if kind in MATRICES:
+        roots = (((X[rows] - mu).T * np.sqrt(a[rows])) for rows in _blocks(len(X)))
+        return sum(B @ B.T for B in roots)
+    variances = sum(a[rows] @ (X[rows] - mu) ** 2 for rows in _blocks(len(X)))
+    return variances if kind == "diag" else variances.mean()
+
+
+def _blocks(n):
+    """n rows in blocks whose temporaries stay in the cache: a third of the time of all at once."""
+    return [slice(start, start + BLOCK) for start in range(0, n, BLOCK)]
+
+
+def least_variances(X, floor):
+    """max(floor, (THIN (max_i x_ij - min_i x_ij))^2): the least variance of each feature, (d,).
+
+    A component thinner than that, measured by the range of the samples, would be rounding error.
+
+    >>> least_variances(np.array([[0.0, 0.0], [1.0, 1e7]]), floor=1e-6).round(6)
+    array([1.e-06, 1.e+00])
+    """
+    return np.maximum(floor, (THIN * np.ptp(X, axis=0)) ** 2)
+
+
+def floored(S, least):
+    """The Sigma >= diag(least) under which samples of covariance S are likeliest, and its factor.
+
+    Of samples with covariance S about their mean, n of them have the log-likelihood
+    -n/2 (ln |Sigma| + tr(Sigma^{-1} S)) + const. Its maximum over all Sigma is at S. Over those
+    with Sigma - diag(least) positive semidefinite it is at S with the eigenvalues below the
+    bound lifted to it: with features divided by sqrt(least), S = sum_j lambda_j v_j v_j^T,
+
+        Sigma = sum_j max(lambda_j, 1) v_j v_j^T,    and features multiplied by sqrt(least) again.
+
+    Proof: for P = Sigma^{-1}, 0 < P <= I, maximise ln |P| - tr(P S). For given eigenvalues p_j of
+    P, tr(P S) is least where P has the eigenvectors of S (von Neumann), and then each term
+    ln p_j - p_j lambda_j rises up to p_j = 1/lambda_j, so that p_j = min(1/lambda_j, 1).
+
+    Adding a constant to the diagonal of S also keeps Sigma off zero, but maximises nothing: with
+    it, EM may lower the likelihood.
+
+    S (..., d, d) and least (d,). Returns: Sigma, and U upper triangular with Sigma^{-1} = U U^T.
+
+    >>> Sigma, U = floored(np.array([[2.0, 2.0], [2.0, 2.0]]), least=np.array([1.0, 1.0]))
+    >>> Sigma.round(12)
+    array([[2.5, 1.5],
+           [1.5, 2.5]])
+    """
+    root = np.sqrt(least)
+    values, V = np.linalg.eigh(_scaled(S, least))
+    lengths = np.sqrt(np.maximum(values, 1.0))[..., None, :]
+    B = root[:, None] * V * lengths
+    return B @ _transposed(B), _upper(V / root[:, None] / lengths)
+
+
+def _upper(B):
+    """The upper triangular U with U U^T = B B^T and a positive diagonal."""
+    R = np.linalg.qr(_transposed(B[..., ::-1, :]), mode="r")
+    U = _transposed(R)[..., ::-1, ::-1]
+    return U * np.sign(np.diagonal(U, axis1=-2, axis2=-1))[..., None, :]
+
+
+def _fattened(S, kind, floor, least):
+    """The likeliest covariances of the kind that keep `least`, and their factors.
+
+    With floor = 0 nothing was asked to hold them up: what `least` would lift is an error.
+    """
+    least = least.max() if kind == "spherical" else least
+    if floor == 0 and _too_thin(S, kind, least):
+        raise ValueError(
+            "a component has shrunk to a singular covariance, of infinite likelihood: "
+            "give a floor > 0 (reg_covar), fewer components or a simpler kind of covariance"
+        )
+    if kind in MATRICES:
+        return floored(S, least)
+    Sigma = np.maximum(S, least)  # each variance by itself: ln s + S / s falls up to s = S
+    return Sigma, 1 / np.sqrt(Sigma)
+
+
+def _too_thin(S, kind, least):
+    """Whether some covariance is not above `least`, or some feature is constant."""
+    if not np.all(least):
+        return True
+    if kind in MATRICES:
+        return np.linalg.eigvalsh(_scaled(S, least)).min() <= 1
+    return np.any(S <= least)
+
+
+def _scaled(S, least):
+    """S of the features divided by sqrt(least)."""
+    root = np.sqrt(least)
+    return S / np.multiply.outer(root, root)
+
+
+# ---------------------------------------------------------------------------------------
+# Bernoulli components
+# ---------------------------------------------------------------------------------------
+
+
+class Bernoullis(NamedTuple):
+    """K products of Bernoulli laws, p_k(x) = prod_j mu_kj^{x_j} (1 - mu_kj)^{1 - x_j}, x binary."""
+
+    means: np.ndarray  # (K, d), strictly between 0 and 1
+    floor: float  # `maximised` keeps them at this or above, and as far from 1
+
+    def log_density(self, X):
+        """sum_j x_ij ln mu_kj + (1 - x_ij) ln(1 - mu_kj): (n, K)."""
+        if not ((X == 0) | (X == 1)).all():
+            raise ValueError("samples of Bernoulli components must be 0 or 1 in every feature")
+        log_odds = np.log(self.means) - np.log1p(-self.means)
+        return X @ log_odds.T + np.log1p(-self.means).sum(axis=1)
+
+    def maximised(self, X, R):
+        """The M-step: mu_k = sum_i r_ik x_i / n_k, no nearer to 0 and 1 than the floor.
+
+        Each x ln mu + (1 - x) ln(1 - mu) is concave in mu: clipped is likeliest within the bounds.
+        """
+        n_k = R.sum(axis=0)
+        alive = np.flatnonzero(n_k)
+        means = self.means.copy()
+        means[alive] = np.clip(R.T[alive] / n_k[alive, None] @ X, self.floor, 1 - self.floor)
+        return self._replace(means=means)
+
+    def draw(self, k, rng):
+        """A sample of 0 and 1 from component k[i] for every i."""
+        p = self.means[k]
+        return (rng.random(p.shape) < p).astype(float)
+
+
+def bernoullis(means, floor=1e-6):
+    """The components prod_j mu_kj^{x_j} (1 - mu_kj)^{1 - x_j} of binary samples, as `Bernoullis`.
+
+    Their M-step keeps the means between `floor` and 1 - floor: a pixel that was off in all
+    samples of a component does not make it impossible for the next one.
+
+    Raises: ValueError if a mean is not strictly between 0 and 1.
+
+    >>> components = bernoullis([[0.5, 0.25]])
+    >>> np.exp(components.log_density(np.array([[1, 1], [1, 0]]))).ravel()
+    array([0.125, 0.375])
+    """
+    means = np.array(means, dtype=float)
+    if not (means.min() > 0 and means.max() < 1):
+        raise ValueError(f"means must be > 0 and < 1; got {means.min():g} to {means.max():g}")
+    return Bernoullis(means, floor)
+
+
+# ---------------------------------------------------------------------------------------
+# Estimator
+# ---------------------------------------------------------------------------------------
+
+
+class GaussianMixture(DensityEstimator):
+    """Gaussian mixture fitted by EM from the clusters of k-means.
+
+    As scikit-learn's, but for what keeps the promise that the likelihood never falls. There,
+    `reg_covar` is added to the diagonal of every covariance; here it is a floor under their
+    eigenvalues, which leaves a covariance above it as it is and is exact below it (see
+    `floored`). A component that no sample has any share in keeps its parameters, at weight 0.
+    `lower_bound_` belongs to the parameters that are returned (there, to those one step before).
+    With "k-means++" and "random_from_data" all samples start with the nearest center (there, a
+    component starts from its center alone). There is no `warm_start` and no `verbose`.
+
+    Parameters
+    ----------
+    n_components : int; K
+    covariance_type : "full", "tied", "diag" or "spherical"
+    tol : float; stops when a step raises the mean log-likelihood by this or less
+    reg_covar : float; no eigenvalue of a covariance is below it. Raised to 1e-14 of the square
+        of a feature's range, the limit of the arithmetic; with 0, what falls below is an error
+    max_iter : int; largest number of EM steps of a run
+    n_init : int; runs, of which the one of highest likelihood is kept
+    init_params : "kmeans", "k-means++", "random_from_data" or "random"; the first responsibilities
+        are the clusters of k-means, the nearest of K centers, or random
+    weights_init : array of shape (K,) or None; the first weights
+    means_init : array of shape (K, d) or None; the first means
+    precisions_init : array or None; inverses of the first covariances, of the shape of
+        `covariances_`
+    random_state : int, Generator or None; of the start, and of `sample`
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (K,)
+    means_ : ndarray of shape (K, d)
+    covariances_ : ndarray; of shape (K, d, d), (d, d), (K, d) or (K,), by covariance_type
+    precisions_ : ndarray; their inverses
+    precisions_cholesky_ : ndarray; upper triangular U with precision U U^T
+    history_ : ndarray of shape (n_iter_ + 1,); mean log-likelihood at the start and after each step
+    lower_bounds_ : ndarray of shape (n_iter_,); that after each step
+    lower_bound_ : float; the last of them, ``score(X)``
+    n_iter_ : int; steps of the run that was kept
+    converged_ : bool; whether its last step raised the mean log-likelihood by tol or less
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (d,); only where X is a data frame
+
+    >>> X = np.array([[1, 2], [1, 4], [1, 0], [10, 2], [10, 4], [10, 0]])
+    >>> model = GaussianMixture(n_components=2, random_state=0).fit(X)
+    >>> sorted(model.means_.round(6).tolist())
+    [[1.0, 2.0], [10.0, 2.0]]
+    >>> labels = model.predict([[0, 0], [2, 3], [12, 3]])
+    >>> bool(labels[0] == labels[1] != labels[2])
+    True
+    """
+
+    def __init__(
+        self,
+        n_components=1,
+        *,
+        covariance_type="full",
+        tol=1e-3,
+        reg_covar=1e-6,
+        max_iter=100,
+        n_init=1,
+        init_params="kmeans",
+        weights_init=None,
+        means_init=None,
+        precisions_init=None,
+        random_state=None,
+    ):
+        self.n_components = n_components
+        self.covariance_type = covariance_type
+        self.tol = tol
+        self.reg_covar = reg_covar
+        self.max_iter = max_iter
+        self.n_init = n_init
+        self.init_params = init_params
+        self.weights_init = weights_init
+        self.means_init = means_init
+        self.precisions_init = precisions_init
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        """Fit to samples X (n, d); y is not used. Return self."""
+        given, X = X, check_samples(X)
+        tol = check_number("tol", self.tol, at_least=0)
+        max_iter = check_number("max_iter", self.max_iter, at_least=1, integer=True)
+        n_init = check_number("n_init", self.n_init, at_least=1, integer=True)
+        self._check(X)
+        rng = check_random_state(self.random_state)
+        starts = (self._start(X, rng) for _ in range(n_init))
+        runs = (iterate(em(X, *start), "gain", tol, max_iter) for start in starts)
+        best = max(runs, key=lambda run: run.history[-1])
+        self._keep(best.state)
+        self._record(best, "gain", tol)
+        self.lower_bounds_, self.lower_bound_ = self.history_[1:], float(self.history_[-1])
+        return self._remember(given)
+
+    def fit_predict(self, X, y=None):
+        """Fit to X and return the most responsible component of each sample; y is not used."""
+        return self.fit(X).predict(X)
+
+    def predict(self, X):
+        """argmax_k r_ik: (n,)."""
+        return self._log_joint(X).argmax(axis=1)
+
+    def predict_proba(self, X):
+        """The responsibilities r_ik: (n, K)."""
+        return posterior(self._log_joint(X))[0]
+
+    def score_samples(self, X):
+        """ln p(x_i): (n,)."""
+        return log_sum_exp(self._log_joint(X))
+
+    def score(self, X, y=None):
+        """The mean log-likelihood l / n; y is not used."""
+        return float(self.score_samples(X).mean())
+
+    def aic(self, X):
+        """Akaike's criterion, -2 l + 2 (number of free parameters): the lower the better."""
+        return float(2 * self._n_parameters() - 2 * self.score_samples(X).sum())
+
+    def bic(self, X):
+        """The Bayesian criterion, -2 l + ln n (number of free parameters): the lower the better."""
+        log_p = self.score_samples(X)
+        return float(log(len(log_p)) * self._n_parameters() - 2 * log_p.sum())
+
+    def sample(self, n_samples=1):
+        """Draw from the fitted density: samples (n_samples, d), and the component of each."""
+        self._check_fitted(getattr(self, "means_", [[0.0]]))
+        n = check_number("n_samples", n_samples, at_least=1, integer=True)
+        rng = check_random_state(self.random_state)
+        X, Z = generate(n, *self._theta(), rng=rng)
+        return X, Z.argmax(axis=1)
+
+    def _check(self, X):
+        """Hyperparameters and samples that only make sense together."""
+        K = check_number("n_components", self.n_components, at_least=1, integer=True)
+        check_number("reg_covar", self.reg_covar, at_least=0)
+        check_choice("covariance_type", self.covariance_type, KINDS)
+        check_choice("init_params", self.init_params, STARTS)
+        if len(X) < K:
+            raise ValueError(f"n_components must be <= the number of samples {len(X)}; got {K}")
+        largest = np.abs(X).max()
+        if largest > LARGEST:
+            raise ValueError(f"X must hold no number beyond {LARGEST:g} in size; got {largest:g}")
+
+    def _start(self, X, rng):
+        """The first weights and components: those given, and for the rest `initialise`."""
+        K, d, kind = self.n_components, X.shape[1], self.covariance_type
+        weights, means = self._given("weights_init", (K,)), self._given("means_init", (K, d))
+        precisions = self._given("precisions_init", _shape(kind, K, d))
+        if weights is None or means is None or precisions is None:
+            first, components = initialise(X, self._first(X, rng), kind, self.reg_covar)
+            weights = first if weights is None else weights
+            means = components.means if means is None else means
+        if precisions is None:
+            return weights, components._replace(means=means)
+        covariances = np.linalg.inv(precisions) if kind in MATRICES else 1 / precisions
+        return weights, gaussians(means, covariances, kind, self.reg_covar)
+
+    def _given(self, name, shape):
+        """The hyperparameter `name` as an array of that shape, or None."""
+        value = getattr(self, name)
+        if value is None:
+            return None
+        array = np.asarray(value)
+        if array.dtype.kind not in "fiu" or array.shape != shape or not np.isfinite(array).all():
+            raise ValueError(f"{name} must be None or numbers of shape {shape}; got {value!r}")
+        return array.astype(float)
+
+    def _first(self, X, rng):
+        """The first responsibilities."""
+        if self.init_params == "random":
+            R = rng.random((len(X), self.n_components))
+            return R / R.sum(axis=1, keepdims=True)
+        labels, _ = nearest(X, self._centers(X, rng))
+        return hard_responsibilities(labels, self.n_components)
+
+    def _centers(self, X, rng):
+        """The centers whose nearest samples the components start from: (K, d)."""
+        if self.init_params == "random_from_data":
+            return X[rng.choice(len(X), self.n_components, replace=False)]
+        centers = kmeans_plus_plus(X, self.n_components, rng=rng)
+        if self.init_params == "k-means++":
+            return centers
+        rest = ROUGHLY * X.var(axis=0).mean()
+        return iterate(lloyd(X, centers), "moved", rest, KMEANS_STEPS).state.centers
+
+    def _keep(self, state):
+        """The fitted attributes of an `EMState`."""
+        self.weights_, components = state.weights, state.components
+        self.means_, self.covariances_ = components.means, components.covariances
+        self.precisions_cholesky_ = U = components.factors
+        full = components.kind in MATRICES
+        self.precisions_ = U @ _transposed(U) if full else U**2
+
+    def _theta(self):
+        """The fitted weights and components."""
+        parameters = self.means_, self.covariances_, self.precisions_cholesky_
+        return self.weights_, Gaussians(*parameters, self.covariance_type, self.reg_covar)
+
+    def _log_joint(self, X):
+        X = self._check_fitted(X)
+        return log_joint(X, *self._theta())
+
+    def _n_parameters(self):
+        """Of the components, and the K weights of which the last is 1 less the others."""
+        weights, components = self._theta()
+        return components.n_parameters + len(weights) - 1
