@@ -405,11 +405,15 @@ class Estimator:
             self.feature_names_in_ = names
         return self
 
+    def _require_fit(self):
+        """Refuse an estimator that is not fitted."""
+        if not hasattr(self, "n_features_in_"):
+            name = type(self).__name__
+            raise _shared(NotFittedError)(f"This {name} is not fitted yet: call fit first")
+
     def _check_fitted(self, X):
         """Samples for a fitted estimator: fitted it must be, and to the same features."""
-        name = type(self).__name__
-        if not hasattr(self, "n_features_in_"):
-            raise _shared(NotFittedError)(f"This {name} is not fitted yet: call fit first")
+        self._require_fit()
         given, known = _feature_names(X), getattr(self, "feature_names_in_", None)
         if given is not None and known is not None and list(given) != list(known):
             raise ValueError(
@@ -419,7 +423,7 @@ class Estimator:
         X = check_samples(X)
         if X.shape[1] != self.n_features_in_:
             raise ValueError(
-                f"X has {X.shape[1]} features, but {name} is expecting "
+                f"X has {X.shape[1]} features, but {type(self).__name__} is expecting "
                 f"{self.n_features_in_} features as input"
             )
         return X

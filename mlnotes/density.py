@@ -690,8 +690,8 @@ class KernelDensity(DensityEstimator):
 
     def sample(self, n_samples=1, random_state=None):
         """Draw n_samples (n_samples, d) of p: samples x_i at random, each moved by h u, u of K."""
-        X = self._check_fitted(getattr(self, "samples_", np.zeros((1, 1))))
+        self._require_fit()
         n = check_number("n_samples", n_samples, at_least=1, integer=True)
-        rng = check_random_state(random_state)
+        X, rng = self.samples_, check_random_state(random_state)
         moved = self.bandwidth_ * sample_kernel(n, X.shape[1], self.kernel, rng=rng)
         return X[sample_atoms(n, self.weights_, rng=rng)] + moved

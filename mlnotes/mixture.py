@@ -779,7 +779,7 @@ class GaussianMixture(DensityEstimator):
 
     def sample(self, n_samples=1):
         """Draw from the fitted density: samples (n_samples, d), and the component of each."""
-        self._check_fitted(getattr(self, "means_", [[0.0]]))
+        self._require_fit()
         n = check_number("n_samples", n_samples, at_least=1, integer=True)
         rng = check_random_state(self.random_state)
         X, Z = generate(n, *self._theta(), rng=rng)

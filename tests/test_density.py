@@ -541,10 +541,12 @@ def test_estimates_are_means_of_kernels(kernel, rng):
 
 
 def test_the_rim_of_a_window_is_outside_and_a_duplicate_is_at_its_tip(rng):
-    X = np.array([[1.0], [2.0], [4.0]])
-    at = np.array([[3.0], [0.0], [9.0]])  # 1 from two samples, 1 from one, far from all
+    X = 3.0 * np.stack(np.meshgrid(range(6), range(6)), axis=-1).reshape(-1, 2)
+    X[0] = -5.0, 0.0  # the mean, which a product starts from, is no short number
+    at = X + [1.0, 0.0]  # at a distance of 1 from one sample, of more from the others
     for kernel in ("tophat", "epanechnikov", "linear", "cosine"):
         assert (kernel_log_density(at, X, 1.0, kernel) == -np.inf).all()
+        assert np.isfinite(kernel_log_density(at, X, 1.0 + 1e-9, kernel)).all()
     X = rng.normal(size=(200, 3))
     tips = kernel_log_density(X, X, 1e-3, "exponential")  # no sample reaches another
     expected = -log(200) - 3 * log(1e-3) - log_kernel_integral(3, "exponential")
