@@ -58,7 +58,7 @@ def two_groups():
         [25, 25],
         [[-1.6, -0.9], [1.6, 0.9]],
         [stretched, stretched],
-        rng=np.random.default_rng(11),
+        rng=np.random.default_rng(10),
     )
 
 
@@ -72,7 +72,7 @@ def three_tasks(left, middle, right):
     """
     T = two_groups()
     signs = 2.0 * T.y - 1
-    groups = KMeans(n_clusters=2, random_state=0).fit(T.X)
+    groups = KMeans(n_clusters=2, n_init=10, random_state=0).fit(T.X)
     first = groups.labels_ == groups.labels_[0]
     draw_samples(left, T.X, np.where(first, -1, 1), size=4)
     left.plot(*groups.cluster_centers_.T, "+", color=INK, ms=11, mew=1.6)

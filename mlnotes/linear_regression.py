@@ -374,7 +374,7 @@ def _by_qr(problem):
     """Least squares by QR and exact residuals, or by the SVD of R if R is singular."""
     X, ones = problem.X, problem.ones
     largest = np.maximum(X.max(axis=0), -X.min(axis=0))
-    problem = problem._replace(scale=_power_of_two(np.maximum(largest, np.sqrt(problem.lam))))
+    problem = problem._replace(scale=_power_of_two(largest))
     triangles = [np.linalg.qr(B, mode="r") for B in problem.blocks()]
     T = np.linalg.qr(np.vstack(triangles), mode="r")
     m = T.shape[1] - 1

@@ -402,6 +402,15 @@ def test_residuals_in_twice_the_precision(rng, monkeypatch, block):
     assert np.abs(plain / exact.astype(float) - 1).max() > 0.01  # nothing but rounding
 
 
+def test_long_sums_of_one_sign_are_exact_too(rng):
+    A, theta = rng.uniform(0.5, 1, size=(3000, 2)), np.array([1 / 3, 1 / 7])
+    B = np.vectorize(Fraction, otypes=[object])(A)
+    exact = -(B.T @ (B @ np.array([Fraction(t) for t in theta])))
+    given = module._Problem(A, np.zeros(3000), 0.0, None, 0)
+    ours = module._exact_direction(given, theta, np.zeros(2))
+    np.testing.assert_array_max_ulp(ours, exact.astype(float), maxulp=1)
+
+
 def test_slices_sum_to_the_matrix_and_multiply_without_error(rng):
     A, v = rng.normal(size=(2, 50, 50)) * 10.0 ** rng.integers(-9, 9, size=(2, 50, 50))
     first, second, rest = module._slices(A, bits=23)
@@ -1151,6 +1160,10 @@ def test_lasso_alpha_is_the_notes_constant_over_twice_the_samples(rng, fit_inter
     assert model.history_[0] == pytest.approx(np.sum((y - means[1]) ** 2) / 120)
     assert model.converged_ and len(model.history_) == model.n_iter_ + 1
     assert model.dual_gap_ <= 1e-12 * np.sum((y - means[1]) ** 2) / 60
+    rough = Lasso(alpha=alpha, fit_intercept=fit_intercept, tol=0.5).fit(X, y)
+    A, r = X - means[0], y - means[1] - (X - means[0]) @ rough.coef_
+    gap = duality_gap(rough.coef_, r, A.T @ r, C=120 * alpha) / 120
+    assert rough.dual_gap_ == pytest.approx(gap, rel=1e-6) and gap > 1e-3
     assert (model.intercept_ == 0) == (not fit_intercept)
 
 
