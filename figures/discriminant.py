@@ -1,0 +1,202 @@
+"""Lecture figures of the discriminant chapter."""
+
+import numpy as np
+
+from mlnotes.datasets import load_wine, make_blobs, make_moons, make_rings
+from mlnotes.decision_theory import best_cut
+from mlnotes.discriminant import (
+    between_scatter,
+    class_means,
+    discriminants,
+    fisher_ratio,
+    mean_direction,
+    principal_axes,
+    project,
+    threshold_rule,
+    trace_criterion,
+    within_scatter,
+)
+from mlnotes.plotting import (
+    COLORS,
+    GREY,
+    INK,
+    ORANGE,
+    draw_line,
+    draw_samples,
+    figure,
+    run_script,
+    set_view,
+    tint,
+)
+
+ANGLES = np.pi * np.arange(360) / 360
+EQUAL = np.array([0.5, 0.5])
+
+
+def square_view(ax, X):
+    """Show all samples in a square of equal units."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    reach = 0.55 * (high - low).max()
+    set_view(ax, (low + high) / 2 + reach * np.array([[-1, -1], [1, 1]]), margin=0)
+
+
+# ---------------------------------------------------------------------------------------
+# The line to project on
+# ---------------------------------------------------------------------------------------
+
+
+def slanted_classes():
+    """Two classes whose means lie side by side and whose samples stretch obliquely."""
+    Sigma = np.array([[2.0, 1.7], [1.7, 2.0]])
+    return make_blobs((60, 60), [(-1.2, 0), (1.2, 0)], Sigma, rng=np.random.default_rng(4))
+
+
+@figure("directions", claims=("discriminant-20",), panels=(2, 2), size=(3.2, 2.5))
+def directions(left, right, below_left, below_right):
+    """The same two classes, projected on the dashed lines. Left: on the line through the class
+    means, whose distance is greatest there, the projections overlap. Right: on the Fisher direction
+    the means come nearer to each other and the classes still nearer to themselves. The decision
+    line (solid) is orthogonal to the direction and halfway between the means.
+    """
+    T = slanted_classes()
+    _, mu = class_means(T.X, T.y)
+    naive, (fisher, b) = mean_direction(mu), threshold_rule(T.X, T.y, EQUAL)
+    one_direction(left, below_left, T, naive, -naive @ mu.mean(axis=0))
+    one_direction(right, below_right, T, fisher, b)
+    left.set_title(f"Mean difference, {criterion(T, naive)}")
+    right.set_title(f"Fisher, {criterion(T, fisher)}")
+
+
+def criterion(T, w):
+    """The J of the classes along w, as a title has it."""
+    return f"$J = {fisher_ratio(T.X, T.y, w):.3f}$"
+
+
+def one_direction(above, below, T, w, b):
+    """The classes, the line of w and the decision line above; the projections on w below."""
+    length = np.linalg.norm(w)
+    w, b = w / length, b / length
+    square_view(above, T.X)
+    middle = T.X.mean(axis=0)
+    across = np.array([-w[1], w[0]])
+    draw_line(above, w, b, color=INK, lw=1.6)
+    draw_line(above, across, -across @ middle, color=GREY, lw=1.2, ls="--")
+    draw_samples(above, T.X, T.y, size=4)
+    above.set(xlabel="$x_1$", ylabel="$x_2$", xticks=(-4, 0, 4), yticks=(-4, 0, 4))
+    z = project(T.X, w) + b
+    edges = np.linspace(-np.abs(z).max(), np.abs(z).max(), 25)
+    for c, color in enumerate(COLORS[:2]):
+        below.hist(z[T.y == c], edges, histtype="stepfilled", fc=(*tint(color, 0.6), 0.6),
+                   ec=color, lw=1.2, hatch=("", "////")[c])  # fmt: skip
+    below.axvline(0, color=INK, lw=1.6)
+    below.set(xlabel="$w^T x + b$,  $||w|| = 1$", ylabel="samples")
+
+
+# ---------------------------------------------------------------------------------------
+# Where every line fails
+# ---------------------------------------------------------------------------------------
+
+
+def at_one_place(X, y):
+    """The samples with the mean of each class moved to the origin."""
+    _, means = class_means(X, y)
+    return X - means[y]
+
+
+def hard_sets():
+    """Four sets of two classes that overlap on every line, by their names."""
+    rng = np.random.default_rng(8)
+    rings = make_rings(160, radii=(0.4, 2.0), noise=0.35, rng=rng)
+    crossed = make_blobs((80, 80), np.zeros((2, 2)), [np.diag([4.0, 0.1]), np.diag([0.1, 4.0])],
+                         rng=rng)  # fmt: skip
+    corners, y = np.array([[-1, -1], [1, 1], [-1, 1], [1, -1]]), np.repeat([0, 0, 1, 1], 40)
+    xor = np.repeat(corners, 40, axis=0) + np.tile(0.2 * rng.normal(size=(40, 2)), (4, 1))
+    moons = make_moons(160, noise=0.1, rng=rng)
+    ring = (rings.y > 0).astype(int)
+    return {
+        "Ring": (at_one_place(rings.X, ring), ring),
+        "Cross": (at_one_place(crossed.X, crossed.y), crossed.y),
+        "XOR": (xor, y),
+        "Moons": (moons.X, (moons.y > 0).astype(int)),
+    }
+
+
+def error_on_lines(X, y):
+    """The error of the best cut of the projections, at every one of the ANGLES."""
+    W = np.array([np.cos(ANGLES), np.sin(ANGLES)])
+    return np.array([best_cut(z, y).errors / len(y) for z in project(X, W).T])
+
+
+@figure("failures", claims=("discriminant-24",), panels=(2, 4), size=(1.75, 1.75))
+def failures(*axes):
+    """Above: two pairs of classes with the same mean (plus), for which J = 0 on every line, and
+    two pairs that a curve separates, but no line. Below: the error of the best threshold on the
+    line at each angle. It never comes near 0; on the corners of XOR it is 1/4 or more.
+    """
+    for k, (name, (X, y)) in enumerate(hard_sets().items()):
+        above, below = axes[k], axes[4 + k]
+        square_view(above, X)
+        draw_samples(above, X, y, size=2.5)
+        if name in ("Ring", "Cross"):
+            above.plot(*class_means(X, y)[1].T, "P", mfc=INK, mec="white", ms=8, zorder=4)
+            name += ", $J = 0$"
+        above.set(title=name, xticks=(), yticks=())
+        below.plot(np.degrees(ANGLES), error_on_lines(X, y), color=INK, lw=1.2)
+        below.set(xlim=(0, 180), ylim=(0, 0.5), xticks=(0, 90, 180), xlabel="angle of $w$")
+        below.set_xticklabels(("0°", "90°", "180°"))
+        below.set_yticks((0, 0.25, 0.5), ("0", "1/4", "1/2") if k == 0 else ("", "", ""))
+        below.axhline(0.25, color=GREY, lw=0.7, ls=":")
+    axes[4].set_ylabel("error")
+
+
+# ---------------------------------------------------------------------------------------
+# With and without the labels
+# ---------------------------------------------------------------------------------------
+
+
+def flat_classes():
+    """Two classes, one above the other, that vary most from side to side."""
+    Sigma = np.diag([3.0, 0.2])
+    return make_blobs((60, 60), [(0, 1.0), (0, -1.0)], Sigma, rng=np.random.default_rng(2))
+
+
+def wines():
+    """The wine samples with every feature in units of its standard deviation."""
+    T = load_wine()
+    return (T.X - T.X.mean(axis=0)) / T.X.std(axis=0), T.y
+
+
+def axes_of(X, y, m):
+    """The first m principal axes and the first m discriminants, each with its criterion."""
+    S_B, S_W = between_scatter(*class_means(X, y)), within_scatter(X, y)
+    P, W = principal_axes(X, m), discriminants(S_B, S_W, m).W
+    return [(each, trace_criterion(each, S_B, S_W)) for each in (P, W)]
+
+
+@figure("reduction", claims=("discriminant-31",), panels=3, size=(2.6, 2.6))
+def reduction(plane, by_pca, by_lda):
+    """Two reductions, one that is told the labels and one that is not. Left: the principal axis
+    (dashed) follows the variance, and on it the classes coincide; the discriminant (solid) is the
+    other axis. Then 13 features of three cultivars of wine: on two principal axes they touch, on
+    the two discriminants each stands apart. tr is the trace criterion.
+    """
+    T = flat_classes()
+    (P, pca), (W, lda) = axes_of(T.X, T.y, 1)
+    square_view(plane, T.X)
+    draw_samples(plane, T.X, T.y, size=3.5)
+    for direction, color, dash in ((P[:, 0], ORANGE, "--"), (W[:, 0], INK, "-")):
+        draw_line(plane, np.array([-direction[1], direction[0]]), color=color, lw=1.8, ls=dash)
+    plane.set(xlabel="$x_1$", ylabel="$x_2$", xticks=(-4, 0, 4), yticks=(-4, 0, 4))
+    plane.set(title=f"PCA tr {pca:.2f}, LDA tr {lda:.2f}")
+    X, y = wines()
+    for ax, (A, value), name, axis in zip(
+        (by_pca, by_lda), axes_of(X, y, 2), ("PCA", "LDA"), ("axis", "discriminant"), strict=True
+    ):
+        Z = project(X, A)
+        draw_samples(ax, Z, y, size=3.5)
+        ax.set(title=f"{name} tr {value:.2f}", xlabel=f"{axis} 1", ylabel=f"{axis} 2")
+        ax.set(xticks=(), yticks=())
+
+
+if __name__ == "__main__":
+    run_script(__file__)

@@ -1,0 +1,826 @@
+"""Fisher's linear discriminant: the line on which the classes fall apart.
+
+Project the samples on a line and much is lost; on which line is least lost of what tells the
+classes apart? Fisher's answer weighs the distance of the projected means against the spread about
+them. It has a closed form, it is an eigenproblem, it is least squares, and it is Bayes' rule for
+normal classes of one covariance; several classes give several such lines. Where samples are few,
+the spread vanishes along some directions, and the answer needs a remedy.
+
+Contents
+    Telling two classes apart    discriminant, separator
+    Projections                  project, class_means, mean_direction, projected_scatters,
+                                 fisher_ratio, direction_error
+    Scatter matrices             difference_scatter, within_scatter, between_scatter
+    The best direction           rayleigh_quotient, rayleigh_gradient, generalised_eigen,
+                                 Discriminants, fisher_direction, label_regression,
+                                 threshold_rule
+    Several classes              determinant_criterion, trace_criterion, discriminants
+    Where S_W is singular        principal_axes, pca_lda, regularised_direction,
+                                 pseudo_inverse_direction
+    Local scatter                local_scatters
+    Estimators                   LinearDiscriminantAnalysis
+
+Symbols
+    X      (n, d)    samples x, one per row
+    y      (n,)      their labels, of any kind; the C classes are those that occur, sorted. Where
+                     there are two, they are called 0 and 1, and w points from 0 to 1
+    n_k    (C,)      samples of each class, n in all
+    means  (C, d)    mu_k, the means of the classes; of two classes mu (2, d)
+    w      (d,)      direction; W (d, m): directions in columns, x' = W^T x
+    z      (n,)      projections z_i = w^T x_i
+    S_B    (d, d)    scatter between the classes
+    S_W    (d, d)    scatter within the classes; Sigma = S_W / n
+    J      float     the criterion of a direction
+    m      int       how many directions
+
+Notes: MLN "Fisher Linear Discriminant"; PRNN 4 and 4.1; ISML "Feature Extraction" 6 (LDA); IRHD 6.
+PRNN and ISML number two classes 1 and 2, and the sign of w is of no consequence; PRNN writes m_k
+for our mu_k and mu_k for their projections, R_FLDA for J; MLN has M_k for mu_k.
+"""
+
+from numbers import Real
+from typing import NamedTuple
+
+import numpy as np
+
+from mlnotes.base import (
+    Classifier,
+    Transformer,
+    check_choice,
+    check_flag,
+    check_labels,
+    check_number,
+    check_samples,
+)
+from mlnotes.clustering import cluster_means, scatter
+from mlnotes.decision_theory import normal_log_odds, posterior
+from mlnotes.generative import log_posterior
+from mlnotes.linear_regression import least_squares
+from mlnotes.optimization import closest_points
+from mlnotes.probability import normal_cdf
+
+__all__ = [
+    "discriminant", "separator", "project", "class_means", "mean_direction", "projected_scatters",
+    "fisher_ratio", "direction_error", "difference_scatter", "within_scatter", "between_scatter",
+    "rayleigh_quotient", "rayleigh_gradient", "generalised_eigen", "Discriminants",
+    "fisher_direction", "label_regression", "threshold_rule", "determinant_criterion",
+    "trace_criterion", "discriminants", "principal_axes", "pca_lda", "regularised_direction",
+    "pseudo_inverse_direction", "local_scatters", "LinearDiscriminantAnalysis",
+]  # fmt: skip
+
+ROUND_OFF = 1e-10  # an eigenvalue that is this share of the largest is 0
+COINCIDENT = 1e-20  # the criterion of means that differ by rounding: the square of a share of 1e-10
+TRUSTED = 1e-4  # an eigenvalue of D^T D of this share of the largest has lost four digits, not more
+FLAT = 1e-13  # a feature that strays from its mean by this share of it is constant
+
+
+# ---------------------------------------------------------------------------------------
+# Telling two classes apart
+# ---------------------------------------------------------------------------------------
+
+
+def discriminant(log_p, prior):
+    """Pr(0 | x) - Pr(1 | x) of two classes: Bayes' rule takes class 0 where it is positive.
+
+    It has the sign of the log-odds ln Pr(0 | x) - ln Pr(1 | x), which for normal classes of one
+    covariance is that of a hyperplane: see `decision_theory.normal_log_odds`. `log_p` (n, 2) are
+    the ln p(x_i | k), `prior` (2,) the probabilities of the classes.
+
+    >>> log_p = np.log([[0.3, 0.1], [0.1, 0.3]])
+    >>> discriminant(log_p, prior=np.array([0.5, 0.5])).round(12)
+    array([ 0.5, -0.5])
+
+    Claims: discriminant-01
+    """
+    q = posterior(log_p, prior)
+    return q[:, 0] - q[:, 1]
+
+
+def separator(X, y):
+    """A hyperplane with w^T x_i + b > 0 for all of class 1 and < 0 for all of class 0, if any is.
+
+    Two classes are linearly separable if, and only if, their convex hulls have no common point,
+    and then the hyperplane midway between the closest points of the hulls separates them. It is
+    tried on every sample before it is returned. PRNN has class 0 on the positive side, -w here,
+    and counts b among the weights (discriminant-38).
+
+    Returns: w (d,) and b, or None where no hyperplane separates the classes.
+
+    >>> X = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
+    >>> print(separator(X, np.array([0, 0, 1, 1])))  # XOR
+    None
+    >>> w, b = separator(X, np.array([0, 1, 0, 1]))
+    >>> w.round(9), round(b, 9)
+    (array([1., 0.]), -0.5)
+
+    Claims: discriminant-02
+    """
+    k = _two_classes(y)
+    u, v, _ = closest_points(X[k == 1], X[k == 0])
+    w, b = u - v, float((v - u) @ (u + v) / 2)
+    side = np.where(k == 1, 1, -1) * (X @ w + b)
+    return (w, b) if (side > 0).all() else None
+
+
+def _two_classes(y):
+    """The class of every sample, 0 or 1."""
+    classes, k = np.unique(y, return_inverse=True)
+    if len(classes) != 2:
+        raise ValueError(f"y must hold 2 classes here; got {len(classes)}")
+    return k
+
+
+# ---------------------------------------------------------------------------------------
+# Projections
+# ---------------------------------------------------------------------------------------
+
+
+def project(X, w):
+    """z_i = w^T x_i; for ||w|| = 1 the signed length of the projection of x_i on the line of w.
+
+    The mean of projections is the projection of the mean, w^T mu_k. With W (d, m) for w, the
+    rows W^T x_i.
+
+    >>> project(np.array([[3.0, 4.0], [0.0, 5.0]]), w=np.array([0.6, 0.8]))
+    array([5., 4.])
+
+    Claims: discriminant-03
+    """
+    return X @ w
+
+
+def class_means(X, y):
+    """mu_k = 1/n_k sum of the x_i of class k.
+
+    Returns: n_k (C,) and the means (C, d), the classes sorted.
+
+    >>> n_k, means = class_means(np.array([[0.0], [2.0], [7.0]]), np.array(["a", "a", "b"]))
+    >>> n_k, means.ravel()
+    (array([2, 1]), array([1., 7.]))
+    """
+    _, k, n_k = np.unique(y, return_inverse=True, return_counts=True)
+    return n_k, cluster_means(X, k, len(n_k))
+
+
+def mean_direction(mu):
+    """(mu_1 - mu_0) / ||mu_1 - mu_0||: of all unit vectors, that with the largest gap of the means.
+
+    By Cauchy-Schwarz (w^T (mu_1 - mu_0))^2 <= ||w||^2 ||mu_1 - mu_0||^2, so that without the
+    condition on ||w|| there is no maximum. It does not see how the classes spread: see
+    `fisher_direction`.
+
+    >>> mean_direction(np.array([[1.0, 1.0], [4.0, 5.0]]))
+    array([0.6, 0.8])
+    """
+    delta = mu[1] - mu[0]
+    return delta / np.linalg.norm(delta)
+
+
+def projected_scatters(X, y, w):
+    """s_k^2 = sum over class k of (w^T x_i - w^T mu_k)^2: n_k times the variance of class k.
+
+    Returns: (C,).
+
+    >>> X, y = np.array([[0.0, 9.0], [2.0, 5.0], [7.0, 1.0]]), np.array([0, 0, 1])
+    >>> projected_scatters(X, y, w=np.array([1.0, 0.0]))
+    array([2., 0.])
+
+    Claims: discriminant-06
+    """
+    _, k = np.unique(y, return_inverse=True)
+    z = project(X, w)
+    _, m = class_means(z[:, None], y)
+    return np.bincount(k, (z - m[k, 0]) ** 2)
+
+
+def fisher_ratio(X, y, w):
+    """J(w) = (m_1 - m_0)^2 / (s_0^2 + s_1^2): how far apart the projected means m_k are.
+
+    It changes neither with the length of w nor with the origin. PRNN prints mu_1^2 - mu_2^2 for
+    the numerator (discriminant-08), which depends on the origin and may be negative.
+
+    >>> X, y = np.array([[0.0], [2.0], [5.0], [7.0]]), np.array([0, 0, 1, 1])
+    >>> fisher_ratio(X, y, w=np.array([3.0]))  # (6 - 1)^2 / (2 + 2)
+    6.25
+
+    Raises: ValueError unless there are two classes, or if both have all samples at one place.
+
+    Claims: discriminant-07
+    """
+    _two_classes(y)
+    _, m = class_means(project(X, w)[:, None], y)
+    spread = projected_scatters(X, y, w).sum()
+    if spread == 0:
+        raise ValueError("the projected classes must have some spread; w^T x is constant in each")
+    return float((m[1, 0] - m[0, 0]) ** 2 / spread)
+
+
+def direction_error(w, mu, Sigma):
+    """Phi(-|w^T (mu_1 - mu_0)| / (2 sqrt(w^T Sigma w))): the error of the best cut on w^T x.
+
+    For two equally probable normal classes of covariance Sigma (d, d), halfway between the
+    projected means. Along Sigma^{-1} (mu_1 - mu_0) it is the Bayes error, Phi(-Delta / 2).
+
+    >>> mu = np.array([[0.0, 0.0], [2.0, 0.0]])
+    >>> round(direction_error(np.array([1.0, 0.0]), mu, np.eye(2)), 4)
+    0.1587
+    """
+    gap = np.abs(w @ (mu[1] - mu[0]))
+    return float(normal_cdf(-gap / 2, 0.0, w @ Sigma @ w))
+
+
+# ---------------------------------------------------------------------------------------
+# Scatter matrices
+# ---------------------------------------------------------------------------------------
+
+
+def difference_scatter(mu):
+    """S_B = (mu_1 - mu_0)(mu_1 - mu_0)^T of two classes: w^T S_B w = (m_1 - m_0)^2.
+
+    Of rank 1: its only eigenvalue that is not 0 is ||mu_1 - mu_0||^2, along mu_1 - mu_0.
+
+    >>> difference_scatter(np.array([[1.0, 1.0], [2.0, 4.0]]))
+    array([[1., 3.],
+           [3., 9.]])
+
+    Claims: discriminant-09
+    """
+    delta = mu[1] - mu[0]
+    return np.outer(delta, delta)
+
+
+def within_scatter(X, y):
+    """S_W = sum_k S_k with S_k = sum over class k of (x_i - mu_k)(x_i - mu_k)^T.
+
+    Hence s_k^2 = w^T S_k w, and w^T S_W w is their sum. Its rank is at most n - C. With
+    `difference_scatter` the total scatter is S_T = S_W + (n_0 n_1 / n) S_B.
+
+    PRNN's definition stops after class 1 (discriminant-11): the spread of class 2 would not
+    count. One of ISML's lines has sum (x - mu_1)(x - mu_2)^T + sum (x - mu_2)(x - mu_1)^T
+    (discriminant-12): right if each sum is over one class, and 2 S_W if both are over all.
+
+    >>> X, y = np.array([[0.0, 1.0], [2.0, 3.0], [7.0, 7.0]]), np.array([0, 0, 1])
+    >>> within_scatter(X, y)
+    array([[2., 2.],
+           [2., 2.]])
+
+    Claims: discriminant-10
+    """
+    return scatter(X, y).within
+
+
+def between_scatter(n_k, means):
+    """S_B = sum_k n_k (mu_k - mu)(mu_k - mu)^T with mu = sum_k n_k mu_k / n, for any C.
+
+    S_T = S_W + S_B, and of x' = W^T x the scatters are W^T S_B W and W^T S_W W. Since
+    sum_k n_k (mu_k - mu) = 0, the rank is at most C - 1. For two classes it is n_0 n_1 / n times
+    `difference_scatter`: the same directions.
+
+    >>> between_scatter(np.array([1, 3]), np.array([[0.0], [4.0]]))
+    array([[12.]])
+
+    Claims: discriminant-25
+    """
+    D = means - np.average(means, axis=0, weights=n_k)
+    return (D.T * n_k) @ D
+
+
+# ---------------------------------------------------------------------------------------
+# The best direction
+# ---------------------------------------------------------------------------------------
+
+
+def rayleigh_quotient(w, S_B, S_W):
+    """J(w) = w^T S_B w / (w^T S_W w), `fisher_ratio` in terms of the scatters.
+
+    >>> rayleigh_quotient(np.array([1.0, 2.0]), np.diag([3.0, 6.0]), np.eye(2))
+    5.4
+    """
+    return float(w @ S_B @ w / (w @ S_W @ w))
+
+
+def rayleigh_gradient(w, S_B, S_W):
+    """grad J = (2 S_B w (w^T S_W w) - 2 S_W w (w^T S_B w)) / (w^T S_W w)^2.
+
+    It is 0 where S_B w = lambda S_W w, with lambda = J(w); and always w^T grad J = 0. ISML prints
+    the two terms exchanged (discriminant-15): the zeros are the same, but it points downhill.
+
+    >>> rayleigh_gradient(np.array([1.0, 0.0]), np.array([[4.0, 1.0], [1.0, 2.0]]), np.eye(2))
+    array([0., 2.])
+
+    Claims: discriminant-14
+    """
+    b, s = S_B @ w, S_W @ w
+    return (2 * b * (w @ s) - 2 * s * (w @ b)) / (w @ s) ** 2
+
+
+class Discriminants(NamedTuple):
+    """Directions W with their criteria: S_B w_i = lambda_i S_W w_i."""
+
+    values: np.ndarray  # (m,), lambda_i = J(w_i), the largest first
+    W: np.ndarray  # (d, m), with W^T S_W W = I
+
+
+def generalised_eigen(S_B, S_W):
+    """All solutions of S_B w = lambda S_W w: the stationary points of J, and J there.
+
+    With S_W = L L^T and w = L^{-T} v it is the symmetric problem L^{-1} S_B L^{-T} v = lambda v.
+    For two classes a single eigenvalue is not 0, lambda = (mu_1 - mu_0)^T S_W^{-1} (mu_1 - mu_0),
+    the largest J that there is.
+
+    Returns: `Discriminants`, d of them. Raises: ValueError if S_W is singular.
+
+    >>> values, W = generalised_eigen(np.diag([4.0, 9.0]), np.diag([1.0, 9.0]))
+    >>> values, abs(W).round(12)
+    (array([4., 1.]), array([[1.        , 0.        ],
+           [0.        , 0.33333333]]))
+
+    Claims: discriminant-16
+    """
+    L = np.linalg.cholesky(_regular(S_W))
+    half = np.linalg.solve(L, S_B)
+    values, V = np.linalg.eigh(np.linalg.solve(L, half.T))
+    return Discriminants(values[::-1], np.linalg.solve(L.T, V[:, ::-1]))
+
+
+def _regular(S_W):
+    """S_W, if it has full rank with every feature in units of its own spread."""
+    sd = np.sqrt(np.diag(S_W))
+    unit = np.where(sd > 0, sd, 1)
+    rank = np.linalg.matrix_rank(S_W / unit / unit[:, None], hermitian=True)
+    if rank < len(S_W):
+        raise ValueError(
+            f"S_W must be regular; got rank {rank} of {len(S_W)} (it is at most n - C): reduce the "
+            "dimension first (pca_lda), regularise it, or take its pseudo-inverse"
+        )
+    return S_W
+
+
+def fisher_direction(S_W, mu):
+    """w = S_W^{-1} (mu_1 - mu_0): the direction of largest J, without an eigensolver.
+
+    Whatever w is, S_B w = (mu_1 - mu_0) (mu_1 - mu_0)^T w lies along mu_1 - mu_0, so that
+    S_B w = lambda S_W w leaves this direction alone. Its length is free: ISML's equality sign is
+    a "proportional to" (discriminant-38).
+
+    Raises: ValueError if S_W is singular or the means coincide: then J = 0 for every w.
+
+    >>> fisher_direction(np.diag([1.0, 4.0]), mu=np.array([[0.0, 0.0], [2.0, 2.0]]))
+    array([2. , 0.5])
+
+    Claims: discriminant-17
+    """
+    delta = mu[1] - mu[0]
+    w = np.linalg.solve(_regular(S_W), delta)
+    _check_apart(w @ delta)
+    return w
+
+
+def _check_apart(J):
+    """That the largest criterion is more than rounding."""
+    if not J > COINCIDENT:
+        raise ValueError(
+            "the means of the classes must differ: where they coincide, S_B = 0, J(w) = 0 for "
+            "every w, and no direction is better than another"
+        )
+
+
+def label_regression(X, y, targets=None):
+    """Least squares of two numbers, one per class, on x: w is parallel to `fisher_direction`.
+
+    `targets` are the numbers for class 0 and class 1, any two that differ. Without them
+    -n / n_0 and n / n_1, for which b = -w^T x_bar: the fit is 0 in the mean of all samples.
+
+    Returns: w (d,) and b. Raises: ValueError if the targets are equal.
+
+    >>> X, y = np.array([[0.0], [2.0], [7.0]]), np.array([0, 0, 1])
+    >>> w, b = label_regression(X, y)
+    >>> round(-b / float(w[0]), 9)
+    3.0
+    """
+    k = _two_classes(y)
+    n_k = np.bincount(k)
+    targets = len(k) / n_k * [-1, 1] if targets is None else np.asarray(targets, dtype=float)
+    if targets[0] == targets[1]:
+        raise ValueError(f"targets must differ between the classes; got {targets}")
+    fit = least_squares(X, targets[k])
+    return fit.w, fit.b
+
+
+def threshold_rule(X, y, prior=None):
+    """Cut w^T x: with w = Sigma^{-1} (mu_1 - mu_0), class 1 where w^T x + b > 0,
+
+        b = -w^T (mu_0 + mu_1) / 2 + ln(pi_1 / pi_0),
+
+    halfway between the projected means, but for the `prior` (2,), which is n_k / n if not given.
+    It is Bayes' rule for normal classes with these means and the covariance Sigma = S_W / n.
+
+    Returns: w (d,) and b. Raises: ValueError as `fisher_direction` does.
+
+    >>> X, y = np.array([[0.0], [2.0], [5.0], [7.0]]), np.array([0, 0, 1, 1])
+    >>> w, b = threshold_rule(X, y)
+    >>> w, round(float(b), 9)
+    (array([5.]), -17.5)
+
+    Claims: discriminant-19
+    """
+    _two_classes(y)
+    n_k, mu = class_means(X, y)
+    S_W = within_scatter(X, y)
+    fisher_direction(S_W, mu)  # says what is wrong, if it is
+    return normal_log_odds(mu, S_W / len(X), n_k / len(X) if prior is None else prior)
+
+
+# ---------------------------------------------------------------------------------------
+# Several classes
+# ---------------------------------------------------------------------------------------
+
+
+def determinant_criterion(W, S_B, S_W):
+    """J(W) = |W^T S_B W| / |W^T S_W W|: the ratio of squared volumes after x' = W^T x.
+
+    J(W M) = J(W) for every regular M: what counts is the space that W spans. From C columns on
+    it is 0, since the rank of S_B is at most C - 1.
+
+    >>> round(determinant_criterion(np.eye(2), np.diag([8.0, 3.0]), np.diag([2.0, 1.0])), 9)
+    12.0
+    """
+    sign, log_b = np.linalg.slogdet(W.T @ S_B @ W)
+    _, log_w = np.linalg.slogdet(W.T @ S_W @ W)
+    return float(sign * np.exp(log_b - log_w))
+
+
+def trace_criterion(W, S_B, S_W):
+    """J(W) = tr((W^T S_W W)^{-1} W^T S_B W), J(W M) = J(W) as well.
+
+    It is largest for the first eigenvectors of S_W^{-1} S_B, and then the sum of their
+    eigenvalues. ISML sets it equal to tr(S_W^{-1} S_B), in which there is no W
+    (discriminant-30): that is the sum of all eigenvalues, and an upper bound.
+
+    >>> trace_criterion(np.eye(2), np.diag([8.0, 3.0]), np.diag([2.0, 1.0]))
+    7.0
+
+    Claims: discriminant-29
+    """
+    return float(np.trace(np.linalg.solve(W.T @ S_W @ W, W.T @ S_B @ W)))
+
+
+def discriminants(S_B, S_W, m=None):
+    """The m directions of largest lambda in S_B w = lambda S_W w; all with lambda > 0 without m.
+
+    They maximise `determinant_criterion`, with value lambda_1 ... lambda_m, and
+    `trace_criterion`, with value lambda_1 + ... + lambda_m.
+
+    Returns: `Discriminants`. Raises: ValueError if S_W is singular, or if m exceeds the rank of
+    S_B, which is at most C - 1: further directions would be arbitrary.
+
+    >>> values, W = discriminants(np.diag([4.0, 9.0, 0.0]), np.eye(3), m=2)
+    >>> values, W.shape
+    (array([9., 4.]), (3, 2))
+
+    Claims: discriminant-28
+    """
+    values, W = generalised_eigen(S_B, S_W)
+    _check_apart(values[0])
+    rank = np.count_nonzero(values > ROUND_OFF * values[0])
+    m = rank if m is None else m
+    if not 1 <= m <= rank:
+        raise ValueError(f"m must be between 1 and the rank of S_B, {rank}; got {m}")
+    return Discriminants(values[:m], W[:, :m])
+
+
+# ---------------------------------------------------------------------------------------
+# Where S_W is singular
+# ---------------------------------------------------------------------------------------
+
+
+def principal_axes(X, m=None):
+    """The m orthonormal directions along which the centred samples vary most, in columns.
+
+    As many as there are along which they vary at all, if m is not given. The labels have no part
+    in it: the direction of largest variance may be useless for telling the classes apart.
+
+    Returns: (d, m). Raises: ValueError if the samples vary along fewer than m directions.
+
+    >>> abs(principal_axes(np.array([[0.0, 0.0], [4.0, 1.0], [8.0, 0.0]]), 1)).round(12)
+    array([[1.],
+           [0.]])
+    """
+    _, s, Vt = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
+    rank = np.count_nonzero(s > s.max() * max(X.shape) * np.finfo(float).eps)
+    m = rank if m is None else m
+    if not 1 <= m <= rank:
+        raise ValueError(f"m must be between 1 and the rank of the centred X, {rank}; got {m}")
+    return Vt[:m].T
+
+
+def pca_lda(X, y, m=None):
+    """PCA to m <= n - C dimensions, where S_W is regular in general, then the discriminants there.
+
+    S_W is the sum of n outer products that obey C equations, one for each class, so that its rank
+    is at most n - C: it is singular for n < d + C already, not from n < d on, as ISML has it
+    (discriminant-33). Without m, as many dimensions as X has and n - C allows. The directions lie
+    in the span of the centred samples.
+
+    Returns: all `Discriminants`, of the samples as they were.
+    Raises: ValueError if m > n - C, or if S_W is singular still.
+
+    >>> X, y = np.array([[0.0, 0, 0], [2, 1, 0], [0, 3, 0], [2, 2, 0]]), np.array([0, 0, 1, 1])
+    >>> values, W = pca_lda(X, y)
+    >>> values.round(12), abs(W).round(12).ravel()
+    (array([4.]), array([0., 1., 0.]))
+
+    Claims: discriminant-34
+    """
+    n_k, means = class_means(X, y)
+    most = len(X) - len(n_k)
+    if m is not None and m > most:
+        raise ValueError(f"m must be at most n - C = {most}, the rank of S_W; got {m}")
+    P = principal_axes(X, m)[:, :most]
+    S_B = between_scatter(n_k, means @ P)
+    S_W = within_scatter(X @ P, y)
+    values, W = discriminants(S_B, S_W)
+    return Discriminants(values[: len(n_k) - 1], P @ W[:, : len(n_k) - 1])
+
+
+def regularised_direction(S_W, mu, gamma):
+    """(S_W + gamma I)^{-1} (mu_1 - mu_0), which exists for every gamma > 0.
+
+    For gamma -> 0 it tends to `fisher_direction`, if there is one; for gamma -> infinity to that
+    of the mean difference, which all the spread is too small to change.
+
+    Raises: ValueError if gamma is not > 0.
+
+    >>> S_W, mu = np.diag([1.0, 0.0]), np.array([[0.0, 0.0], [2.0, 2.0]])
+    >>> regularised_direction(S_W, mu, gamma=1.0)
+    array([1., 2.])
+
+    Claims: discriminant-35
+    """
+    if not gamma > 0:
+        raise ValueError(f"gamma must be > 0; got {gamma}")
+    return np.linalg.solve(S_W + gamma * np.eye(len(S_W)), mu[1] - mu[0])
+
+
+def pseudo_inverse_direction(S_W, mu):
+    """S_W^+ (mu_1 - mu_0): the directions in which the classes have no spread are left out.
+
+    Those are the best of all, if the spread that was not seen is not there; more often it was
+    missed. Where S_W is regular it is `fisher_direction`.
+
+    >>> pseudo_inverse_direction(np.diag([4.0, 0.0]), mu=np.array([[0.0, 0.0], [2.0, 2.0]]))
+    array([0.5, 0. ])
+    """
+    return np.linalg.pinv(S_W, hermitian=True) @ (mu[1] - mu[0])
+
+
+# ---------------------------------------------------------------------------------------
+# Local scatter
+# ---------------------------------------------------------------------------------------
+
+
+def local_scatters(X, y, affinity):
+    """The scatters of local Fisher analysis, in which only neighbours of a class must come close:
+
+        S = 1/2 sum_ij A_ij (x_i - x_j)(x_i - x_j)^T
+
+        for S_W with A_ij = a_ij / n_k             if both are of class k, 0 if of two classes,
+        for S_B with A_ij = a_ij (1/n - 1/n_k)     if both are of class k, 1/n if of two classes.
+
+    `affinity` (n, n) are the a_ij, symmetric and near 0 for samples far apart, as
+    `clustering.rbf_affinity` makes them; with ones, S_B and S_W are the ordinary scatters.
+
+    Returns: S_B and S_W.
+
+    >>> X, y = np.array([[0.0], [2.0], [7.0]]), np.array([0, 0, 1])
+    >>> S_B, S_W = local_scatters(X, y, np.ones((3, 3)))
+    >>> round(float(S_B[0, 0]), 9), round(float(S_W[0, 0]), 9)
+    (24.0, 2.0)
+
+    Claims: discriminant-36
+    """
+    _, k, n_k = np.unique(y, return_inverse=True, return_counts=True)
+    n, size = len(k), n_k[k]
+    same = k[:, None] == k
+    between = np.where(same, affinity * (1 / n - 1 / size), 1 / n)
+    within = np.where(same, affinity / size, 0.0)
+    return _pair_scatter(X, between), _pair_scatter(X, within)
+
+
+def _pair_scatter(X, A):
+    """1/2 sum_ij A_ij (x_i - x_j)(x_i - x_j)^T = X^T (D - A) X, with the row sums of A in D."""
+    X = X - X.mean(axis=0)
+    return (X.T * A.sum(axis=1)) @ X - X.T @ A @ X
+
+
+# ---------------------------------------------------------------------------------------
+# Estimators
+# ---------------------------------------------------------------------------------------
+
+
+def _by_svd(D, size, tol):
+    """A (d, r) with A A^T the pseudo-inverse of Sigma = D^T D / n, features in units of spread.
+
+    `size` (d,) is that of the class means, beside which a spread may be no more than rounding.
+    """
+    largest = np.abs(D).max(axis=0)
+    unit = np.where(largest > FLAT * size, largest, np.inf)  # first, so that no square overflows
+    D = D / unit
+    sd = np.sqrt(np.einsum("ij,ij->j", D, D) / len(D))
+    sd[sd == 0] = 1
+    s, V = _spreads(D, sd)
+    kept = s > tol
+    if not kept.any():
+        raise ValueError("X must vary within the classes; every class has all samples at one place")
+    return V[:, kept] / s[kept] / sd[:, None] / unit[:, None]
+
+
+def _spreads(D, sd):
+    """s and V with V diag(s^2) V^T = Sigma, with feature j in units of sd_j.
+
+    The eigenvectors of Sigma, unless its squares have cost too many digits: then by D = Q R.
+    """
+    n, d = D.shape
+    if n > d:
+        values, V = np.linalg.eigh(D.T @ D / n / sd / sd[:, None])
+        if values[0] > TRUSTED * values[-1]:
+            return np.sqrt(values), V
+    R = np.linalg.qr(D, mode="r") / np.sqrt(n) / sd
+    _, s, Vt = np.linalg.svd(R, full_matrices=False)
+    return s, Vt.T
+
+
+def _by_cholesky(D, shrinkage):
+    """A (d, d) with A A^T = Sigma^{-1}, for the shrunk Sigma."""
+    L = np.linalg.cholesky(_regular(_shrunk(D, shrinkage)))
+    return np.linalg.solve(L, np.eye(len(L))).T
+
+
+def _shrunk(D, shrinkage):
+    """(1 - s) Sigma + s (tr Sigma / d) I."""
+    Sigma = D.T @ D / len(D)
+    return (1 - shrinkage) * Sigma + shrinkage * np.trace(Sigma) / len(Sigma) * np.eye(len(Sigma))
+
+
+class LinearDiscriminantAnalysis(Classifier, Transformer):
+    """Linear discriminant analysis: hyperplanes between the classes, and at most C - 1 features.
+
+    With A A^T = Sigma^{-1}, the samples A^T x have the same spread in all directions, and the
+    discriminants are the principal axes of the class means there. As scikit-learn's, with these
+    differences: Sigma is S_W / n with either solver whatever the priors, and scores are linear in
+    x - xbar_; S_B is not shrunk with Sigma, and `scalings_` has only the discriminants, not all d
+    eigenvectors. The solver "lsqr" and the shrinkage "auto" are not there.
+
+    Parameters
+    ----------
+    solver : "svd" or "eigen"; "svd" takes the pseudo-inverse of Sigma, with the features in units
+        of their spread within the classes, "eigen" solves S_B w = lambda S_W w and refuses a
+        singular S_W, unless there is shrinkage
+    shrinkage : float or None; between 0 and 1, with the solver "eigen": the share of
+        (tr Sigma / d) I in Sigma
+    priors : array of shape (C,) or None; None for the shares of the classes in y
+    n_components : int or None; features that `transform` makes, None for as many as there are
+    store_covariance : bool; whether to keep `covariance_` with the solver "svd" too
+    tol : float; the solver "svd" leaves out directions in which the spread, in these units, is at
+        most tol; either solver leaves out discriminants along which the means are spread at most
+        tol times as far as along the first
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (C,)
+    priors_ : ndarray of shape (C,)
+    means_ : ndarray of shape (C, d)
+    xbar_ : ndarray of shape (d,); sum_k pi_k mu_k
+    scalings_ : ndarray of shape (d, r); the discriminants, with scalings_^T Sigma scalings_ = I
+    explained_variance_ratio_ : ndarray; the share of each feature in the sum of the lambda
+    covariance_ : ndarray of shape (d, d); Sigma, shrunk
+    coef_ : ndarray of shape (C, d), or (1, d) for two classes
+    intercept_ : ndarray of shape (C,), or (1,)
+    n_features_in_ : int
+
+    >>> X, y = [[0, 0], [2, 1], [0, 3], [2, 4]], ["low", "low", "high", "high"]
+    >>> model = LinearDiscriminantAnalysis().fit(X, y)
+    >>> model.predict([[1, 1.5], [1, 2.5]]), model.transform(X).shape
+    (array(['low', 'high'], dtype='<U4'), (4, 1))
+    """
+
+    def __init__(
+        self,
+        solver="svd",
+        shrinkage=None,
+        priors=None,
+        n_components=None,
+        store_covariance=False,
+        tol=1e-4,
+    ):
+        self.solver = solver
+        self.shrinkage = shrinkage
+        self.priors = priors
+        self.n_components = n_components
+        self.store_covariance = store_covariance
+        self.tol = tol
+
+    def fit(self, X, y):
+        """Learn the classes of samples X (n, d) with labels y (n,); return self."""
+        svd = check_choice("solver", self.solver, ("svd", "eigen")) == "svd"
+        shrinkage, tol = self._shrinkage(), check_number("tol", self.tol, at_least=0)
+        store = check_flag("store_covariance", self.store_covariance)
+        samples = check_samples(X)
+        classes, k = np.unique(check_labels(y, len(samples)), return_inverse=True)
+        m = self._components(samples, len(classes))
+        n_k, means = class_means(samples, k)
+        prior = self._prior(n_k / len(k))
+        D = samples - means[k]
+        A = _by_svd(D, np.abs(means).max(axis=0), tol) if svd else _by_cholesky(D, shrinkage)
+        vars(self).pop("covariance_", None)
+        if store or not svd:
+            self.covariance_ = _shrunk(D, shrinkage)
+        self._keep(classes, prior, means, A, m, tol)
+        return self._remember(X)
+
+    def _keep(self, classes, prior, means, A, m, tol):
+        """The principal axes of the means after x' = A^T x, and Bayes' rule in their space."""
+        xbar = prior @ means
+        _, s, Vt = np.linalg.svd(np.sqrt(prior)[:, None] * (means - xbar) @ A, full_matrices=False)
+        _check_apart(s[0] ** 2)
+        rank = np.count_nonzero(s > max(tol, ROUND_OFF) * s[0])
+        if self.n_components is not None and m > rank:
+            raise ValueError(
+                f"n_components must be at most the rank of S_B, {rank}, which is at most C - 1: "
+                f"the means of the classes lie in a space of that dimension; got {m}"
+            )
+        scalings = A @ Vt[:rank].T
+        F = (means - xbar) @ scalings
+        W = F @ scalings.T
+        b = np.log(prior) - np.sum(F**2, axis=1) / 2 - W @ xbar
+        if len(classes) == 2:
+            W, b = W[1:] - W[:1], b[1:] - b[:1]
+        self.classes_, self.priors_, self.means_, self.xbar_ = classes, prior, means, xbar
+        self.scalings_, self.explained_variance_ratio_ = scalings, (s**2 / np.sum(s**2))[:m]
+        self.coef_, self.intercept_, self._m = W, b, m
+
+    def _shrinkage(self):
+        """The share of the identity, 0 for None."""
+        share = self.shrinkage
+        if share is None:
+            return 0.0
+        if not (isinstance(share, Real) and 0 <= share <= 1):
+            raise ValueError(f"shrinkage must be None or a number from 0 to 1; got {share!r}")
+        if self.solver == "svd":
+            raise ValueError(f"shrinkage must be None with the solver 'svd'; got {share!r}")
+        return share
+
+    def _components(self, X, C):
+        """How many features to make."""
+        n, d = X.shape
+        if n <= C:
+            raise ValueError(f"X must have more samples than classes; got n = {n} and C = {C}")
+        most = min(C - 1, d)
+        if self.n_components is None:
+            return most
+        m = check_number("n_components", self.n_components, at_least=1, integer=True)
+        if m > most:
+            raise ValueError(f"n_components must be at most min(C - 1, d) = {most}; got {m}")
+        return m
+
+    def _prior(self, shares):
+        """The priors given, or the shares of the classes."""
+        if self.priors is None:
+            return shares
+        try:
+            prior = np.asarray(self.priors, dtype=float)
+        except (TypeError, ValueError):
+            prior = np.array(np.nan)
+        law = prior.shape == shares.shape and prior.min() > 0 and np.isclose(prior.sum(), 1)
+        if not law:
+            raise ValueError(
+                f"priors must be a number > 0 for each of the {len(shares)} classes, with the "
+                f"sum 1; got {self.priors!r}"
+            )
+        return prior
+
+    def decision_function(self, X):
+        """w_k^T x + b_k = ln pi_k + ln p(x | k) but for what all share: (n, C).
+
+        Of two classes the log-odds of the second, (n,).
+        """
+        F = self._check_fitted(X) @ self.coef_.T + self.intercept_
+        return F[:, 0] if len(self.classes_) == 2 else F
+
+    def predict(self, X):
+        """The most probable class of every sample: (n,)."""
+        F = self.decision_function(X)
+        return self.classes_[(F > 0).astype(int) if F.ndim == 1 else F.argmax(axis=1)]
+
+    def predict_log_proba(self, X):
+        """ln Pr(k | x_i): (n, C)."""
+        F = self.decision_function(X)
+        return log_posterior(np.column_stack([np.zeros(len(F)), F]) if F.ndim == 1 else F)
+
+    def predict_proba(self, X):
+        """Pr(k | x_i): (n, C)."""
+        return np.exp(self.predict_log_proba(X))
+
+    def transform(self, X):
+        """The discriminant features scalings_^T (x - xbar_): (n, m)."""
+        return ((self._check_fitted(X) - self.xbar_) @ self.scalings_)[:, : self._m]
