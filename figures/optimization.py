@@ -34,12 +34,6 @@ from mlnotes.plotting import (
     run_script,
 )
 
-
-def values(f):
-    """f as a function of many points (m, 2)."""
-    return lambda points: np.array([f(x) for x in points])
-
-
 # ---------------------------------------------------------------------------------------
 # Convexity and descent
 # ---------------------------------------------------------------------------------------
@@ -90,8 +84,8 @@ RIDGE, START = 0.02, np.array([-5.5, 1.9])
 
 
 def loss(w):
-    """Log-loss of six samples times their labels, Z, and a little ridge: strictly convex."""
-    return np.logaddexp(0, -Z @ w).mean() + RIDGE / 2 * w @ w
+    """Log-loss of six samples times their labels, Z, and a little ridge; w (2,) or many (m, 2)."""
+    return np.logaddexp(0, -w @ Z.T).mean(axis=-1) + RIDGE / 2 * np.sum(w**2, axis=-1)
 
 
 def loss_gradient(w):
@@ -118,7 +112,7 @@ def valley(left, right):
     left.set(xlim=(-6.2, 5), ylim=(-3.4, 3.4), xlabel="$w_1$", ylabel="$w_2$")
     left.set(xticks=(-5, 0, 5), yticks=(-2, 0, 2))
     levels = last.objective + np.array([0.03, 0.12, 0.35, 0.8, 1.4, 2.2, 3.2])
-    draw_contours(left, values(loss), levels=levels)
+    draw_contours(left, loss, levels=levels)
     ways = (
         ("$\\eta = 1 / M$", BLUE, "o-", gradient_descent(loss, loss_gradient, START, eta=1 / M)),
         ("backtracking", ORANGE, "s-", gradient_descent(loss, loss_gradient, START)),
@@ -172,7 +166,7 @@ def multipliers(left, right):
     left.set(xticks=(0, 2, 4), yticks=(0, 2, 4))
     left.fill(*corners(ROOM.C, ROOM.c).T, color=SHADE, zorder=0)
     levels = ROOM.f(solution.x) + np.array([-1.5, -0.7, 0.0, 1.0, 2.5, 4.5])
-    draw_contours(left, values(ROOM.f), levels=levels)
+    draw_contours(left, lambda X: np.sum(X @ ROOM.P * X, axis=1) / 2 + X @ ROOM.q, levels=levels)
     left.plot(*np.linalg.solve(ROOM.P, -ROOM.q), "x", color=GREY, ms=6)
     left.plot(*solution.x, "o", color=BLUE, ms=6, zorder=4)
     arrow = {"angles": "xy", "scale_units": "xy", "scale": 1, "width": 0.011, "zorder": 3}
@@ -261,7 +255,7 @@ def touching_the_disc(ax):
     free, w = (np.linalg.solve(X.T @ X + r * np.eye(2), X.T @ y) for r in (0.0, PENALTY))
 
     def risk(w):
-        return np.sum((y - X @ w) ** 2)
+        return np.sum((y - w @ X.T) ** 2, axis=-1)
 
     ax.set(xlim=(-1.6, 2.2), ylim=(-1.6, 2.8), aspect="equal", xlabel="$w_1$", ylabel="$w_2$")
     ax.set(xticks=(-1, 0, 1, 2), yticks=(-1, 0, 1, 2))
@@ -269,8 +263,8 @@ def touching_the_disc(ax):
     ax.fill(*np.linalg.norm(w) * np.array([np.cos(turn), np.sin(turn)]), color=SHADE, zorder=0)
     least, touching = risk(free), risk(w)
     levels = least + (touching - least) * np.array([0.1, 0.4, 2.0, 3.5])
-    draw_contours(ax, values(risk), levels=levels)
-    draw_contours(ax, values(risk), levels=[touching], colors=[BLUE], linewidths=1.4)
+    draw_contours(ax, risk, levels=levels)
+    draw_contours(ax, risk, levels=[touching], colors=[BLUE], linewidths=1.4)
     gradient = 2 * X.T @ (X @ w - y)
     ax.annotate(
         "", w + 0.8 * gradient / np.linalg.norm(gradient), w, arrowprops={"arrowstyle": "->"}

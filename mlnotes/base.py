@@ -5,7 +5,8 @@ Contents
     Input           check_samples, check_labels, check_targets, check_weights, check_number,
                     check_choice, check_flag, check_random_state
     Labels          one_vs_rest
-    Estimators      Estimator, Classifier, Regressor, Transformer, Clusterer, DensityEstimator
+    Estimators      Estimator, Classifier, LinearClassifier, Regressor, Transformer, Clusterer,
+                    DensityEstimator
     Exceptions      NotFittedError, ConvergenceWarning, DataConversionWarning
 
 Nothing here imports scikit-learn, and yet its clone, Pipeline, GridSearchCV and check_estimator
@@ -26,7 +27,8 @@ import numpy as np
 __all__ = [
     "iterate", "Run", "check_samples", "check_labels", "check_targets", "check_weights",
     "check_number", "check_choice", "check_flag", "check_random_state", "one_vs_rest",
-    "Estimator", "Classifier", "Regressor", "Transformer", "Clusterer", "DensityEstimator",
+    "Estimator", "Classifier", "LinearClassifier", "Regressor", "Transformer", "Clusterer",
+    "DensityEstimator",
     "NotFittedError", "ConvergenceWarning", "DataConversionWarning",
 ]  # fmt: skip
 
@@ -452,6 +454,20 @@ class Classifier(Estimator):
         tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
         tags.target_tags.required = True
         return tags
+
+
+class LinearClassifier(Classifier):
+    """A classifier by scores w_k^T x + b_k, which are in its ``coef_`` and ``intercept_``."""
+
+    def decision_function(self, X):
+        """Scores (n,) for the second of two classes, or (n, K) for each of more."""
+        F = self._check_fitted(X) @ self.coef_.T + self.intercept_
+        return F[:, 0] if len(self.classes_) == 2 else F
+
+    def predict(self, X):
+        """Labels (n,): the second of two classes where f > 0; of more, that of largest score."""
+        f = self.decision_function(X)
+        return self.classes_[(f > 0).astype(int) if f.ndim == 1 else f.argmax(axis=1)]
 
 
 class Regressor(Estimator):

@@ -44,7 +44,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mlnotes.base import (
-    Classifier,
+    LinearClassifier,
     Transformer,
     check_choice,
     check_flag,
@@ -662,7 +662,7 @@ def _shrunk(D, shrinkage):
     return (1 - shrinkage) * Sigma + shrinkage * np.trace(Sigma) / len(Sigma) * np.eye(len(Sigma))
 
 
-class LinearDiscriminantAnalysis(Classifier, Transformer):
+class LinearDiscriminantAnalysis(LinearClassifier, Transformer):
     """Linear discriminant analysis: hyperplanes between the classes, and at most C - 1 features.
 
     With A A^T = Sigma^{-1}, the samples A^T x have the same spread in all directions, and the
@@ -798,19 +798,6 @@ class LinearDiscriminantAnalysis(Classifier, Transformer):
                 f"sum 1; got {self.priors!r}"
             )
         return prior
-
-    def decision_function(self, X):
-        """w_k^T x + b_k = ln pi_k + ln p(x | k) but for what all share: (n, C).
-
-        Of two classes the log-odds of the second, (n,).
-        """
-        F = self._check_fitted(X) @ self.coef_.T + self.intercept_
-        return F[:, 0] if len(self.classes_) == 2 else F
-
-    def predict(self, X):
-        """The most probable class of every sample: (n,)."""
-        F = self.decision_function(X)
-        return self.classes_[(F > 0).astype(int) if F.ndim == 1 else F.argmax(axis=1)]
 
     def predict_log_proba(self, X):
         """ln Pr(k | x_i): (n, C)."""

@@ -44,8 +44,8 @@ from typing import NamedTuple
 import numpy as np
 
 from mlnotes.base import (
-    Classifier,
     ConvergenceWarning,
+    LinearClassifier,
     check_flag,
     check_labels,
     check_number,
@@ -657,7 +657,7 @@ def _conjugate_gradients(task, P, r, inverse, enough):
 # ---------------------------------------------------------------------------------------
 
 
-class LogisticRegression(Classifier):
+class LogisticRegression(LinearClassifier):
     """Logistic regression with the penalty ||w||^2, two classes or more (softmax).
 
     It minimises C sum_i l_i + 1/2 ||w||^2, as scikit-learn does, over w and the free offset b: with
@@ -730,16 +730,6 @@ class LogisticRegression(Classifier):
             ConvergenceWarning,
             stacklevel=3,
         )
-
-    def decision_function(self, X):
-        """Scores (n,) for the second of two classes, or (n, K) for each of more."""
-        F = self._check_fitted(X) @ self.coef_.T + self.intercept_
-        return F[:, 0] if len(self.classes_) == 2 else F
-
-    def predict(self, X):
-        """Labels (n,): the second of two classes where f > 0; of more, that of largest score."""
-        f = self.decision_function(X)
-        return self.classes_[(f > 0).astype(int) if f.ndim == 1 else f.argmax(axis=1)]
 
     def predict_proba(self, X):
         """Probabilities (n, K) of the classes; that of the predicted of two is sigma(|f|)."""

@@ -365,7 +365,7 @@ def newton_direction(H, gradient):
     """p = -(H + shift I)^-1 gradient, with shift = 0 if H is positive definite.
 
     Otherwise -H^-1 gradient may point uphill. Then shift is the first of 1e-8, 1e-7, ... of H's
-    largest entry that makes H + shift I positive definite, and so gradient^T p < 0.
+    largest entry that makes H + shift/2 I positive definite, and so gradient^T p < 0.
 
     Raises: ValueError if H is not finite.
 
@@ -375,7 +375,7 @@ def newton_direction(H, gradient):
     shift, largest = 0.0, np.abs(H).max() or 1.0
     if not np.isfinite(largest):
         raise ValueError("H must be finite; it contains NaN or infinity")
-    while not _is_positive_definite(H + shift * np.eye(len(H))):
+    while not _is_positive_definite(H + shift / 2 * np.eye(len(H))):
         shift = max(10 * shift, SMALLEST_SHIFT * largest)
     return -np.linalg.solve(H + shift * np.eye(len(H)), gradient)
 
@@ -987,7 +987,7 @@ def _relative(error, size, terms):
 # The last digits
 
 ROUNDS = 6  # guesses of the active constraints
-REFINEMENTS = 3  # of the solution for each
+REFINEMENTS = 2  # solutions for each, the second of what the first has left
 SLIGHT = 1e-10  # relative to its terms, a violation that rounding explains
 
 

@@ -37,7 +37,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mlnotes.base import (
-    Classifier,
+    LinearClassifier,
     check_flag,
     check_labels,
     check_number,
@@ -355,7 +355,7 @@ def max_eta(X):
 # ---------------------------------------------------------------------------------------
 
 
-class _Neuron(Classifier):
+class _Neuron(LinearClassifier):
     """One neuron for two classes; for more, one per class against the rest."""
 
     def _states(self, X, y):
@@ -382,16 +382,6 @@ class _Neuron(Classifier):
         self.intercept_ = theta[:, 0] if self.fit_intercept else np.zeros(len(theta))
         self._record(runs, self._rule, tol)
         return self._remember(X)
-
-    def decision_function(self, X):
-        """Scores (n,) for the second of two classes, or (n, K) for each of more."""
-        F = self._check_fitted(X) @ self.coef_.T + self.intercept_
-        return F[:, 0] if len(self.classes_) == 2 else F
-
-    def predict(self, X):
-        """Labels (n,): the second of two classes where f > 0; of more, that of largest score."""
-        f = self.decision_function(X)
-        return self.classes_[(f > 0).astype(int) if f.ndim == 1 else f.argmax(axis=1)]
 
 
 class Perceptron(_Neuron):
