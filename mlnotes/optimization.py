@@ -9,7 +9,7 @@ with a proof that they have no solution.
 
 Contents
     Convexity              segment, convexity_gap, indicator, smallest_gap, Witness
-    Subgradients           subdifferential, deviation_subdifferential
+    Subgradients           subdifferential
     Gradient descent       gradient_descent, DescentState, backtrack, descent_bound,
                            stochastic_gradient_descent, StochasticState
     Newton's method        newton, NewtonState, newton_direction
@@ -55,7 +55,7 @@ from mlnotes.probability import is_psd
 
 __all__ = [
     "segment", "convexity_gap", "indicator", "smallest_gap", "Witness", "subdifferential",
-    "deviation_subdifferential", "gradient_descent", "DescentState", "backtrack",
+    "gradient_descent", "DescentState", "backtrack",
     "descent_bound", "stochastic_gradient_descent", "StochasticState", "newton", "NewtonState",
     "newton_direction", "projected_gradient", "ProjectedState", "project_ball",
     "project_sphere", "Problem", "QuadraticProgram", "quadratic_program", "constraints",
@@ -159,33 +159,16 @@ def subdifferential(f, c, *, h=1e-6):
         (f(c) - f(c - h)) / h <= f'_-(c) <= f'_+(c) <= (f(c + h) - f(c)) / h ,
 
     as chords of a convex function grow steeper to the right. Each slope s in between is a
-    subgradient, f(x) >= f(c) + s (x - c) for all x, so that c is a minimiser iff s = 0 is one.
+    subgradient, f(x) >= f(c) + s (x - c) for all x, so that c is a minimiser iff s = 0 is one. Of
+    the mean of |y_i - c| the exact one is `decision_theory.absolute_subdifferential`: 0 lies in it
+    iff c is a median.
 
     >>> subdifferential(abs, 0.0)
     (-1.0, 1.0)
-    """
-    return float((f(c) - f(c - h)) / h), float((f(c + h) - f(c)) / h)
-
-
-def deviation_subdifferential(y, c):
-    """[f'_-(c), f'_+(c)] of the mean absolute deviation f(c) = (1/n) sum_i |y_i - c|.
-
-    A y_i below c pulls with slope +1/n, one above with -1/n, one at c with anything between:
-
-        [(#{y < c} - #{y >= c}) / n, (#{y <= c} - #{y > c}) / n] .
-
-    c minimises f iff 0 lies in it, that is, iff c is a median.
-
-    >>> y = np.array([1.0, 2.0, 7.0])
-    >>> lower, upper = deviation_subdifferential(y, c=2.0)
-    >>> lower <= 0 <= upper
-    True
-    >>> deviation_subdifferential(y, c=8.0)
-    (1.0, 1.0)
 
     Claims: optimization-08
     """
-    return float(np.mean(np.where(y < c, 1, -1))), float(np.mean(np.where(y <= c, 1, -1)))
+    return float((f(c) - f(c - h)) / h), float((f(c + h) - f(c)) / h)
 
 
 # ---------------------------------------------------------------------------------------

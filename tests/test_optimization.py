@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from mlnotes import optimization
 from mlnotes.base import ConvergenceWarning, iterate
+from mlnotes.decision_theory import absolute_subdifferential
 from mlnotes.optimization import (
     InfeasibleError,
     Problem,
@@ -22,7 +23,6 @@ from mlnotes.optimization import (
     constraints,
     convexity_gap,
     descent_bound,
-    deviation_subdifferential,
     dual_function,
     gradient_descent,
     indicator,
@@ -284,7 +284,7 @@ def test_zero_is_a_subgradient_of_the_mean_deviation_exactly_at_its_minimisers(r
         grid = np.arange(-4, 53) / 4
         f = np.abs(y[:, None] - grid).mean(axis=0)
         minimisers = f <= f.min() + 1e-12
-        intervals = [deviation_subdifferential(y, c) for c in grid]
+        intervals = [absolute_subdifferential(y, c) for c in grid]
         zero_inside = np.array([lower <= 0 <= upper for lower, upper in intervals])
         np.testing.assert_array_equal(zero_inside, minimisers)
         assert minimisers[grid == np.median(y)].all()
@@ -295,9 +295,9 @@ def test_subdifferential_of_the_mean_deviation_is_its_slopes_to_both_sides(rng):
     y = rng.integers(0, 6, size=15) / 2
     for c in np.arange(-2, 14) / 4:
         slopes = subdifferential(lambda c: np.abs(y - c).mean(), c, h=1e-3)
-        np.testing.assert_allclose(deviation_subdifferential(y, c), slopes, atol=1e-12)
+        np.testing.assert_allclose(absolute_subdifferential(y, c), slopes, atol=1e-12)
         counts = (y < c).sum() - (y >= c).sum(), (y <= c).sum() - (y > c).sum()
-        np.testing.assert_allclose(deviation_subdifferential(y, c), np.array(counts) / 15)
+        np.testing.assert_allclose(absolute_subdifferential(y, c), np.array(counts) / 15)
 
 
 def test_every_slope_between_the_one_sided_ones_supports_the_function():
