@@ -1,0 +1,259 @@
+"""Lecture figures of the neighbors chapter."""
+
+import numpy as np
+
+from mlnotes.datasets import five_events, make_moons
+from mlnotes.decision_theory import bayes_error
+from mlnotes.neighbors import (
+    KNeighborsClassifier,
+    asymptotic_error,
+    classify,
+    cover_hart_bound,
+    nearest_neighbors,
+    nearest_to_farthest,
+    norm_log_density,
+    regress,
+    voronoi_cell,
+    voronoi_edges,
+)
+from mlnotes.plotting import (
+    BLUE,
+    GREY,
+    INK,
+    ORANGE,
+    SHADE,
+    draw_regions,
+    draw_samples,
+    figure,
+    run_script,
+    set_view,
+    tint,
+)
+from mlnotes.probability import gauss_legendre, normal_log_density
+
+QUERY = np.array([[0.0, 0.0]])
+KS = (1, 3, 7)  # neighbours of the query that are asked
+
+
+def around_the_query():
+    """Ten samples of two classes about the origin, of which 1, 3 and 7 give other answers."""
+    lengths = np.array([0.55, 0.8, 0.95, 1.25, 1.4, 1.6, 1.75, 2.25, 2.4, 2.5])
+    turn = 2 * np.pi * np.array([0.1, 0.42, 0.8, 0.62, 0.27, 0.99, 0.12, 0.5, 0.72, 0.35])
+    X = lengths[:, None] * np.column_stack([np.cos(turn), np.sin(turn)])
+    return X, np.array(list("abbaabaabb"))
+
+
+@figure("neighborhoods", claims=("neighbors-07",), panels=2)
+def neighborhoods(left, right):
+    """Left: the query (cross) asks its k nearest samples, those within a circle, and the answer
+    depends on k: the nearest alone, joined by a line, says a, three say b, seven say a again.
+    Right: the five events of IRHD 2.2. At x = 4 the three neighbours (filled) average to 10/3
+    (line); the one event at x = 4 itself says 5.
+    """
+    X, y = around_the_query()
+    turn = np.linspace(0, 2 * np.pi, 181)
+    for k in KS:
+        r, index = nearest_neighbors(QUERY, X, k)
+        rim = r[0, -1] * np.column_stack([np.cos(turn), np.sin(turn)])
+        left.plot(*rim.T, color=INK, lw=0.9, ls="-" if k == 1 else "--")
+        (answer,) = classify(QUERY, X, y, k)
+        place = r[0, -1] * np.array([np.cos(-0.75), np.sin(-0.75)])
+        text = left.annotate(f"$k={k}$: {answer}", place, (3, -9), textcoords="offset points")
+        text.set(fontsize=9, bbox={"fc": "white", "ec": "none", "pad": 0.5})
+    link = np.vstack([QUERY, X[nearest_neighbors(QUERY, X, 1).index[0]]])
+    left.plot(*link.T, color=INK, lw=1.2)
+    left.plot(*QUERY.T, "x", color=INK, ms=7, mew=1.6, zorder=4)
+    draw_samples(left, X, y, size=6)
+    set_view(left, np.vstack([X, -X]), margin=0.05)
+    left.set(xlabel="$x_1$", ylabel="$x_2$", xticks=(-2, 0, 2), yticks=(-2, 0, 2))
+    left.legend(loc="lower left", fontsize=9, borderaxespad=0, handletextpad=0.1)
+    draw_events(right)
+
+
+def draw_events(ax):
+    """IRHD's figure 2.2: the events, the query, the neighbours and their average."""
+    T = five_events()
+    X, y, query = T.X.astype(float), T.y, np.array([[4.0]])
+    chosen = nearest_neighbors(query, X, 3).index[0]
+    (level,) = regress(query, X, y, 3)
+    reach = X[chosen, 0].min(), X[chosen, 0].max()
+    ax.axvspan(*reach, color=SHADE, lw=0, zorder=0)
+    ax.plot(X[:, 0], y.astype(float), "o", mfc="white", mec=BLUE, ms=7, mew=1.3, zorder=3)
+    ax.plot(X[chosen, 0], y[chosen].astype(float), "o", color=BLUE, ms=7, zorder=4)
+    ax.plot(reach, [float(level)] * 2, color=ORANGE, lw=1.8)
+    ax.plot(4.0, float(level), "x", color=INK, ms=7, mew=1.6, zorder=4)
+    ax.annotate(r"$f_3(4) = 10/3$", (2.9, float(level)), ha="right", va="center")
+    ax.set(xlim=(0.5, 5.5), ylim=(0.5, 5.5), xlabel="$x$", ylabel="$y$", aspect="equal")
+
+
+VIEW = np.array([[-3.0, -2.4], [3.0, 2.4]])
+
+
+def labelled_sites():
+    """Thirty samples of two classes that a slanted line separates, but for three."""
+    rng = np.random.default_rng(12)
+    X = rng.uniform(0.95 * VIEW[0], 0.95 * VIEW[1], size=(30, 2))
+    y = np.where(X @ [1.0, 0.6] > 0, "b", "a")
+    odd = [4, 13, 22]
+    y[odd] = np.where(y[odd] == "a", "b", "a")
+    return X, y
+
+
+@figure("voronoi", claims=("neighbors-12",), size=(4.2, 3.5))
+def voronoi_diagram(ax):
+    """Every sample controls the points that are nearer to it than to any other: its Voronoi cell.
+    The edges between cells of different classes (bold) are where the 1-NN classifier changes its
+    mind; crossing a thin one changes nothing. Samples that lie among the other class make islands.
+    """
+    X, y = labelled_sites()
+    segments, sites = voronoi_edges(X, VIEW)
+    ax.set(xlim=VIEW[:, 0], ylim=VIEW[:, 1], xlabel="$x_1$", ylabel="$x_2$", aspect="equal")
+    ax.set(xticks=(-2, 0, 2), yticks=(-2, 0, 2))
+    draw_fill(ax, X, y)
+    for segment, (i, j) in zip(segments, sites, strict=True):
+        look = {"lw": 0.6, "color": GREY} if y[i] == y[j] else {"lw": 2.2, "color": INK}
+        ax.plot(*segment.T, solid_capstyle="round", zorder=2, **look)
+    draw_samples(ax, X, y, size=5)
+
+
+def draw_fill(ax, X, y):
+    """The cells of X, tinted by class."""
+    for i in range(len(X)):
+        color = BLUE if y[i] == "a" else ORANGE
+        ax.fill(*voronoi_cell(X, i, VIEW).vertices.T, color=tint(color, 0.2), lw=0, zorder=0)
+
+
+ASKED = (1, 5, 15, 80)
+
+
+def noisy_moons():
+    """80 samples to learn from and 2000 to test on; one label in ten is wrong in both."""
+    sets = []
+    for n, seed in ((80, 3), (2000, 4)):
+        rng = np.random.default_rng(seed)
+        T = make_moons(n, noise=0.2, rng=rng)
+        sets.append((T.X, np.where(rng.random(n) < 0.1, -T.y, T.y)))
+    return sets
+
+
+@figure("decision_maps", claims=("neighbors-17",), panels=(2, 2), size=(3.1, 2.35))
+def decision_maps(*axes):
+    """80 samples of two classes, one label in ten wrong, and what k-NN makes of them. k = 1
+    believes every sample and errs on none of them: islands. They go as k grows, and the boundary
+    becomes smooth; k = n asks everyone everywhere. The titles give the share of errors on the
+    samples and on 2000 new ones.
+    """
+    (X, y), (X_new, y_new) = noisy_moons()
+    for ax, k in zip(axes, ASKED, strict=True):
+        model = KNeighborsClassifier(n_neighbors=k).fit(X, y)
+        set_view(ax, X, margin=0.06)
+        draw_regions(ax, model.predict, [1, -1])
+        draw_samples(ax, X, y, size=3.2)
+        errors = 1 - model.score(X, y), 1 - model.score(X_new, y_new)
+        ax.set_title(f"$k = {k}$: train {errors[0]:.2f}, test {errors[1]:.2f}")
+        ax.set(xticks=(-1, 0, 1, 2), yticks=(-1, 0, 1))
+    for ax in axes[2:]:
+        ax.set_xlabel("$x_1$")
+    for ax in axes[::2]:
+        ax.set_ylabel("$x_2$")
+
+
+T, DT = gauss_legendre(-14, 18, 320)
+SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+
+
+def normal_classes(shift):
+    """The log-densities of N(0, 1) and N(shift, 1) at the points T."""
+    return np.column_stack([normal_log_density(T, mu, 1.0) for mu in (0.0, shift)])
+
+
+def one_nn_error(n, shift, runs, rng):
+    """The error of 1-NN on n samples of two normal classes, and its standard error."""
+    y, y_new = rng.integers(2, size=(runs, n)), rng.integers(2, size=(runs, 100))
+    X, X_new = shift * y + rng.normal(size=y.shape), shift * y_new + rng.normal(size=y_new.shape)
+    pairs = zip(X[..., None], y, X_new[..., None], y_new, strict=True)
+    wrong = [np.mean(classify(b, a, labels, 1) != truth) for a, labels, b, truth in pairs]
+    return np.mean(wrong), np.std(wrong, ddof=1) / np.sqrt(runs)
+
+
+@figure("cover_hart", claims=(), panels=2)
+def cover_hart(left, right):
+    """Left: where the error of 1-NN ends up as the samples grow in number, against the Bayes error
+    R*: no lower than R*, no higher than 2 R* (1 - R*). Each mark is a pair of normal classes.
+    Right: on the way there, for one such pair at equal priors, it is higher still (dots, with two
+    standard errors); the bound is one for the limit.
+    """
+    R = np.linspace(0, 0.5, 101)
+    left.fill_between(R, R, cover_hart_bound(R), color=SHADE, lw=0)
+    left.plot(R, R, color=INK, lw=1.1)
+    left.plot(R, cover_hart_bound(R), color=INK, lw=1.1)
+    left.plot(R, 2 * R, "--", color=GREY, lw=0.9)
+    for prior, marker in ((0.5, "o"), (0.7, "s"), (0.9, "^")):
+        both = np.array([prior, 1 - prior])
+        laws = [normal_classes(shift) for shift in (0.0, 0.5, 1, 1.5, 2, 3, 4)]
+        dots = [(bayes_error(p, both, DT), asymptotic_error(p, both, DT)) for p in laws]
+        left.plot(*np.transpose(dots), marker, ms=4, mfc="white", mec=BLUE, label=f"{prior}")
+    left.legend(title="prior", loc="upper left", fontsize=9, handletextpad=0.1)
+    left.annotate("upper curve $2R^*(1-R^*)$\nlower line $R^*$", (0.22, 0.06), fontsize=9)
+    left.annotate("$2R^*$", (0.245, 0.46), fontsize=9)
+    left.set(xlim=(0, 0.51), ylim=(0, 0.51), xlabel="Bayes error $R^*$", ylabel="error of 1-NN")
+    left.set(xticks=(0, 0.25, 0.5), yticks=(0, 0.25, 0.5))
+    rng, half, p = np.random.default_rng(1), np.array([0.5, 0.5]), normal_classes(3.0)
+    found = np.array([one_nn_error(n, 3.0, 1200 // n + 60, rng) for n in SIZES])
+    right.errorbar(SIZES, found[:, 0], 2 * found[:, 1], fmt="o", color=BLUE, ms=4, lw=1)
+    best, limit = bayes_error(p, half, DT), asymptotic_error(p, half, DT)
+    for level, text, up in ((best, "$R^*$", -11), (limit, "$R_{NN}$", 2), (2 * best, "$2R^*$", 2)):
+        right.axhline(level, color=INK if level == limit else GREY, lw=0.9)
+        right.annotate(text, (320, level), (0, up), textcoords="offset points", fontsize=9)
+    right.set(xscale="log", xlim=(0.8, 700), ylim=(0, 0.55), xlabel="samples $n$")
+    right.set(ylabel="error of 1-NN", xticks=(1, 10, 100), xticklabels=("1", "10", "100"))
+
+
+DIMENSIONS = (2, 10, 40, 100)
+
+
+@figure("where_the_mass_is", claims=("neighbors-28",), panels=2)
+def where_the_mass_is(left, right):
+    """Left: in one dimension most of a normal law is near its mean: 68 % of it within one standard
+    deviation (shaded). Right: the density of the distance ||x|| from the mean in d dimensions.
+    Though the mean is where x is densest, the mass moves away from it, to a shell of radius
+    sqrt(d - 1) (ticks) that gets no thicker.
+    """
+    x = np.linspace(-4, 4, 401)
+    density = np.exp(normal_log_density(x, 0.0, 1.0))
+    near = np.abs(x) <= 1
+    left.fill_between(x[near], density[near], color=tint(BLUE, 0.35), lw=0)
+    left.plot(x, density, color=BLUE, lw=1.5)
+    left.annotate("68 %", (0, 0.15), ha="center")
+    left.set(xlim=(-4, 4), ylim=(0, 0.66), xlabel="$x$", ylabel="density")
+    r = np.linspace(0, 13, 1302)[1:]
+    for d, dash in zip(DIMENSIONS, (":", "-.", "--", "-"), strict=True):
+        density = np.exp(norm_log_density(r, d))
+        right.plot(r, density, dash, color=BLUE, lw=1.4)
+        mode = np.sqrt(d - 1)
+        right.plot([mode, mode], [0, 0.02], color=INK, lw=1)
+        right.annotate(f"$d={d}$", (mode, density.max() + 0.01), ha="center")
+    right.set(xlim=(0, 13), ylim=(0, 0.7), xticks=(0, 3, 6, 9, 12), xlabel=r"$\|x\|$")
+
+
+@figure("nothing_is_near", claims=(), size=(3.6, 2.7))
+def nothing_is_near(ax):
+    """How near the nearest of 500 samples is, as a share of the distance of the farthest, for
+    normal samples in d dimensions: the median of 200 queries and the middle nine tenths. In many
+    dimensions the nearest sample is hardly nearer than any other.
+    """
+    dimensions = np.array([1, 2, 5, 10, 20, 50, 100, 200, 500, 1000])
+    shares = []
+    for d in dimensions:
+        rng = np.random.default_rng(d)
+        X, x = rng.normal(size=(500, d)), rng.normal(size=(200, d))
+        shares.append(np.quantile(nearest_to_farthest(x, X), (0.05, 0.5, 0.95)))
+    low, middle, high = np.transpose(shares)
+    ax.fill_between(dimensions, low, high, color=SHADE, lw=0)
+    ax.plot(dimensions, middle, "o-", color=BLUE, ms=4, lw=1.2)
+    ax.set(xscale="log", ylim=(0, 1), xlabel="dimensions $d$", ylabel="nearest / farthest")
+    ax.set(xticks=(1, 10, 100, 1000), xticklabels=("1", "10", "100", "1000"))
+
+
+if __name__ == "__main__":
+    run_script(__file__)
