@@ -165,8 +165,14 @@ def repeatable(given):
 
 
 def sample(estimator, seed=0):
-    """Three groups of 20 samples in three dimensions, and y as the kind of estimator wants it."""
+    """Three groups of 20 samples in three dimensions, and y as the kind of estimator wants it.
+
+    One that says it ``takes_codes`` gets categories, 0 and 1, in place of amounts.
+    """
     rng = np.random.default_rng(seed)
+    if getattr(estimator, "takes_codes", False):
+        flipped = rng.random((60, 3)) < 0.03
+        return (np.repeat(np.eye(3), 20, axis=0) != flipped).astype(float), np.repeat(NAMES, 20)
     centers = 4 * np.array([[1.0, 0, 0], [-1, 1, 0], [0, -1, 1]])
     X = np.repeat(centers, 20, axis=0) + rng.normal(size=(60, 3))
     if isinstance(estimator, base.Regressor):

@@ -1,0 +1,963 @@
+"""Generative classification: learn how each class makes its samples, then ask which made this one.
+
+The Bayes classifier (chapter 2) asks for the prior and the density of every class, and both can be
+learnt, one class at a time: a mixture (chapter 6) whose hidden choice has been told. What is left
+to choose is the family. Normal laws divide space along conics, or along hyperplanes where all
+classes share one covariance. Naive Bayes takes the features to be independent once the class is
+known, and then laws of single numbers will do, of any kind.
+
+Contents
+    One class at a time    learn_classes, GenerativeModel, normal_law, NormalLaw,
+                           log_joint_density, classify, likeliest, log_posterior
+    Two features           bivariate_normal_density, ellipse, ellipse_probability, ellipse_radius
+    Normal classes         class_moments, ClassMoments, pooled_covariance, regularised,
+                           quadratic_log_odds, linear_scores
+    Naive Bayes            naive_law, NaiveLaw
+    Discrete features      category_counts, smoothed_log_frequencies, categorical_log_density,
+                           binary_log_density, binary_log_odds
+    Estimators             QuadraticDiscriminantAnalysis, SharedCovarianceClassifier, GaussianNB,
+                           CategoricalNB, BernoulliNB
+
+Symbols
+    X          (n, d)     samples x, one per row
+    y          (n,)       their labels, of any kind; the K classes are those that occur, sorted
+    k          (n,)       the numbers 0, ..., K - 1 of their classes
+    n_k        (K,)       samples of each class, or the sums of their weights
+    prior      (K,)       pi_k = Pr(y = k)
+    joint      (n, K)     ln Pr(x_i, k) = ln pi_k + ln p(x_i | k)
+    means      (K, d)     mu_k; mu (d,) is the mean of one law, or (2, d) those of two classes
+    covariances           Sigma_k: matrices (K, d, d), or variances alone (K, d)
+    Sigma      (d, d)     covariance of one law, or of all classes
+    counts     (..., m)   n_kc, how often a feature is in category c = 0, ..., m - 1 in class k
+    alpha      float      what is added to every count
+
+A law is an object with a method ``score_samples(X)`` that gives ln p(x_i): a `NormalLaw`, a
+`NaiveLaw`, or any density estimator, such as `density.KernelDensity`.
+
+Notes: REP "Generative Approch to Classification"; PRNN 1; MLN "Bayes Classifier", "Optimality".
+REP writes P_j(x) for our p(x | k), PRNN p_{x/y=i}.
+"""
+
+import warnings
+from math import log, pi
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mlnotes.base import (
+    Classifier,
+    DataConversionWarning,
+    check_flag,
+    check_labels,
+    check_number,
+    check_samples,
+    check_weights,
+)
+from mlnotes.decision_theory import bayes_classify, log_joint
+from mlnotes.estimation import categorical_mle, multivariate_normal_mle
+from mlnotes.mixture import gaussians, weighted_scatter
+from mlnotes.probability import (
+    Normal,
+    expectation,
+    is_psd,
+    log_sum_exp,
+    multivariate_normal_log_density,
+)
+
+__all__ = [
+    "learn_classes", "GenerativeModel", "normal_law", "NormalLaw", "log_joint_density", "classify",
+    "likeliest", "log_posterior", "bivariate_normal_density", "ellipse", "ellipse_probability",
+    "ellipse_radius", "class_moments", "ClassMoments", "pooled_covariance", "regularised",
+    "quadratic_log_odds", "linear_scores", "naive_law", "NaiveLaw", "category_counts",
+    "smoothed_log_frequencies", "categorical_log_density", "binary_log_density",
+    "binary_log_odds", "QuadraticDiscriminantAnalysis", "SharedCovarianceClassifier", "GaussianNB",
+    "CategoricalNB", "BernoulliNB",
+]  # fmt: skip
+
+ROUND_OFF = 1e-9  # by how much given priors may miss the sum 1
+FLAT = 1e-13  # a feature that strays from its mean by so small a share of it is constant
+
+
+# ---------------------------------------------------------------------------------------
+# One class at a time
+# ---------------------------------------------------------------------------------------
+
+
+class GenerativeModel(NamedTuple):
+    """What was learnt of K classes, of each by itself."""
+
+    classes: np.ndarray  # (K,), their labels, sorted
+    prior: np.ndarray  # (K,)
+    laws: list  # of K laws
+
+
+def learn_classes(X, y, fit_law):
+    """Learn each class by itself: pi_k = n_k / n, and p(x | k) from the samples of class k alone.
+
+    The log-likelihood of the pairs (x_i, y_i) is sum_k n_k ln pi_k, which is largest where the
+    n_k / pi_k are all the same, plus one sum for each class, which depends on no other class.
+    `fit_law` takes the samples of one class to their law: `normal_law`, `naive_law`, or
+    ``lambda X_k: KernelDensity(bandwidth=h).fit(X_k)``, a new estimator for each.
+
+    Returns: a `GenerativeModel`.
+
+    >>> X, y = np.array([[0.0], [2.0], [7.0], [9.0], [11.0]]), np.array([4, 4, 6, 6, 6])
+    >>> model = learn_classes(X, y, normal_law)
+    >>> model.classes, model.prior, [float(law.mean[0]) for law in model.laws]
+    (array([4, 6]), array([0.4, 0.6]), [1.0, 9.0])
+
+    Claims: generative-01
+    """
+    classes, k = np.unique(y, return_inverse=True)
+    laws = [fit_law(X[k == c]) for c in range(len(classes))]
+    return GenerativeModel(classes, categorical_mle(k, len(classes)), laws)
+
+
+class NormalLaw(Normal):
+    """N(mean, covariance) as a law: what `probability.Normal` holds, with a density."""
+
+    def score_samples(self, X):
+        """ln N(x_i; mean, covariance): (n,)."""
+        return multivariate_normal_log_density(X, self.mean, self.covariance)
+
+
+def normal_law(X):
+    """The normal law of greatest likelihood for the samples X of one class.
+
+    Returns: a `NormalLaw`. Raises: ValueError if there is none, as X lies in a hyperplane.
+
+    >>> law = normal_law(np.array([[0.0], [4.0]]))
+    >>> law.mean, law.covariance
+    (array([2.]), array([[4.]]))
+    """
+    return NormalLaw(*multivariate_normal_mle(X))
+
+
+def log_joint_density(X, model):
+    """ln Pr(x_i, k) = ln pi_k + ln p(x_i | k) of a `GenerativeModel` `model`: (n, K).
+
+    Over all x and k, Pr integrates to 1; over k alone it sums to the density p(x).
+
+    >>> X, y = np.array([[0.0], [2.0], [7.0], [9.0]]), np.array([4, 4, 6, 6])
+    >>> joint = log_joint_density(np.array([[4.5]]), learn_classes(X, y, normal_law))
+    >>> bool(np.isclose(joint[0, 0], joint[0, 1]))  # halfway
+    True
+    """
+    return log_joint(_log_densities(X, model), model.prior)
+
+
+def _log_densities(X, model):
+    """ln p(x_i | k): (n, K)."""
+    return np.array([law.score_samples(X) for law in model.laws]).T
+
+
+def classify(X, model):
+    """The label y with the largest joint Pr(x, y) = pi_y p(x | y): the plug-in Bayes rule.
+
+    The argmax over y of Pr(x, y) is that of the posterior Pr(x, y) / p(x). With the laws of the
+    `model`, a `GenerativeModel`, for the true ones this is no longer optimal; the excess error
+    falls to 0 as the estimates approach the truth.
+
+    >>> X, y = np.array([[0.0], [2.0], [7.0], [9.0]]), np.array([4, 4, 6, 6])
+    >>> classify(np.array([[4.0], [5.0]]), learn_classes(X, y, normal_law))
+    array([4, 6])
+
+    Claims: generative-02
+    """
+    return model.classes[bayes_classify(_log_densities(X, model), model.prior)]
+
+
+def likeliest(X, model):
+    """The label y with the largest p(x | y): the class from which x was most likely to come.
+
+    REP asks for it in words and then takes the largest pi_y p(x | y), as `classify` does: another
+    rule unless the priors are equal, and the better one (generative-03). `model` is a
+    `GenerativeModel`.
+
+    >>> X, y = np.array([[0.0], [2.0], [7.0], [9.0]]), np.array([4, 4, 6, 6])
+    >>> model = learn_classes(X, y, normal_law)
+    >>> mostly_4 = model._replace(prior=np.array([0.99, 0.01]))
+    >>> likeliest(np.array([[5.0]]), mostly_4), classify(np.array([[5.0]]), mostly_4)
+    (array([6]), array([4]))
+    """
+    return model.classes[_log_densities(X, model).argmax(axis=1)]
+
+
+def log_posterior(joint):
+    """ln Pr(k | x_i) = ln Pr(x_i, k) - ln sum_j Pr(x_i, j), whatever their size: (n, K).
+
+    A product of 1000 densities is below the smallest number that there is, and its logarithm
+    quite ordinary. Raises: ValueError where a sample is impossible in every class.
+
+    >>> log_posterior(np.array([[-5000.0, -5000.0 + np.log(3)]])).round(3)
+    array([[-1.386, -0.288]])
+    """
+    return _possible(joint) - log_sum_exp(joint)[:, None]
+
+
+def _possible(joint):
+    """The joint, if no sample is impossible in every class."""
+    impossible = joint.max(axis=1) == -np.inf
+    if impossible.any():
+        i = impossible.argmax()
+        raise ValueError(f"X[{i}] must be possible in some class; got Pr(x, k) = 0 for all k")
+    return joint
+
+
+# ---------------------------------------------------------------------------------------
+# Two features
+# ---------------------------------------------------------------------------------------
+
+
+def bivariate_normal_density(X, mu, Sigma):
+    """p(x) = exp(-1/2 (x - mu)^T Sigma^{-1} (x - mu)) / (2 pi |Sigma|^{1/2}), for d = 2.
+
+    Written out, with u = x - mu, mu = (E x_1, E x_2) and S for Sigma,
+
+        |S| = S_11 S_22 - S_12^2,
+        u^T S^{-1} u = (S_22 u_1^2 - 2 S_12 u_1 u_2 + S_11 u_2^2) / |S|.
+
+    REP prints x_1 - mu_1 for both coordinates of u, and no transpose: such a density is the same
+    for all x_2, and has no finite integral (generative-05).
+
+    Returns: (n,). Raises: ValueError if Sigma is not positive definite.
+
+    >>> X, Sigma = np.array([[1.0, 0.0], [0.0, 0.0]]), np.diag([1.0, 4.0])
+    >>> bivariate_normal_density(X, np.array([1.0, 0.0]), Sigma) * 4 * np.pi
+    array([1.        , 0.60653066])
+
+    Claims: generative-04
+    """
+    (s_11, s_12), (_, s_22) = Sigma
+    determinant = s_11 * s_22 - s_12**2
+    if not (s_11 > 0 and determinant > 0):
+        raise ValueError(f"Sigma must be positive definite; got {np.asarray(Sigma).tolist()}")
+    u_1, u_2 = (X - mu).T
+    form = (s_22 * u_1**2 - 2 * s_12 * u_1 * u_2 + s_11 * u_2**2) / determinant
+    return np.exp(-form / 2) / (2 * pi * np.sqrt(determinant))
+
+
+def ellipse(mu, Sigma, radius, t):
+    """The points mu + c U Lambda^{1/2} (cos t, sin t) with Sigma = U Lambda U^T, at angles t (m,).
+
+    There (x - mu)^T Sigma^{-1} (x - mu) = c^2, and so the density of N(mu, Sigma) is the same on
+    all of the ellipse, the smaller the larger the `radius` c. Its axes lie along the eigenvectors,
+    and in those directions it reaches c standard deviations far.
+
+    Returns: (m, 2). Raises: ValueError if Sigma is not positive semidefinite.
+
+    >>> t = np.array([0.0, np.pi / 2])
+    >>> abs(ellipse(np.zeros(2), np.diag([1.0, 9.0]), 2.0, t)).round(12)
+    array([[2., 0.],
+           [0., 6.]])
+    """
+    if not is_psd(Sigma):
+        raise ValueError(f"Sigma must be positive semidefinite; got {Sigma.tolist()}")
+    lengths, U = np.linalg.eigh(Sigma)
+    circle = np.column_stack([np.cos(t), np.sin(t)])
+    return mu + radius * circle * np.sqrt(np.maximum(lengths, 0)) @ U.T
+
+
+def ellipse_probability(radius):
+    """1 - exp(-c^2 / 2): how much of a bivariate normal law lies within the ellipse of `radius` c.
+
+    >>> [round(float(ellipse_probability(c)), 3) for c in (1, 2, 3)]
+    [0.393, 0.865, 0.989]
+    """
+    return -np.expm1(-(radius**2) / 2)
+
+
+def ellipse_radius(p):
+    """The radius c = sqrt(-2 ln(1 - p)) of the ellipse within which the probability p lies.
+
+    >>> round(float(ellipse_radius(0.95)), 3)
+    2.448
+    """
+    return np.sqrt(-2 * np.log1p(-p))
+
+
+# ---------------------------------------------------------------------------------------
+# Normal classes
+# ---------------------------------------------------------------------------------------
+
+
+class ClassMoments(NamedTuple):
+    """What the likelihood of normal laws depends on, for each of K classes."""
+
+    n_k: np.ndarray  # (K,)
+    means: np.ndarray  # (K, d)
+    covariances: np.ndarray  # (K, d, d), or (K, d) of the kind "diag"
+
+
+def class_moments(X, k, kind="full", sample_weight=None):
+    """n_k, mu_k = 1/n_k sum x_i and Sigma_k = 1/n_k sum (x_i - mu_k)(x_i - mu_k)^T over class k.
+
+    Maximum likelihood, as `normal_law` finds it. Of the `kind` "diag" only the d variances of a
+    class are computed. Samples of weight w_i (`sample_weight`) count w_i times.
+
+    Returns: `ClassMoments`. Raises: ValueError if a class of 0, ..., K - 1 has no weight.
+
+    >>> X = np.array([[0.0, 1.0], [2.0, 1.0], [7.0, 7.0]])
+    >>> class_moments(X, np.array([0, 0, 1]), "diag").covariances
+    array([[1., 0.],
+           [0., 0.]])
+    """
+    w = check_weights(sample_weight, len(X))
+    n_k = np.bincount(k, w)
+    if not n_k.all():
+        raise ValueError(f"every class must have samples; their weights are {n_k}")
+    shares = w / n_k[k]
+    means, covariances = [], []
+    for c in range(len(n_k)):
+        X_c, a = X[k == c], shares[k == c]
+        means.append(a @ X_c)
+        covariances.append(weighted_scatter(X_c, means[c], a, kind))
+    return ClassMoments(n_k, np.array(means), np.array(covariances))
+
+
+def pooled_covariance(n_k, covariances):
+    """Sigma = sum_k n_k Sigma_k / n: the likeliest covariance, if all classes have the same.
+
+    >>> pooled_covariance(np.array([1, 3]), np.array([[[8.0]], [[4.0]]]))
+    array([[5.]])
+    """
+    return np.average(covariances, axis=0, weights=n_k)
+
+
+def regularised(covariances, reg_param):
+    """(1 - r) Sigma_k + r I for r = `reg_param`: positive definite for r > 0, however few samples.
+
+    It moves all axes towards the same length, that of one unit of every feature: the units
+    matter, and features that differ widely should be standardised first.
+
+    >>> regularised(np.array([[[8.0, 8.0], [8.0, 8.0]]]), reg_param=0.25)
+    array([[[6.25, 6.  ],
+            [6.  , 6.25]]])
+    """
+    return (1 - reg_param) * covariances + reg_param * np.eye(covariances.shape[-1])
+
+
+def quadratic_log_odds(mu, covariances, prior):
+    """The conic of two normal classes: x^T A x + w^T x + b = ln Pr(1 | x) - ln Pr(0 | x).
+
+    With the precisions P_k = Sigma_k^{-1},
+
+        A = (P_0 - P_1) / 2,    w = P_1 mu_1 - P_0 mu_0,
+        b = ln(pi_1 / pi_0) + (ln |Sigma_0| - ln |Sigma_1| + mu_0^T P_0 mu_0 - mu_1^T P_1 mu_1) / 2.
+
+    Of equal covariances A = 0, and the line of `decision_theory.normal_log_odds` is left.
+
+    Returns: A (d, d), w (d,) and b.
+
+    >>> mu, variances = np.array([[0.0], [0.0]]), np.array([[[1.0]], [[4.0]]])
+    >>> A, w, b = quadratic_log_odds(mu, variances, prior=np.array([1 / 3, 2 / 3]))
+    >>> A, w, round(float(b), 12)  # x^2 > 0: class 1 is the wide one
+    (array([[0.375]]), array([0.]), 0.0)
+    """
+    P = np.linalg.inv(covariances)
+    _, log_det = np.linalg.slogdet(covariances)
+    w = np.einsum("kij,kj->ki", P, mu)
+    terms = _log(prior) - (log_det + np.einsum("ki,ki->k", w, mu)) / 2
+    return (P[0] - P[1]) / 2, w[1] - w[0], terms[1] - terms[0]
+
+
+def linear_scores(means, Sigma, prior):
+    """W and b with W x + b = ln Pr(x, k), less what is the same for every class, of one covariance.
+
+    The squares of x cancel between classes. Seen from any point, here m = sum_k pi_k mu_k,
+
+        w_k = Sigma^{-1} (mu_k - m),    b_k = ln pi_k - w_k^T (mu_k + m) / 2.
+
+    Returns: W (K, d) and b (K,). Raises: ValueError if Sigma is not positive definite.
+
+    >>> W, b = linear_scores(np.array([[0.0], [4.0]]), np.array([[4.0]]), np.array([0.5, 0.5]))
+    >>> (W[1] - W[0]).tolist(), float(b[1] - b[0])  # the sign changes at x = 2
+    ([1.0], -2.0)
+    """
+    m = expectation(prior, means)
+    L = np.linalg.cholesky(Sigma)
+    W = np.linalg.solve(L.T, np.linalg.solve(L, (means - m).T)).T
+    return W, _log(prior) - np.einsum("kj,kj->k", W, means + m) / 2
+
+
+def _log(p):
+    """ln p, with ln 0 = -inf: a class, or a category, without weight."""
+    with np.errstate(divide="ignore"):
+        return np.log(p)
+
+
+# ---------------------------------------------------------------------------------------
+# Naive Bayes
+# ---------------------------------------------------------------------------------------
+
+
+class NaiveLaw(NamedTuple):
+    """The law of d features that are independent of one another."""
+
+    factors: Any  # d laws of single numbers, samples (n, 1)
+
+    def score_samples(self, X):
+        """sum_j ln p(x_ij): (n,)."""
+        return sum(law.score_samples(X[:, [j]]) for j, law in enumerate(self.factors))
+
+
+def naive_law(X, fit_factor=normal_law):
+    """p(x | k) = prod_j p(x_j | k) for the samples X of one class: d laws of single numbers.
+
+    With it `classify` is naive Bayes, argmax_k ln pi_k + sum_j ln p(x_j | k). `fit_factor` takes
+    one column (n_k, 1) to its law. Two parameters for each feature of a class take the place of
+    the d + d (d + 1)/2 of a normal law, and two samples that differ are enough (generative-10).
+
+    PRNN has the features independent "of each other": given the class is what is meant, and what
+    the product says. Classes of different means make them dependent all the same (generative-11).
+
+    Returns: a `NaiveLaw`.
+
+    >>> law = naive_law(np.array([[0.0, 5.0], [2.0, 9.0]]))
+    >>> [(float(factor.mean[0]), float(factor.covariance[0, 0])) for factor in law.factors]
+    [(1.0, 1.0), (7.0, 4.0)]
+
+    Claims: generative-09
+    """
+    return NaiveLaw(tuple(fit_factor(X[:, [j]]) for j in range(X.shape[1])))
+
+
+# ---------------------------------------------------------------------------------------
+# Discrete features
+# ---------------------------------------------------------------------------------------
+
+
+def category_counts(x, k, m, sample_weight=None):
+    """n_kc, how often the feature x (n,) is in category c = 0, ..., m - 1 in class k: (K, m).
+
+    A sample of weight w_i (`sample_weight`) is counted w_i times.
+
+    >>> category_counts(np.array([0, 2, 2]), np.array([0, 0, 1]), m=3)
+    array([[1., 0., 1.],
+           [0., 0., 1.]])
+    """
+    w, K = check_weights(sample_weight, len(x)), k.max() + 1
+    return np.bincount(k * m + x, w, minlength=K * m).reshape(K, m)
+
+
+def smoothed_log_frequencies(counts, alpha=1.0):
+    """ln p_kc, p_kc = (n_kc + alpha) / (n_k + alpha m), with n_k = sum_c n_kc over the last axis.
+
+    Each category is taken to have been seen alpha times more. alpha = 0 is maximum likelihood, to
+    which a category that was not seen in class k rules class k out, -inf, whatever else is seen;
+    alpha > 0 is the mean of the posterior that the prior `estimation.Dirichlet` (alpha, ..., alpha)
+    turns into.
+
+    >>> np.exp(smoothed_log_frequencies(np.array([3.0, 0.0, 1.0]), alpha=2.0)).round(12)
+    array([0.5, 0.2, 0.3])
+    """
+    n_k = counts.sum(axis=-1, keepdims=True)
+    return _log(counts + alpha) - np.log(n_k + alpha * counts.shape[-1])
+
+
+def categorical_log_density(X, log_p):
+    """ln p(x_i | k) = sum_j ln p_j(x_ij | k), with a table `log_p[j]` (K, m_j) for each feature.
+
+    X holds categories, integers. Returns: (n, K). Raises: ValueError if one is in no table.
+
+    >>> log_p = [np.log([[0.5, 0.5], [0.2, 0.8]]), np.log([[0.5, 0.5], [1.0, 1.0]])]
+    >>> np.exp(categorical_log_density(np.array([[1, 0]]), log_p))
+    array([[0.25, 0.8 ]])
+    """
+    _check_known(X, [table.shape[1] for table in log_p])
+    total = np.zeros((len(log_p[0]), len(X)))
+    for x, table in zip(X.T, log_p, strict=True):
+        total += table[:, x]
+    return total.T
+
+
+def _check_known(X, n_categories):
+    """That 0 <= x_ij < n_categories[j] for all samples and features."""
+    unknown = (X < 0) | (X >= np.asarray(n_categories))
+    if unknown.any():
+        i, j = np.argwhere(unknown)[0]
+        raise ValueError(
+            f"feature {j} must be in a category 0, ..., {n_categories[j] - 1}; got {X[i, j]} "
+            "(min_categories makes room for what fit does not see)"
+        )
+
+
+def binary_log_density(X, log_on, log_off):
+    """ln p(x_i | k) = sum_j x_ij ln p_kj + (1 - x_ij) ln(1 - p_kj), for features 0 and 1: (n, K).
+
+    `log_on` (K, d) are ln p_kj and `log_off` (K, d) ln(1 - p_kj): the two columns of
+    `categorical_log_density` as a linear function of x. 0 ln 0 is 0 here.
+
+    >>> log_on, log_off = np.log([[0.5, 0.25]]), np.log([[0.5, 0.75]])
+    >>> np.exp(binary_log_density(np.array([[1.0, 1.0], [1.0, 0.0]]), log_on, log_off)).ravel()
+    array([0.125, 0.375])
+    """
+    never_on, never_off = log_on == -np.inf, log_off == -np.inf
+    offset = np.where(never_off, 0.0, log_off)
+    slope = np.where(never_on, 0.0, log_on) - offset
+    log_p = X @ slope.T + offset.sum(axis=1)
+    if never_on.any() or never_off.any():
+        log_p[X @ never_on.T + (1 - X) @ never_off.T > 0] = -np.inf
+    return log_p
+
+
+def binary_log_odds(p, prior):
+    """The line of naive Bayes on features 0 and 1: w^T x + b = ln Pr(1 | x) - ln Pr(0 | x).
+
+        w_j = ln [p_1j (1 - p_0j)] / [p_0j (1 - p_1j)],
+        b = ln(pi_1 / pi_0) + sum_j ln [(1 - p_1j) / (1 - p_0j)]
+
+    p (2, d) holds Pr(x_j = 1 | k), strictly between 0 and 1: each feature adds its own log-odds
+    ratio, or nothing.
+
+    Returns: w (d,) and b.
+
+    >>> w, b = binary_log_odds(np.array([[0.5, 0.2], [0.5, 0.8]]), prior=np.array([0.5, 0.5]))
+    >>> np.exp(w).round(12), round(float(np.exp(b)), 12)
+    (array([ 1., 16.]), 0.25)
+    """
+    log_odds, log_off = np.log(p) - np.log1p(-p), np.log1p(-p).sum(axis=1)
+    terms = _log(prior) + log_off
+    return log_odds[1] - log_odds[0], terms[1] - terms[0]
+
+
+# ---------------------------------------------------------------------------------------
+# Estimators
+# ---------------------------------------------------------------------------------------
+
+
+class _GenerativeClassifier(Classifier):
+    """The label of the largest joint Pr(x, k)."""
+
+    def _log_joint(self, X):
+        """ln Pr(x_i, k) of checked samples, (n, K)."""
+        raise NotImplementedError
+
+    def _scores(self, X):
+        """The same, but for what all classes share."""
+        return self._log_joint(X)
+
+    def predict_joint_log_proba(self, X):
+        """ln Pr(x_i, k) = ln pi_k + ln p(x_i | k): (n, K)."""
+        X = self._check_fitted(X)
+        return self._log_joint(X)
+
+    def predict_log_proba(self, X):
+        """ln Pr(k | x_i): (n, K)."""
+        X = self._check_fitted(X)
+        return log_posterior(self._scores(X))
+
+    def predict_proba(self, X):
+        """Pr(k | x_i): (n, K)."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict(self, X):
+        """The most probable class of every sample, the first of those that tie: (n,)."""
+        X = self._check_fitted(X)
+        return self.classes_[_possible(self._scores(X)).argmax(axis=1)]
+
+
+def _labelled(X, y, sample_weight=None):
+    """The samples of weight > 0, the classes, the number of each sample's class, the weights."""
+    X = check_samples(X)
+    y, w = check_labels(y, len(X)), check_weights(sample_weight, len(X))
+    if not w.all():
+        X, y, w = X[w > 0], check_labels(y[w > 0], np.count_nonzero(w)), w[w > 0]
+    classes, k = np.unique(y, return_inverse=True)
+    return X, classes, k, w
+
+
+def _chosen_prior(name, given, shares):
+    """The prior given as the hyperparameter `name`, or the shares of the classes."""
+    if given is None:
+        return shares
+    try:
+        prior = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        prior = np.array(np.nan)
+    law = prior.shape == shares.shape and prior.min() >= 0 and abs(prior.sum() - 1) <= ROUND_OFF
+    if not law:
+        raise ValueError(
+            f"{name} must be a number >= 0 for each of the {len(shares)} classes, with the sum 1; "
+            f"got {given!r}"
+        )
+    return prior
+
+
+def _check_share(name, value):
+    if not (isinstance(value, Real) and 0 <= value <= 1):
+        raise ValueError(f"{name} must be a number between 0 and 1; got {value!r}")
+    return value
+
+
+def _check_full_rank(mu, Sigma, whose):
+    """That Sigma is not singular, with every feature in units of its standard deviation."""
+    sd = np.sqrt(np.diag(Sigma))
+    flat = (sd <= FLAT * np.abs(mu)).any()
+    if flat or np.linalg.matrix_rank(Sigma / sd / sd[:, None], hermitian=True) < len(sd):
+        raise ValueError(
+            f"the covariance of {whose} must have full rank {len(sd)}: its samples lie in a "
+            "hyperplane; give reg_param > 0, leave out features that the others determine, or "
+            "take GaussianNB"
+        )
+
+
+class QuadraticDiscriminantAnalysis(_GenerativeClassifier):
+    """Normal classes, each with a covariance of its own: boundaries are conics.
+
+    As scikit-learn's with its solver "svd" (covariances are divided by n_k), but without its
+    `tol`, a least variance that depends on the units: here a covariance is singular, which is an
+    error, if it is so to rounding whatever the units. With reg_param > 0 none is, not even of a
+    class of one sample.
+
+    Parameters
+    ----------
+    priors : array of shape (K,) or None; None for the shares of the classes in y
+    reg_param : float; between 0 and 1, the share of I in every covariance: see `regularised`
+    store_covariance : bool; whether to keep `covariance_`
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+    priors_ : ndarray of shape (K,)
+    means_ : ndarray of shape (K, d)
+    covariance_ : ndarray of shape (K, d, d); regularised, if store_covariance
+    rotations_ : ndarray of shape (K, d, d); the principal axes of each class, in columns
+    scalings_ : ndarray of shape (K, d); the variances along them, the largest first
+    n_features_in_ : int
+
+    >>> X, y = [[-3], [-1], [1], [3], [-9], [9]], ["in", "in", "in", "in", "out", "out"]
+    >>> QuadraticDiscriminantAnalysis().fit(X, y).predict([[-20], [0], [20]])
+    array(['out', 'in', 'out'], dtype='<U3')
+    """
+
+    def __init__(self, *, priors=None, reg_param=0.0, store_covariance=False):
+        self.priors = priors
+        self.reg_param = reg_param
+        self.store_covariance = store_covariance
+
+    def fit(self, X, y):
+        """Learn the classes of samples X (n, d) with labels y (n,); return self."""
+        share = _check_share("reg_param", self.reg_param)
+        store = check_flag("store_covariance", self.store_covariance)
+        samples, classes, k, _ = _labelled(X, y)
+        n_k, means, covariances = class_moments(samples, k)
+        prior = _chosen_prior("priors", self.priors, n_k / n_k.sum())
+        covariances = regularised(covariances, share)
+        for c, mu, Sigma in zip(classes, means, covariances, strict=True):
+            _check_full_rank(mu, Sigma, f"class {c}")
+        self._laws = gaussians(means, covariances)
+        variances, axes = np.linalg.eigh(covariances)
+        self.classes_, self.priors_, self.means_ = classes, prior, means
+        self.scalings_, self.rotations_ = variances[:, ::-1], axes[:, :, ::-1]
+        vars(self).pop("covariance_", None)
+        if store:
+            self.covariance_ = covariances
+        return self._remember(X)
+
+    def _log_joint(self, X):
+        return log_joint(self._laws.log_density(X), self.priors_)
+
+    def decision_function(self, X):
+        """ln pi_k - 1/2 (ln |Sigma_k| + (x - mu_k)^T Sigma_k^{-1} (x - mu_k)): (n, K).
+
+        Of two classes the log-odds of the second, (n,).
+        """
+        joint = self.predict_joint_log_proba(X)
+        if len(self.classes_) == 2:
+            return joint[:, 1] - joint[:, 0]
+        return joint + self.n_features_in_ / 2 * log(2 * pi)
+
+
+class SharedCovarianceClassifier(_GenerativeClassifier):
+    """Normal classes of one covariance, sum_k n_k Sigma_k / n: boundaries are hyperplanes.
+
+    Linear discriminant analysis as a generative model. Fewer numbers to estimate than K
+    covariances have: where samples are few it may err less, though the classes differ.
+
+    Parameters
+    ----------
+    priors : array of shape (K,) or None; None for the shares of the classes in y
+    reg_param : float; between 0 and 1, the share of I in the covariance: see `regularised`
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+    priors_ : ndarray of shape (K,)
+    means_ : ndarray of shape (K, d)
+    covariance_ : ndarray of shape (d, d); regularised
+    coef_ : ndarray of shape (K, d), or (1, d) for two classes; the w_k of `linear_scores`
+    intercept_ : ndarray of shape (K,), or (1,); the b_k
+    n_features_in_ : int
+
+    >>> X, y = [[0.0], [2.0], [4.0], [6.0]], ["low", "low", "high", "high"]
+    >>> model = SharedCovarianceClassifier().fit(X, y)
+    >>> model.predict([[2.9], [3.1]]), model.covariance_
+    (array(['low', 'high'], dtype='<U4'), array([[1.]]))
+    """
+
+    def __init__(self, *, priors=None, reg_param=0.0):
+        self.priors = priors
+        self.reg_param = reg_param
+
+    def fit(self, X, y):
+        """Learn the classes of samples X (n, d) with labels y (n,); return self."""
+        share = _check_share("reg_param", self.reg_param)
+        samples, classes, k, _ = _labelled(X, y)
+        n_k, means, covariances = class_moments(samples, k)
+        prior = _chosen_prior("priors", self.priors, n_k / n_k.sum())
+        Sigma = regularised(pooled_covariance(n_k, covariances), share)
+        _check_full_rank(np.abs(means).max(axis=0), Sigma, "the classes")
+        self._laws = gaussians(means, Sigma, "tied")
+        W, b = linear_scores(means, Sigma, prior)
+        if len(classes) == 2:
+            W, b = W[1:] - W[:1], b[1:] - b[:1]
+        self.classes_, self.priors_, self.means_ = classes, prior, means
+        self.covariance_, self.coef_, self.intercept_ = Sigma, W, b
+        return self._remember(X)
+
+    def _log_joint(self, X):
+        return log_joint(self._laws.log_density(X), self.priors_)
+
+    def _scores(self, X):
+        """Linear, so that far from all classes nothing cancels."""
+        F = X @ self.coef_.T + self.intercept_
+        return np.minimum(np.hstack([-F, F]), 0) if len(self.classes_) == 2 else F
+
+    def decision_function(self, X):
+        """w_k^T x + b_k, (n, K); of two classes the log-odds of the second, (n,)."""
+        X = self._check_fitted(X)
+        scores = self._scores(X)
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+
+class GaussianNB(_GenerativeClassifier):
+    """Naive Bayes with a normal law for every feature of every class.
+
+    Parameters
+    ----------
+    priors : array of shape (K,) or None; None for the shares of the classes in y
+    var_smoothing : float; this share of the largest variance of a feature over all samples is
+        added to every variance, so that a feature may be constant in a class
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+    class_count_ : ndarray of shape (K,); n_k, or the sums of the weights
+    class_prior_ : ndarray of shape (K,)
+    theta_ : ndarray of shape (K, d); mean of each feature in each class
+    var_ : ndarray of shape (K, d); its variance (by n_k), with `epsilon_` added
+    epsilon_ : float
+    n_features_in_ : int
+
+    >>> X, y = [[0.0, 5.0], [2.0, 9.0], [7.0, 5.0], [9.0, 9.0]], ["a", "a", "b", "b"]
+    >>> model = GaussianNB().fit(X, y)
+    >>> model.predict([[1.0, 0.0], [8.0, 0.0]]), model.theta_.tolist()
+    (array(['a', 'b'], dtype='<U1'), [[1.0, 7.0], [8.0, 7.0]])
+    """
+
+    def __init__(self, *, priors=None, var_smoothing=1e-9):
+        self.priors = priors
+        self.var_smoothing = var_smoothing
+
+    def fit(self, X, y, sample_weight=None):
+        """Learn the classes of samples X (n, d), labels y (n,) and their weights; return self."""
+        share = check_number("var_smoothing", self.var_smoothing, at_least=0)
+        samples, classes, k, w = _labelled(X, y, sample_weight)
+        n_k, means, variances = class_moments(samples, k, "diag", w)
+        prior = _chosen_prior("priors", self.priors, n_k / n_k.sum())
+        epsilon = float(share * _total_variances(n_k, means, variances).max())
+        variances = variances + epsilon
+        _check_varied(classes, means, variances)
+        self._laws = gaussians(means, variances, "diag")
+        self.classes_, self.class_count_, self.class_prior_ = classes, n_k, prior
+        self.theta_, self.var_, self.epsilon_ = means, variances, epsilon
+        return self._remember(X)
+
+    def _log_joint(self, X):
+        return log_joint(self._laws.log_density(X), self.class_prior_)
+
+
+def _total_variances(n_k, means, variances):
+    """Variance of each feature over all samples: within the classes, and between them."""
+    p = n_k / n_k.sum()
+    return expectation(p, variances) + expectation(p, (means - expectation(p, means)) ** 2)
+
+
+def _check_varied(classes, means, variances):
+    """That every feature varies in every class, once the variances are smoothed."""
+    flat = np.sqrt(variances) <= FLAT * np.abs(means)
+    if flat.any():
+        c, j = np.argwhere(flat)[0]
+        raise ValueError(
+            f"every feature must vary in every class; feature {j} is constant in class "
+            f"{classes[c]}: give var_smoothing > 0, or leave out what is constant in all of them"
+        )
+
+
+class _DiscreteNB(_GenerativeClassifier):
+    """Naive Bayes on categories, which are counted."""
+
+    takes_codes = True  # features are categories, and not amounts
+
+    def _log_prior(self, n_k):
+        """ln pi_k: as given, the shares of the classes, or all the same."""
+        fit_prior, K = check_flag("fit_prior", self.fit_prior), len(n_k)
+        shares = n_k / n_k.sum() if fit_prior else np.full(K, 1 / K)
+        return _log(_chosen_prior("class_prior", self.class_prior, shares))
+
+    def __sklearn_tags__(self):
+        """Tags of a classifier that amounts, cut to categories, tell little."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+class CategoricalNB(_DiscreteNB):
+    """Naive Bayes with a table of smoothed frequencies for every feature of every class.
+
+    Features are categories 0, 1, 2, ...; of fractions the integer part is taken, as scikit-learn
+    does, but not without a warning. A category beyond those that `fit` has seen or was told of is
+    an error.
+
+    Parameters
+    ----------
+    alpha : float; added to every count. With 0, what was never seen in a class rules it out
+    fit_prior : bool; priors are the shares of the classes, or all the same
+    class_prior : array of shape (K,) or None; the priors, whatever fit_prior is
+    min_categories : int, array of shape (d,) or None; there are at least so many categories
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+    class_count_ : ndarray of shape (K,); n_k, or the sums of the weights
+    class_log_prior_ : ndarray of shape (K,)
+    n_categories_ : ndarray of shape (d,); m_j
+    category_count_ : list of d ndarrays of shape (K, m_j); n_kc
+    feature_log_prob_ : list of d ndarrays of shape (K, m_j); ln p_kc
+    n_features_in_ : int
+
+    >>> X, y = [[0, 2], [0, 1], [1, 2], [1, 1]], ["a", "a", "b", "b"]
+    >>> model = CategoricalNB().fit(X, y)
+    >>> model.predict([[0, 0], [1, 0]]), np.exp(model.feature_log_prob_[0]).round(12).tolist()
+    (array(['a', 'b'], dtype='<U1'), [[0.75, 0.25], [0.25, 0.75]])
+    """
+
+    def __init__(self, *, alpha=1.0, fit_prior=True, class_prior=None, min_categories=None):
+        self.alpha = alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.min_categories = min_categories
+
+    def fit(self, X, y, sample_weight=None):
+        """Learn the classes of samples X (n, d), labels y (n,) and their weights; return self."""
+        alpha = check_number("alpha", self.alpha, at_least=0)
+        samples, classes, k, w = _labelled(X, y, sample_weight)
+        n_k = np.bincount(k, w)
+        log_prior, codes = self._log_prior(n_k), _categories(samples)
+        n_categories = self._n_categories(codes)
+        columns = zip(codes.T, n_categories, strict=True)
+        counts = [category_counts(x, k, m, w) for x, m in columns]
+        self.classes_, self.class_count_, self.class_log_prior_ = classes, n_k, log_prior
+        self.n_categories_, self.category_count_ = n_categories, counts
+        self.feature_log_prob_ = [smoothed_log_frequencies(table, alpha) for table in counts]
+        return self._remember(X)
+
+    def _n_categories(self, codes):
+        """m_j: as many as were seen, but no fewer than min_categories."""
+        seen = codes.max(axis=0) + 1
+        least = np.asarray(1 if self.min_categories is None else self.min_categories)
+        if least.dtype.kind not in "iu" or least.shape not in ((), seen.shape) or least.min() < 1:
+            raise ValueError(
+                f"min_categories must be None, an integer >= 1 or one for each of the {len(seen)} "
+                f"features; got {self.min_categories!r}"
+            )
+        return np.maximum(seen, least)
+
+    def _log_joint(self, X):
+        log_p = categorical_log_density(_categories(X), self.feature_log_prob_)
+        return log_p + self.class_log_prior_
+
+    def __sklearn_tags__(self):
+        """Tags of a classifier that takes nothing but categories."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = tags.input_tags.positive_only = True
+        return tags
+
+
+def _categories(X):
+    """X as integers, if it holds categories 0, 1, 2, ..."""
+    if X.min() < 0:
+        raise ValueError(
+            f"Negative values in data: X must hold categories 0, 1, 2, ...; got {X.min():g}"
+        )
+    codes = X.astype(np.intp)
+    if (codes != X).any():
+        warnings.warn(
+            f"X should hold categories 0, 1, 2, ...; got {X[codes != X][0]:g}: of fractions the "
+            "integer part is taken",
+            DataConversionWarning,
+            stacklevel=4,
+        )
+    return codes
+
+
+class BernoulliNB(_DiscreteNB):
+    """Naive Bayes on features that are on or off: log-odds are linear in them.
+
+    Parameters
+    ----------
+    alpha : float; added to the counts of on and of off. With 0, what was never seen in a class
+        rules it out
+    binarize : float or None; a feature above it is on. None for features that are 0 or 1 already
+    fit_prior : bool; priors are the shares of the classes, or all the same
+    class_prior : array of shape (K,) or None; the priors, whatever fit_prior is
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+    class_count_ : ndarray of shape (K,); n_k, or the sums of the weights
+    class_log_prior_ : ndarray of shape (K,)
+    feature_count_ : ndarray of shape (K, d); how often each feature is on in each class
+    feature_log_prob_ : ndarray of shape (K, d); ln p_kj that it is on
+    n_features_in_ : int
+
+    >>> X, y = [[1, 1], [1, 0], [0, 1], [0, 0]], ["a", "a", "b", "b"]
+    >>> model = BernoulliNB().fit(X, y)
+    >>> model.predict([[1, 0], [0, 0]]), np.exp(model.feature_log_prob_).round(12).tolist()
+    (array(['a', 'b'], dtype='<U1'), [[0.75, 0.5], [0.25, 0.5]])
+    """
+
+    def __init__(self, *, alpha=1.0, binarize=0.0, fit_prior=True, class_prior=None):
+        self.alpha = alpha
+        self.binarize = binarize
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+
+    def fit(self, X, y, sample_weight=None):
+        """Learn the classes of samples X (n, d), labels y (n,) and their weights; return self."""
+        alpha = check_number("alpha", self.alpha, at_least=0)
+        samples, classes, k, w = _labelled(X, y, sample_weight)
+        bits, n_k = self._bits(samples), np.bincount(k, w)
+        on = np.array([w[k == c] @ bits[k == c] for c in range(len(n_k))])
+        off = np.maximum(n_k[:, None] - on, 0)  # of weights, the difference is rounded
+        log_p = smoothed_log_frequencies(np.stack([off, on], axis=-1), alpha)
+        self.class_log_prior_ = self._log_prior(n_k)
+        self.classes_, self.class_count_, self.feature_count_ = classes, n_k, on
+        self._log_off, self.feature_log_prob_ = log_p[..., 0], log_p[..., 1]
+        return self._remember(X)
+
+    def _bits(self, X):
+        """1 where a feature is on, else 0."""
+        if self.binarize is None:
+            if not ((X == 0) | (X == 1)).all():
+                raise ValueError("X must hold 0 and 1 only, unless binarize says what is on")
+            return X
+        if not isinstance(self.binarize, Real):
+            raise ValueError(f"binarize must be a number or None; got {self.binarize!r}")
+        return (X > self.binarize).astype(float)
+
+    def _log_joint(self, X):
+        log_p = binary_log_density(self._bits(X), self.feature_log_prob_, self._log_off)
+        return log_p + self.class_log_prior_
