@@ -22,7 +22,7 @@ from sklearn.datasets import load_diabetes, load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import KBinsDiscretizer, StandardScaler
 from sklearn.utils import all_estimators, estimator_checks, get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -31,6 +31,12 @@ from mlnotes.base import Estimator, NotFittedError
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
+# class: hyperparameters for what scikit-learn feeds it, and why the defaults refuse that
+CHECKED_WITH = {
+    # samples in a hyperplane, whose normal law has no density
+    "QuadraticDiscriminantAnalysis": {"reg_param": 0.1},
+    "SharedCovarianceClassifier": {"reg_param": 0.1},
+}
 # (class, parameter): why its default is not that of scikit-learn's class of the same name
 OTHER_DEFAULTS = {}
 # (class, method): why it is missing, or does not take what scikit-learn's takes
@@ -122,7 +128,9 @@ def assert_same_results(model, other, X, X_other=None):
 # ---------------------------------------------------------------------------------------
 
 
-@parametrize_with_checks(ESTIMATORS)
+@parametrize_with_checks(
+    [clone(e).set_params(**CHECKED_WITH.get(type(e).__name__, {})) for e in ESTIMATORS]
+)
 def test_check_estimator(estimator, check):
     check(estimator)
 
@@ -223,17 +231,28 @@ def changed(estimator):
     return {}
 
 
+def takes_codes(estimator):
+    """Whether features are categories to it, of which amounts lose much."""
+    return getattr(estimator, "takes_codes", False)
+
+
+def preparation(estimator):
+    """What comes before the estimator: a scaler, or bins where it takes categories."""
+    bins = KBinsDiscretizer(4, encode="ordinal", quantile_method="averaged_inverted_cdf")
+    return bins if takes_codes(estimator) else StandardScaler()
+
+
 def pipeline_of(estimator):
-    """The estimator behind a scaler; a transformer is followed by a classifier."""
+    """The estimator behind its preparation; a transformer is followed by a classifier."""
     last = [LogisticRegression()] if kind_of(estimator) == "transformer" else []
-    return make_pipeline(StandardScaler(), clone(estimator), *last)
+    return make_pipeline(preparation(estimator), clone(estimator), *last)
 
 
 @every
 def test_a_pipeline_is_its_steps_one_by_one(estimator):
     X, y = data_for(estimator)
-    scaled = StandardScaler().fit_transform(X)
-    pipeline = make_pipeline(StandardScaler(), clone(estimator))
+    scaled = preparation(estimator).fit_transform(X)
+    pipeline = make_pipeline(preparation(estimator), clone(estimator))
     if kind_of(estimator) == "clusterer":
         labels = pipeline.fit_predict(X)
         np.testing.assert_array_equal(labels, clone(estimator).fit_predict(scaled))
@@ -252,7 +271,7 @@ def test_cross_validation_and_grid_search(estimator):
     if scoring:
         np.testing.assert_allclose(cross_val_score(pipeline, X, y, scoring=scoring), scores)
     if kind_of(estimator) == "classifier":
-        assert scores.mean() > 0.8
+        assert scores.mean() > (0.6 if takes_codes(estimator) else 0.8)
 
     step = pipeline.steps[1][0]
     grid = {
@@ -308,6 +327,14 @@ def arguments(method):
     return [p.name for p in inspect.signature(method).parameters.values()][1:]
 
 
+def shapes(value):
+    """The shape of an array, or those of a list of arrays that differ."""
+    try:
+        return np.shape(value)
+    except ValueError:
+        return list(map(np.shape, value))
+
+
 @with_a_namesake
 def test_fitted_attributes_have_the_shapes_of_the_namesake(ours, theirs):
     name = type(ours).__name__
@@ -316,7 +343,7 @@ def test_fitted_attributes_have_the_shapes_of_the_namesake(ours, theirs):
     shared = [k for k in vars(model) if re.search(r"[^_]_$", k) and hasattr(known, k)]
     assert shared
     for attribute in shared:
-        mine, other = np.shape(getattr(model, attribute)), np.shape(getattr(known, attribute))
+        mine, other = shapes(getattr(model, attribute)), shapes(getattr(known, attribute))
         if attribute in PER_STEP:
             mine, other = len(mine), len(other)
         assert (mine == other) != ((name, attribute) in OTHER_SHAPES), (attribute, mine, other)
