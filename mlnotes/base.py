@@ -7,7 +7,7 @@ Contents
     Labels          one_vs_rest
     Estimators      Estimator, Classifier, LinearClassifier, Regressor, Transformer, Clusterer,
                     DensityEstimator
-    Exceptions      NotFittedError, ConvergenceWarning, DataConversionWarning
+    Exceptions      NotFittedError, ConvergenceWarning, DataConversionWarning, shared
 
 Nothing here imports scikit-learn, and yet its clone, Pipeline, GridSearchCV and check_estimator
 take these estimators for their own. Three things see to that: the parameters are the arguments
@@ -28,8 +28,8 @@ __all__ = [
     "iterate", "Run", "check_samples", "check_labels", "check_targets", "check_weights",
     "check_number", "check_choice", "check_flag", "check_random_state", "one_vs_rest",
     "Estimator", "Classifier", "LinearClassifier", "Regressor", "Transformer", "Clusterer",
-    "DensityEstimator",
-    "NotFittedError", "ConvergenceWarning", "DataConversionWarning",
+    "DensityEstimator", "NotFittedError", "ConvergenceWarning", "DataConversionWarning",
+    "shared",
 ]  # fmt: skip
 
 
@@ -103,8 +103,12 @@ class DataConversionWarning(UserWarning):
     """Input was taken for something other than its shape says."""
 
 
-def _shared(kind):
-    """The exception `kind`, being also scikit-learn's of that name if scikit-learn is loaded."""
+def shared(kind):
+    """The exception `kind`, being also scikit-learn's of that name if scikit-learn is loaded.
+
+    >>> issubclass(shared(NotFittedError), NotFittedError)
+    True
+    """
     theirs = getattr(sys.modules.get("sklearn.exceptions"), kind.__name__, None)
     return kind if theirs is None else type(kind.__name__, (kind, theirs), {})
 
@@ -292,7 +296,7 @@ def _check_column(y, n):
         warnings.warn(
             f"A column-vector y was passed when a 1d array was expected; its shape {y.shape} "
             "is read as y.ravel()",
-            _shared(DataConversionWarning),
+            shared(DataConversionWarning),
             stacklevel=4,
         )
         y = y.ravel()
@@ -391,7 +395,7 @@ class Estimator:
             warnings.warn(
                 f"{type(self).__name__} stopped after {self.n_iter_} iterations with "
                 f"{rule} = {worst:.3g} > {tol:g}: see history_, or raise max_iter",
-                _shared(ConvergenceWarning),
+                shared(ConvergenceWarning),
                 stacklevel=3,
             )
 
@@ -411,7 +415,7 @@ class Estimator:
         """Refuse an estimator that is not fitted."""
         if not hasattr(self, "n_features_in_"):
             name = type(self).__name__
-            raise _shared(NotFittedError)(f"This {name} is not fitted yet: call fit first")
+            raise shared(NotFittedError)(f"This {name} is not fitted yet: call fit first")
 
     def _check_fitted(self, X):
         """Samples for a fitted estimator: fitted it must be, and to the same features."""

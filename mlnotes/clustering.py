@@ -2,18 +2,18 @@
 
 Three ingredients make a method: a dissimilarity of samples, a loss of a grouping, an algorithm
 that lowers the loss. K-means takes squared distances to K centers and alternates two exact
-minimisations. Each of its five weaknesses has a remedy: four are here, and the soft assignment
-is the next chapter, mixture.
+minimisations. It has five weaknesses. The remedies for three of them are here; the other two
+share theirs, the soft assignment of the next chapter, mixture.
 
 Contents
-    Dissimilarity             squared_distances, euclidean, manhattan, gower, pair_covariance,
+    Dissimilarity             euclidean, manhattan, gower, pair_covariance,
                               mahalanobis, whiten
     The loss                  responsibilities, loss, cluster_means, scatter, Scatter
     The exact optimum         partitions, best_partition
     K-means                   nearest, lloyd, Clusters, fill_empty, kmeans_plus_plus
     Vector quantisation       encode, decode, storage
     Another loss (robust)     alternate, k_medians, k_medoids, Medoids, build
-    Another K (hierarchical)  agglomerate, Merges, linkage, cut, dendrogram, Dendrogram
+    Another K (hierarchical)  agglomerate, Merges, ward, linkage, cut, dendrogram, Dendrogram
     Another shape (spectral)  rbf_affinity, neighbor_affinity, laplacian, lanczos, Ritz,
                               lowest_eigenvectors, spectral_embedding
     Comparing groupings       adjusted_rand_index
@@ -55,16 +55,19 @@ from mlnotes.base import (
     check_samples,
     check_weights,
     iterate,
+    shared,
 )
+from mlnotes.density import squared_distances
 
 __all__ = [
-    "squared_distances", "euclidean", "manhattan", "gower", "pair_covariance", "mahalanobis",
+    "euclidean", "manhattan", "gower", "pair_covariance", "mahalanobis",
     "whiten", "responsibilities", "loss", "cluster_means", "scatter", "Scatter", "partitions",
     "best_partition", "nearest", "lloyd", "Clusters", "fill_empty", "kmeans_plus_plus", "encode",
     "decode", "storage", "alternate", "k_medians", "k_medoids", "Medoids", "build", "agglomerate",
-    "Merges", "linkage", "cut", "dendrogram", "Dendrogram", "rbf_affinity", "neighbor_affinity",
-    "laplacian", "lanczos", "Ritz", "lowest_eigenvectors", "spectral_embedding",
-    "adjusted_rand_index", "KMeans", "KMedoids", "AgglomerativeClustering", "SpectralClustering",
+    "Merges", "ward", "linkage", "cut", "dendrogram", "Dendrogram", "rbf_affinity",
+    "neighbor_affinity", "laplacian", "lanczos", "Ritz", "lowest_eigenvectors",
+    "spectral_embedding", "adjusted_rand_index", "KMeans", "KMedoids", "AgglomerativeClustering",
+    "SpectralClustering",
 ]  # fmt: skip
 
 BLOCK = 2**16  # numbers that are worked on at a time: they fit the cache
@@ -82,36 +85,16 @@ def _blocks(n, width):
     return [slice(start, start + step) for start in range(0, n, step)]
 
 
+def _check_clusters(K, n, name="K"):
+    check_number(name, K, at_least=1, integer=True)
+    if K > n:
+        raise ValueError(f"{name} must be at most n_samples; got {K} for {n} sample(s)")
+    return K
+
+
 # ---------------------------------------------------------------------------------------
 # Dissimilarity
 # ---------------------------------------------------------------------------------------
-
-
-def squared_distances(X, Y=None):
-    """||x - y||^2 = ||x||^2 - 2 x^T y + ||y||^2 of every x in X with every y in Y (X if None).
-
-    One matrix product gives them all. Where the difference cancels, ||x - y||^2 is taken as it
-    stands: every entry is good to 12 digits, exactly 0 for equal rows, never negative.
-
-    Returns: (n, m); symmetric for Y = None.
-
-    >>> squared_distances(np.array([[0.0, 0.0], [3.0, 4.0]]), np.array([[0.0, 0.0]]))
-    array([[ 0.],
-           [25.]])
-    """
-    Y = X if Y is None else Y
-    origin = Y.mean(axis=0)
-    A = X - origin
-    B = A if Y is X else Y - origin
-    D, aa, bb = A @ B.T, _squared_norms(A), _squared_norms(B)
-    for rows in _blocks(len(X), len(Y)):
-        block, terms = D[rows], aa[rows, None] + bb
-        block *= -2
-        block += terms
-        close = np.flatnonzero(block < CANCELLED * terms)
-        i, j = np.divmod(close, len(Y))
-        block.flat[close] = _squared_norms(X[rows][i] - Y[j])
-    return D
 
 
 def _squared_norms(X):
@@ -336,8 +319,11 @@ def best_partition(X, K):
 
     >>> best_partition(np.array([[0.0], [1.0], [5.0], [6.0]]), 2)
     array([0, 0, 1, 1])
+
+    Raises: ValueError unless 1 <= K <= n, or for more partitions than `partitions` gives.
     """
-    P, centered = partitions(len(X), K), X - X.mean(axis=0)
+    P = partitions(len(X), _check_clusters(K, len(X)))
+    centered = X - X.mean(axis=0)
     between = 0
     for k in range(K):
         R_k = (P == k).astype(float)
@@ -573,15 +559,18 @@ def kmeans_plus_plus(X, K, *, sample_weight=None, rng):
     >>> X = np.array([[0.0], [0.0], [0.0], [9.0]])
     >>> np.sort(kmeans_plus_plus(X, 2, rng=np.random.default_rng(0)).ravel())
     array([0., 9.])
+
+    Raises: ValueError unless 1 <= K <= n.
     """
     A, w = _columns(X, X.mean(axis=0)), _weights(X, sample_weight)
     squares = np.einsum("ij,ij->j", A[:-1], A[:-1])
     line = np.argsort(rng.normal(size=X.shape[1]) @ A[:-1])
     least, chosen = np.full(len(X), np.inf), []
-    for draws in [1] + [2 + int(np.log(K))] * (K - 1):
+    trials = 2 + int(np.log(_check_clusters(K, len(X))))
+    for draws in [1] + [trials] * (K - 1):
         share = w * least if chosen and least.any() else w
         reach = np.cumsum(share[line])
-        drawn = line[np.searchsorted(reach, rng.uniform(size=draws) * reach[-1], side="right")]
+        drawn = line[np.searchsorted(reach, (1 - rng.uniform(size=draws)) * reach[-1])]
         after = _scores(A[:-1, drawn].T) @ A
         after *= -2
         after += squares
@@ -743,9 +732,11 @@ def build(D, K):
 
     >>> build(manhattan(np.array([[0.0], [1.0], [2.0], [50.0], [51.0]])), 2)
     array([2, 3])
+
+    Raises: ValueError unless 1 <= K <= n.
     """
     medoids, least = [], np.full(len(D), np.inf)
-    for _ in range(K):
+    for _ in range(_check_clusters(K, len(D))):
         after = np.minimum(D, least[:, None])
         after[:, medoids] = np.inf
         medoids.append(after.sum(axis=0).argmin())
@@ -810,15 +801,12 @@ def agglomerate(D, method):
     number, size, height, gone = np.arange(n), np.ones(n), np.zeros(n), np.zeros(n)
     near, left, made = D.argmin(axis=1), n, n
     while left > 1:
-        first, second = _mutual(near)
-        if not len(first):  # equal distances can lead round in a circle: then look again
-            near = np.where(gone > 0, np.arange(len(D)), (D + gone).argmin(axis=1))
-            continue
-        h, left = D[first, second], left - len(first)
+        least = D[np.arange(len(D)), near]
+        first, second = _mutual(near, least)
+        h, left = least[first], left - len(first)
         height[second] = np.maximum(h, np.maximum(height[first], height[second]))
         pairs = np.column_stack([number[first], number[second]])
         yield Merges(pairs, height[second], (size[first] + size[second]).astype(int), left)
-        least = D[np.arange(len(D)), near]
         for a, b, h_ab in zip(first.tolist(), second.tolist(), h.tolist(), strict=True):
             row = update(D[a], D[b], h_ab, size[a], size[b], size)
             row[b] = np.inf
@@ -836,10 +824,15 @@ def agglomerate(D, method):
             near = _nearest_again(D, near, least, first, second, gone)
 
 
-def _mutual(near):
-    """The pairs of clusters that are each other's nearest: two arrays, the lower number first."""
+def _mutual(near, least):
+    """The pairs of clusters that are each other's nearest, as two arrays.
+
+    Where equal distances lead round in a circle it is the nearest pair of all.
+    """
     slots = np.arange(len(near))
     first = np.flatnonzero((near[near] == slots) & (slots < near))
+    if not len(first):
+        first = np.array([least.argmin()])
     return first, near[first]
 
 
@@ -855,8 +848,66 @@ def _nearest_again(D, near, least, first, second, gone):
     return near
 
 
+def ward(X):
+    """Ward's linkage of samples from the means of the clusters, without a matrix of all pairs.
+
+    Merging a and b raises J by n_a n_b / (n_a + n_b) ||mu_a - mu_b||^2, and twice that is their
+    height. The same merges as ``agglomerate(squared_distances(X), "ward")``, in less memory.
+
+    Yields: `Merges` per round.
+
+    >>> for merges in ward(np.array([[0.0], [2.0], [9.0], [13.0]])):
+    ...     print(merges.pairs.tolist(), merges.heights, merges.sizes, merges.left)
+    [[0, 1], [2, 3]] [ 4. 16.] [2 2] 2
+    [[4, 5]] [200.] [4] 1
+    """
+    n = made = len(X)
+    mu, size, number, height = np.array(X, dtype=float), np.ones(n), np.arange(n), np.zeros(n)
+    near, least = _nearest_means(mu, size, np.arange(n))
+    while len(mu) > 1:
+        first, second = _mutual(near, least)
+        size[second] += size[first]
+        mu[second] += (size[first] / size[second])[:, None] * (mu[first] - mu[second])
+        height[second] = np.maximum(least[first], np.maximum(height[first], height[second]))
+        pairs = np.column_stack([number[first], number[second]])
+        yield Merges(pairs, height[second], size[second].astype(int), len(mu) - len(first))
+        number[second] = made + np.arange(len(second))
+        made += len(second)
+        merged, keep = np.zeros(len(mu), dtype=bool), np.ones(len(mu), dtype=bool)
+        merged[first], merged[second], keep[first] = True, True, False
+        lost, near = (
+            np.flatnonzero((merged | merged[near])[keep]),
+            (np.cumsum(keep) - 1)[near[keep]],
+        )
+        mu, size, number, height, least = (v[keep] for v in (mu, size, number, height, least))
+        near[lost], least[lost] = _nearest_means(mu, size, lost)
+
+
+def _nearest_means(mu, size, asked):
+    """For each cluster that is asked, the one it is nearest to by Ward, and its distance."""
+    centered, near = mu - mu.mean(axis=0), np.empty(len(asked), dtype=np.intp)
+    squares, ones = _squared_norms(centered), np.ones(len(mu))
+    A = np.column_stack([centered, squares, ones])
+    B = np.column_stack([-2 * centered, ones, squares]).T
+    for rows in _blocks(len(asked), len(mu)):
+        i = asked[rows]
+        near[rows] = _nearest_by_ward(A[i] @ B, size, i)
+        close = _squared_norms(mu[i] - mu[near[rows]]) < CANCELLED * squares[i]
+        i = i[close]
+        near[rows][close] = _nearest_by_ward(squared_distances(mu[i], mu), size, i)
+    difference, n_a, n_b = _squared_norms(mu[asked] - mu[near]), size[asked], size[near]
+    return near, 2 * n_a * n_b / (n_a + n_b) * difference
+
+
+def _nearest_by_ward(D, size, i):
+    """Where n_a n_b / (n_a + n_b) D_ab is smallest, the rows of D being those of clusters i."""
+    D /= 1 / size[i, None] + 1 / size
+    D[np.arange(len(i)), i] = np.inf
+    return D.argmin(axis=1)
+
+
 def linkage(X, method="ward", metric="euclidean"):
-    """The whole hierarchy of clusters: `agglomerate` in the order of the heights.
+    """The whole hierarchy: the merges of `agglomerate` or `ward` in the order of their heights.
 
     With metric "precomputed", X is D. Heights are distances, Ward's too: their squares are twice
     the rise of J. They never fall, so that cutting at K + 1 clusters refines the cut at K,
@@ -872,17 +923,16 @@ def linkage(X, method="ward", metric="euclidean"):
     Claims: clustering-20
     """
     check_choice("linkage", method, LINKAGES)
-    ward = method == "ward"
-    allowed = ("euclidean", "l2") if ward else tuple(METRICS)
+    by_means, n = method == "ward", len(X)
+    allowed = ("euclidean", "l2") if by_means else tuple(METRICS)
     check_choice("metric", metric, allowed)  # Ward's wants Euclidean distances
-    D = squared_distances(X) if ward else METRICS[metric](X)
-    rounds, n = list(agglomerate(D, method)), len(X)
+    rounds = list(ward(X) if by_means else agglomerate(METRICS[metric](X), method))
     if not rounds:
         return np.zeros((0, 4))
     pairs, heights, sizes = (np.concatenate(p) for p in list(zip(*rounds, strict=True))[:3])
     order = np.argsort(heights, kind="stable")
     number = np.concatenate([np.arange(n), n + np.argsort(order)])
-    heights = np.sqrt(heights) if ward else heights
+    heights = np.sqrt(heights) if by_means else heights
     pairs = np.sort(number[pairs], axis=1)
     return np.column_stack([pairs, heights, sizes])[order]
 
@@ -907,10 +957,12 @@ def cut(merges, K):
 
     >>> cut(linkage(np.array([[0.0], [7.0], [1.0], [9.0]])), 3)
     array([0, 1, 0, 2])
+
+    Raises: ValueError unless 1 <= K <= n.
     """
     n = len(merges) + 1
     root = np.arange(2 * n - 1)
-    for t in reversed(range(n - K)):
+    for t in reversed(range(n - _check_clusters(K, n))):
         root[merges[t, :2].astype(int)] = root[n + t]
     _, first, labels = np.unique(root[:n], return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[labels]
@@ -1042,14 +1094,16 @@ def lanczos(L, start, K, *, products=PRODUCTS):
     (array([1.]), array([0., 1., 0., 0.]))
     """
     n, width = start.shape
-    basis, images = np.empty((2, n, n))  # as rows; only those in use take memory
+    basis = images = np.empty((0, n))
     block, m, blocks = np.linalg.qr(start)[0].T, 0, 1
     while blocks:
+        room = np.empty((blocks * width, n))
+        basis, images = np.vstack([basis, room]), np.vstack([images, room])
         for _ in range(blocks):
             new = slice(m, m + width)
             basis[new], images[new], m = block, block @ L, m + width
             block = _orthonormal(images[new], basis[:m])
-        yield _ritz(basis[:m], images[:m], K)
+        yield _ritz(basis, images, K)
         blocks = min(products, (n - m) // width)
 
 
@@ -1139,13 +1193,6 @@ def adjusted_rand_index(labels, others):
 # ---------------------------------------------------------------------------------------
 
 
-def _check_clusters(K, n, name="n_clusters"):
-    check_number(name, K, at_least=1, integer=True)
-    if K > n:
-        raise ValueError(f"{name} must be at most n_samples; got {K} for {n} sample(s)")
-    return K
-
-
 def _mean_variance(X, w):
     """The variance of the features, their mean."""
     w = _weights(X, w)
@@ -1219,20 +1266,21 @@ class KMeans(Transformer, Clusterer):
         """Cluster the samples X (n, d), each counted sample_weight (n,) times; return self."""
         given, X = X, check_samples(X)
         w = None if sample_weight is None else check_weights(sample_weight, len(X))
-        K = _check_clusters(self.n_clusters, len(X) if w is None else np.count_nonzero(w))
+        n = len(X) if w is None else np.count_nonzero(w)
+        K = _check_clusters(self.n_clusters, n, "n_clusters")
         tol = check_number("tol", self.tol, at_least=0) * _mean_variance(X, w)
         max_iter = check_number("max_iter", self.max_iter, at_least=1, integer=True)
         starts = self._starts(X, K, w, check_random_state(self.random_state))
-        runs = [iterate(lloyd(X, start, w), "moved", tol, max_iter) for start in starts]
+        runs = (iterate(lloyd(X, start, w), "moved", tol, max_iter) for start in starts)
         run = min(runs, key=lambda run: run.state.objective)
         self.cluster_centers_, self.labels_, self.inertia_, _ = run.state
         self._record(run, "moved", tol)
         found = len(np.unique(self.labels_))
         if found < K:
             warnings.warn(
-                f"KMeans found {found} clusters, fewer than n_clusters = {K}: X has too few "
-                "distinct samples",
-                ConvergenceWarning,
+                f"KMeans found {found} clusters, fewer than n_clusters = {K}: perhaps X has too "
+                "few distinct samples",
+                shared(ConvergenceWarning),
                 stacklevel=2,
             )
         return self._remember(given)
@@ -1247,13 +1295,9 @@ class KMeans(Transformer, Clusterer):
                 f"init must be 'k-means++', 'random' or an array of shape {K, X.shape[1]}; got "
                 f"{np.shape(self.init) or self.init!r}"
             )
-        several = named and self.init == "random"
-        n_init = (
-            (10 if several else 1)
-            if isinstance(self.n_init, str) and self.n_init == "auto"
-            else self.n_init
-        )
-        check_number("n_init", n_init, at_least=1, integer=True)
+        usual = 10 if named and self.init == "random" else 1
+        auto = isinstance(self.n_init, str) and self.n_init == "auto"
+        n_init = check_number("n_init", usual if auto else self.n_init, at_least=1, integer=True)
         if not named:
             return [check_samples(self.init)] * n_init
         if self.init == "random":
@@ -1315,7 +1359,7 @@ class KMedoids(_Pairwise, Transformer):
     def fit(self, X, y=None):
         """Cluster the samples X (n, d), or X = D (n, n); return self."""
         given, X = X, check_samples(X)
-        K = _check_clusters(self.n_clusters, len(X))
+        K = _check_clusters(self.n_clusters, len(X), "n_clusters")
         max_iter = check_number("max_iter", self.max_iter, at_least=1, integer=True)
         check_choice("metric", self.metric, tuple(METRICS))
         D = METRICS[self.metric](X)
@@ -1409,7 +1453,7 @@ class AgglomerativeClustering(_Pairwise):
         if K is None:
             check_number("distance_threshold", threshold, at_least=0)
         else:
-            _check_clusters(K, n)
+            _check_clusters(K, n, "n_clusters")
 
 
 class SpectralClustering(_Pairwise):
@@ -1464,7 +1508,7 @@ class SpectralClustering(_Pairwise):
     def fit(self, X, y=None):
         """Cluster the samples X (n, d), or X = W (n, n); return self."""
         given, X = X, check_samples(X)
-        K, m = _check_clusters(self.n_clusters, len(X)), self.n_components
+        K, m = _check_clusters(self.n_clusters, len(X), "n_clusters"), self.n_components
         m = K if m is None else _check_clusters(m, len(X), "n_components")
         W, rng = self._affinity(X), check_random_state(self.random_state)
         normalized = check_flag("normalized", self.normalized)

@@ -53,6 +53,7 @@ from mlnotes.base import (
     check_number,
     check_samples,
     check_weights,
+    shared,
 )
 from mlnotes.decision_theory import bayes_classify, log_joint
 from mlnotes.estimation import categorical_mle, multivariate_normal_mle
@@ -897,7 +898,7 @@ def _categories(X):
         warnings.warn(
             f"X should hold categories 0, 1, 2, ...; got {X[codes != X][0]:g}: of fractions the "
             "integer part is taken",
-            DataConversionWarning,
+            shared(DataConversionWarning),
             stacklevel=4,
         )
     return codes

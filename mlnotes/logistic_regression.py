@@ -53,6 +53,7 @@ from mlnotes.base import (
     check_weights,
     iterate,
     one_vs_rest,
+    shared,
 )
 from mlnotes.decision_theory import log_joint, normal_log_odds
 from mlnotes.optimization import (
@@ -727,7 +728,7 @@ class LogisticRegression(LinearClassifier):
             "LogisticRegression found the classes linearly separable: without a penalty the cost "
             f"has no minimum, and h > 1 times coef_ and intercept_, of margin {xi:.3g}, lowers it "
             "further, to 0 as h grows; choose a finite C",
-            ConvergenceWarning,
+            shared(ConvergenceWarning),
             stacklevel=3,
         )
 

@@ -48,11 +48,12 @@ from mlnotes.clustering import (
     responsibilities,
     scatter,
     spectral_embedding,
-    squared_distances,
     storage,
+    ward,
     whiten,
 )
 from mlnotes.datasets import load_iris, make_blobs, make_moons, make_rings
+from mlnotes.density import squared_distances
 from mlnotes.probability import multivariate_normal_log_density
 
 CORNERS = np.array([[0.0, 0.0], [0.0, 1.0], [4.0, 0.0], [4.0, 1.0]])  # of a 4 x 1 rectangle
@@ -676,6 +677,24 @@ def test_starts_are_far_apart_and_distinct_samples(rng):
     assert len(kmeans_plus_plus(np.ones((4, 2)), 3, rng=rng)) == 3
 
 
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda K: kmeans_plus_plus(CORNERS, K, rng=np.random.default_rng(0)),
+        lambda K: best_partition(CORNERS, K),
+        lambda K: build(euclidean(CORNERS), K),
+        lambda K: cut(linkage(CORNERS), K),
+    ],
+    ids=["kmeans_plus_plus", "best_partition", "build", "cut"],
+)
+def test_more_clusters_than_samples_are_refused(function):
+    with pytest.raises(ValueError, match=r"K must be at most n_samples; got 5 for 4 sample\(s\)"):
+        function(5)
+    with pytest.raises(ValueError, match="K must be an integer >= 1; got 0"):
+        function(0)
+    function(4)
+
+
 # ---------------------------------------------------------------------------------------
 # Vector quantisation
 # ---------------------------------------------------------------------------------------
@@ -940,6 +959,33 @@ def test_rounds_bring_the_merges_of_one_at_a_time(rng, method):
     assert left == 1 and len(sizes) == 499 and max(sizes.values()) == 500
     at_once = max(len(merges.pairs) for merges in agglomerate(D, method))
     assert at_once > 50
+
+
+@pytest.mark.parametrize("data", ["normal", "tight", "far out"])
+def test_ward_by_means_is_ward_by_distances(rng, data):
+    X = rng.normal(size=(150, 3))
+    if data == "tight":
+        X = 1e-5 * X + np.sign(X)  # each group is a point, as far as a difference of squares sees
+    if data == "far out":
+        X = np.vstack([X, [[1e9, 0.0, 0.0], [0.0, 1e11, 0.0]]])
+    by_distances = [merges for merges in agglomerate(squared_distances(X), "ward")]
+    by_means = list(ward(X))
+    for part in ("heights", "sizes"):
+        ours, theirs = (
+            np.sort(np.concatenate([getattr(merges, part) for merges in rounds]))
+            for rounds in (by_means, by_distances)
+        )
+        np.testing.assert_allclose(ours, theirs, rtol=1e-8)
+    assert by_means[-1].left == by_distances[-1].left == 1
+    assert {tuple(m) for m in map(tuple, members(linkage(X)))} == {
+        tuple(m) for m in members(one_by_one(by_distances, len(X)))
+    }
+
+
+def one_by_one(rounds, n):
+    """The pairs of all rounds as a hierarchy, without the order of the heights."""
+    pairs = np.vstack([merges.pairs for merges in rounds])
+    return np.column_stack([pairs, np.zeros((n - 1, 2))])
 
 
 def test_equal_samples_merge_at_height_zero(rng):

@@ -11,10 +11,15 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from mlnotes.clustering import squared_distances
 from mlnotes.datasets import five_events, load_digits, load_iris, load_mnist
 from mlnotes.decision_theory import bayes_error
-from mlnotes.density import class_counts, count_density, knn_joint_density, knn_posterior
+from mlnotes.density import (
+    class_counts,
+    count_density,
+    knn_joint_density,
+    knn_posterior,
+    squared_distances,
+)
 from mlnotes.neighbors import (
     KNeighborsClassifier,
     KNeighborsRegressor,
