@@ -18,6 +18,7 @@ import json
 import re
 import sys
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 from textwrap import fill
 from typing import NamedTuple
@@ -52,6 +53,7 @@ class Claim(NamedTuple):
         return self.id.rpartition("-")[0]
 
 
+@cache
 def load_claims():
     """All claims by id, in the order of the chapters."""
     with (PACKAGE / "data" / "claims.csv").open(encoding="utf-8", newline="") as file:
@@ -97,6 +99,7 @@ class Citations(NamedTuple):
     notebooks: dict
 
 
+@cache
 def read_citations(root=ROOT):
     """The citations in the sources below `root`."""
     return Citations(
@@ -221,9 +224,9 @@ def print_progress(claims, citations):
 
 def main(query=""):
     """Answer the query; a line of help, as the exit status, if there is no answer."""
-    claims, citations = load_claims(), read_citations()
     if not query:
         return print_contents()
+    claims, citations = load_claims(), read_citations()
     if query == "claims":
         return print_progress(claims, citations)
     if query == "errata":

@@ -18,6 +18,7 @@ has too is also an instance of its class once scikit-learn is loaded.
 import inspect
 import sys
 import warnings
+from functools import cache
 from math import inf, isfinite
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -110,7 +111,12 @@ def shared(kind):
     True
     """
     theirs = getattr(sys.modules.get("sklearn.exceptions"), kind.__name__, None)
-    return kind if theirs is None else type(kind.__name__, (kind, theirs), {})
+    return kind if theirs is None else _both(kind, theirs)
+
+
+@cache
+def _both(kind, theirs):
+    return type(kind.__name__, (kind, theirs), {})
 
 
 # ---------------------------------------------------------------------------------------
