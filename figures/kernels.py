@@ -1,0 +1,142 @@
+"""Lecture figures of the kernels chapter."""
+
+import numpy as np
+
+from mlnotes.datasets import make_moons, make_rings
+from mlnotes.discriminant import separator, threshold_rule
+from mlnotes.kernels import gaussian, kernel_svm, linear, polynomial, ring_map
+from mlnotes.plotting import (
+    GREY,
+    INK,
+    SHADE,
+    draw_contours,
+    draw_line,
+    draw_regions,
+    draw_samples,
+    figure,
+    run_script,
+    set_view,
+)
+
+# ---------------------------------------------------------------------------------------
+# Rings
+# ---------------------------------------------------------------------------------------
+
+
+def rings():
+    """Two classes on rings around the origin."""
+    return make_rings(120, radii=(0.7, 1.6), noise=0.25, rng=np.random.default_rng(6))
+
+
+def ring_plane():
+    """w and b of a plane that separates the rings on the paraboloid."""
+    T = rings()
+    return separator(ring_map(T.X), T.y)
+
+
+def from_the_side(P):
+    """Points (n, 3) of space as they look from a little above: (n, 2)."""
+    return np.column_stack([P[:, 0] + 0.35 * P[:, 1], P[:, 2] + 0.3 * P[:, 1]])
+
+
+@figure("rings", claims=("kernels-05",), panels=3, size=(2.5, 2.7))
+def lifted_rings(left, middle, right):
+    """No line tells the two rings apart; that of Fisher's discriminant is dashed (left). With the
+    third feature x_3 = x_1^2 + x_2^2 they lie on a paraboloid, and a plane goes between them
+    (middle). Where it cuts the paraboloid is a conic in the plane of the inputs (right).
+    """
+    T = rings()
+    line, (w, b) = threshold_rule(T.X, (T.y > 0).astype(int)), ring_plane()
+    for ax in (left, right):
+        set_view(ax, T.X)
+        draw_samples(ax, T.X, T.y, size=3.5)
+        ax.set(xlabel="$x_1$", ylabel="$x_2$", xticks=(-1, 0, 1), yticks=(-1, 0, 1))
+    draw_line(left, *line, color=INK, lw=1.4, ls="--")
+    wrong = np.count_nonzero(np.sign(T.X @ line[0] + line[1]) != T.y)
+    left.set_title(f"line: {wrong} errors")
+    corners = 2 * np.array([[-1.0, -1], [1, -1], [1, 1], [-1, 1]])
+    heights = -(corners @ w[:2] + b) / w[2]
+    plane = from_the_side(np.column_stack([corners, heights]))
+    middle.fill(*plane.T, fc=SHADE, ec=GREY, lw=0.8, zorder=0)
+    draw_samples(middle, from_the_side(ring_map(T.X)), T.y, size=3.5)
+    middle.set(xlabel="$x_1$ (and $x_2$, into the page)", ylabel="$x_3 = x_1^2 + x_2^2$",
+               xticks=(), yticks=(), title="plane: 0 errors")  # fmt: skip
+    draw_contours(right, lambda X: ring_map(X) @ w + b, [0], colors=[INK], linewidths=1.6)
+    right.set_title("conic: 0 errors")
+
+
+# ---------------------------------------------------------------------------------------
+# The kernel trick
+# ---------------------------------------------------------------------------------------
+
+
+@figure("trick", claims=("kernels-22",), size=(5.6, 1.2))
+def kernel_trick(ax):
+    """The kernel trick. A method that uses its samples in inner products only (left) becomes
+    another one, in feature space, when each of them is replaced by a value of a kernel (right).
+    """
+    ax.set(xlim=(0, 10), ylim=(0, 2))
+    ax.set_axis_off()
+    box = {"boxstyle": "round,pad=0.5", "fc": "white", "ec": INK, "lw": 1.2}
+    for x, text in (
+        (1.7, "algorithm that uses only\n$\\langle x_i, x_j \\rangle$"),
+        (8.3, "kernel algorithm,\nuses only $k(x_i, x_j)$"),
+    ):
+        ax.text(x, 1, text, ha="center", va="center", bbox=box, color=INK)
+    arrow = {"arrowstyle": "-|>", "color": INK, "lw": 1.4}
+    ax.annotate("", xy=(6.9, 1), xytext=(3.2, 1), arrowprops=arrow)
+    ax.text(5.05, 1.15, "replace $\\langle x_i, x_j \\rangle$\nby $k(x_i, x_j)$", ha="center",
+            va="bottom", color=INK)  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------
+# Machines
+# ---------------------------------------------------------------------------------------
+
+WIDE = 30.0  # a sigma far beyond the distances of the moons
+MACHINES = {  # a kernel and the box of each panel
+    "linear": (linear, 1.0),
+    "$(1 + x^T z)^3$": (lambda X, Z=None: polynomial(X, Z, p=3), 1.0),
+    "Gaussian, $\\sigma = 0.5$": (lambda X, Z=None: gaussian(X, Z, sigma=0.5), 10.0),
+    "Gaussian, $\\sigma = 0.05$": (lambda X, Z=None: gaussian(X, Z, sigma=0.05), 10.0),
+    "Gaussian, $\\sigma = 2$": (lambda X, Z=None: gaussian(X, Z, sigma=2.0), 10.0),
+    "Gaussian, $\\sigma = 30$": (lambda X, Z=None: gaussian(X, Z, sigma=WIDE), WIDE**2),
+}
+
+
+def moons():
+    """Two classes that no line separates."""
+    return make_moons(80, noise=0.2, rng=np.random.default_rng(2))
+
+
+def machine(name):
+    """The decision function f(X) of a panel's machine."""
+    T, (k, C) = moons(), MACHINES[name]
+    found = kernel_svm(k(T.X), T.y, C)
+    return lambda X: k(X, T.X) @ (found.alpha * T.y) + found.b
+
+
+@figure("machines", claims=("kernels-49",), panels=(2, 3), size=(2.3, 1.55))
+def machines(*axes):
+    """Support vector machines of six kernels on the same samples. A line is too stiff, a cubic does
+    better, the Gaussian kernel follows the moons. Of too small a width it puts islands around
+    single samples, without an error on them; of a large one it is nearly linear. For sigma = 30 the
+    box is C = sigma^2, and the machine is the linear one with C = 1.
+    """
+    T = moons()
+    for ax, name in zip(axes, MACHINES, strict=True):
+        f = machine(name)
+        set_view(ax, T.X)
+        draw_regions(ax, lambda X, f=f: np.where(f(X) > 0, 1, -1), [1, -1])
+        draw_samples(ax, T.X, T.y, size=2.8)
+        wrong = np.count_nonzero(np.sign(f(T.X)) != T.y)
+        ax.set(xticks=(), yticks=())
+        ax.set_title(f"{name}: {wrong} errors", fontsize=8)
+    for ax in axes[3:]:
+        ax.set_xlabel("$x_1$")
+    for ax in axes[::3]:
+        ax.set_ylabel("$x_2$")
+
+
+if __name__ == "__main__":
+    run_script(__file__)
