@@ -44,7 +44,10 @@ NOT_THERE = {
     ("Perceptron", "fit"): "a repeated sample may be a mistake twice in a pass, a weighted one not",
 }
 # (class, attribute): why its shape is not that of scikit-learn's
-OTHER_SHAPES = {}
+OTHER_SHAPES = {
+    ("DecisionTreeClassifier", "tree_"): "arrays to read, where scikit-learn has an object",
+    ("DecisionTreeRegressor", "tree_"): "arrays to read, where scikit-learn has an object",
+}
 
 ROUNDING = 1e-9
 PER_STEP = {"lower_bounds_", "loss_curve_"}  # as long as the run, which may differ

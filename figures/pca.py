@@ -1,0 +1,197 @@
+"""Lecture figures of the pca chapter."""
+
+import numpy as np
+
+from mlnotes.datasets import load_digits, load_wine, make_blobs, make_shifted_digits, place
+from mlnotes.pca import (
+    components_for,
+    cumulative_share,
+    eigenfaces,
+    pca_whitening,
+    principal_components,
+    reconstruct,
+    scores,
+    standardise,
+    zca_whitening,
+)
+from mlnotes.plotting import (
+    BLUE,
+    GREY,
+    INK,
+    ORANGE,
+    draw_image,
+    draw_samples,
+    figure,
+    run_script,
+    set_view,
+)
+
+RED, DARK_GREEN = "#b3261e", "#2f7d5b"
+
+
+# ---------------------------------------------------------------------------------------
+# The axes
+# ---------------------------------------------------------------------------------------
+
+
+def cloud():
+    """Samples of a slanted normal law."""
+    Sigma = np.array([[3.0, 1.6], [1.6, 1.4]])
+    return make_blobs((60,), [(4.0, 3.0)], Sigma, rng=np.random.default_rng(7)).X
+
+
+def telling(X, found):
+    """The sample that is far from the mean along both axes."""
+    return X[np.abs(scores(X, found.mean, found.V)).prod(axis=1).argmax()]
+
+
+@figure("axes", claims=("pca-20",), panels=3, size=(2.4, 2.6))
+def axes(left, middle, right):
+    """Left: the first axis (red, long) and the second (green), each as long as the standard
+    deviation along it, twice over. Middle: every sample goes to the nearest point of the first
+    axis. Right: the sample seen from the mean, its projection, its distance from the axis. The
+    first is fixed, so that the longer the projection, the shorter the distance.
+    """
+    X = cloud()
+    found = principal_components(X)
+    for ax in (left, middle, right):
+        set_view(ax, X)
+        ax.set(xticks=(), yticks=(), xlabel="$x_1$", ylabel="$x_2$")
+    draw_samples(left, X, size=4)
+    for j, (color, style) in enumerate(((RED, "-"), (DARK_GREEN, "--"))):
+        ends = found.mean + 2 * np.sqrt(found.lam[j]) * np.outer((-1, 1), found.V[:, j])
+        left.plot(*ends.T, color=color, ls=style, lw=2.2)
+    left.set_title("Two axes")
+    v = found.V[:, :1]
+    feet = reconstruct(scores(X, found.mean, v), found.mean, v)
+    middle.axline(found.mean, found.mean + v[:, 0], color=RED, lw=1.4)
+    for x, foot in zip(X, feet, strict=True):
+        middle.plot(*np.transpose([x, foot]), color=GREY, lw=0.8)
+    draw_samples(middle, X, size=4)
+    middle.plot(*feet.T, ".", color=INK, ms=3)
+    middle.set_title("Projections")
+    triangle(right, telling(X, found), found)
+
+
+def triangle(ax, x, found):
+    """The vector, its projection on the first axis, and what is left, seen from near by."""
+    v = found.V[:, :1]
+    foot = reconstruct(scores(x[None], found.mean, v), found.mean, v)[0]
+    ax.axline(found.mean, found.mean + v[:, 0], color=RED, lw=0.8)
+    sides = ((found.mean, x, INK, "-"), (found.mean, foot, RED, "-"), (foot, x, BLUE, "--"))
+    for start, end, color, style in sides:
+        ax.plot(*np.transpose([start, end]), color=color, ls=style, lw=2)
+    ax.plot(*x, "o", color=INK, ms=5)
+    set_view(ax, [found.mean, x, foot], margin=0.3)
+    ax.set_title("Kept and lost")
+
+
+# ---------------------------------------------------------------------------------------
+# A curved surface of images
+# ---------------------------------------------------------------------------------------
+
+
+def near_by(n=60):
+    """The 3 of `make_shifted_digits`, in places and at angles that hardly differ."""
+    rng = np.random.default_rng(2)
+    truth = make_shifted_digits(1, rng=rng).truth
+    moves = zip(rng.uniform(-0.02, 0.02, n), rng.uniform(-0.4, 0.4, (n, 2)), strict=True)
+    return np.array(
+        [place(truth.image, shape=(100, 100), zoom=truth.zoom, angle=a, shift=s).ravel()
+         for a, s in moves]
+    )  # fmt: skip
+
+
+@figure("moved_digits", claims=("pca-39",), panels=(2, 3), size=(2.2, 2.0))
+def moved_digits(*panels):
+    """Five images of one digit, shifted and turned: 10000 pixels, three degrees of freedom. Last:
+    the variances of 60 such images do not fall off after the third, those of 60 images that are
+    near each other do. The surface is curved, and only small pieces of it are flat.
+    """
+    T = make_shifted_digits(60, rng=np.random.default_rng(1))
+    for ax, image in zip(panels[:5], T.images, strict=False):
+        draw_image(ax, image, cmap="Greys")
+    spectrum = panels[5]
+    for X, look, name in ((T.X, {"color": ORANGE, "marker": "s", "ls": "--"}, "far apart"),
+                          (near_by(), {"color": BLUE, "marker": "o"}, "near by")):  # fmt: skip
+        lam = principal_components(X, 1).lam[:10]
+        spectrum.semilogy(np.arange(1, 11), lam / lam[0], ms=3, lw=1.2, label=name, **look)
+    spectrum.set(xlabel="component $j$", xticks=(1, 3, 5, 10))
+    spectrum.set_title(r"$\lambda_j / \lambda_1$")
+    spectrum.legend(fontsize=8)
+
+
+# ---------------------------------------------------------------------------------------
+# Images and their parts
+# ---------------------------------------------------------------------------------------
+
+COUNTS = (1, 5, 15, 30)
+
+
+@figure("eigendigits", claims=("pca-42",), panels=(2, 6), size=(1.2, 1.35))
+def eigendigits(*panels):
+    """Above: the mean of 1797 digits and the first axes as pictures, positive entries white,
+    negative black, zero grey. Below: one digit, and the mean plus its first k parts. With all 61
+    axes along which the digits vary it is exact.
+    """
+    T = load_digits()
+    images = T.images.astype(float)
+    rank = int(np.linalg.matrix_rank(T.X - T.X.mean(axis=0)))
+    mean, faces, Z = eigenfaces(images, rank)
+    above, below = panels[:6], panels[6:]
+    draw_image(above[0], mean).axes.set_title("mean")
+    for j, ax in enumerate(above[1:]):
+        reach = np.abs(faces[j]).max()
+        draw_image(ax, faces[j], vmin=-reach, vmax=reach).axes.set_title(f"$v_{j + 1}$")
+    shown = {"vmin": 0, "vmax": images.max()}
+    draw_image(below[0], images[5], **shown).axes.set_title("digit")
+    for ax, k in zip(below[1:], (*COUNTS, rank), strict=True):
+        part = mean + np.tensordot(Z[5, :k], faces[:k], axes=1)
+        draw_image(ax, part, **shown).axes.set_title(f"$k = {k}$")
+
+
+NOISE = 2.0  # of the digits' 16 grey levels, so that pixels at the border vary too
+
+
+def white_digits():
+    """Digits with some noise, and both whitenings of them, by name."""
+    digits = load_digits().X
+    X = digits + NOISE * np.random.default_rng(0).normal(size=digits.shape)
+    return {"original": X, "ZCA": X @ zca_whitening(X).W.T, "PCA": X @ pca_whitening(X).W.T}
+
+
+@figure("whitened", claims=("pca-47",), panels=(3, 6), size=(1.0, 1.1))
+def whitened(*panels):
+    """Six digits with some noise, and W x by both whitenings. ZCA turns the white components back
+    to the pixels, where the strokes can still be seen; PCA whitening leaves them in the order of
+    their variances, which has nothing to do with places in the picture.
+    """
+    for row, (name, Z) in enumerate(white_digits().items()):
+        for ax, z in zip(panels[6 * row : 6 * row + 6], Z, strict=False):
+            draw_image(ax, z.reshape(8, 8))
+        panels[6 * row].set_title(name)
+
+
+# ---------------------------------------------------------------------------------------
+# How many
+# ---------------------------------------------------------------------------------------
+
+SHARE = 0.9
+
+
+@figure("scree", claims=("pca-52",), size=(4.2, 2.9))
+def scree(ax):
+    """The variances of 13 features of wine in units of their spread, as shares of the whole, and
+    their sum so far. The eighth component is the first to bring it above 0.9.
+    """
+    lam = principal_components(standardise(load_wine().X).Z).lam
+    j, share, k = np.arange(1, len(lam) + 1), cumulative_share(lam), components_for(lam, SHARE)
+    ax.bar(j, lam / lam.sum(), color=BLUE, width=0.7)
+    ax.plot(j, share, "o-", color=INK, ms=4, lw=1.2)
+    ax.axhline(SHARE, color=GREY, lw=0.8, ls="--")
+    ax.plot(k, share[k - 1], "o", ms=11, mfc="none", mec=ORANGE, mew=2)
+    ax.set(xlabel="component $j$", ylabel="share of the variance", ylim=(0, 1.05), xticks=j)
+
+
+if __name__ == "__main__":
+    run_script(__file__)

@@ -1,0 +1,143 @@
+"""Lecture figures of the trees chapter."""
+
+import numpy as np
+
+from mlnotes.datasets import make_moons
+from mlnotes.plotting import (
+    BLUE,
+    INK,
+    ORANGE,
+    draw_line,
+    draw_regions,
+    draw_samples,
+    figure,
+    run_script,
+)
+from mlnotes.trees import (
+    DecisionTreeClassifier,
+    descend,
+    grow,
+    leaf_boxes,
+    oblique_split,
+)
+
+PAIRS = 5
+DEPTHS = np.arange(1, 13)
+SEEDS = range(12)
+
+
+# ---------------------------------------------------------------------------------------
+# What a split cuts
+# ---------------------------------------------------------------------------------------
+
+
+def beside_the_diagonal(m):
+    """The points (i, i - 1/4) and (i, i + 1/4), i = 1 .. m, of the classes 0 and 1."""
+    i = np.repeat(np.arange(1.0, m + 1), 2)
+    y = np.tile([0, 1], m)
+    return np.column_stack([i, i + (2 * y - 1) / 4]), y
+
+
+def boundaries(tree, view):
+    """Both ends of the cut of every node that asks, inside its box and the view."""
+    low, high = (np.clip(box, *view) for box in leaf_boxes(tree, 2))
+    ends = {}
+    for i in np.flatnonzero(tree.left > 0):
+        f = tree.feature[i]
+        cut = np.array([low[i], high[i]])
+        cut[:, f] = tree.threshold[i]
+        ends[int(i)] = cut
+    return ends
+
+
+def partition(ax, tree, X, y, view):
+    """The regions of the leaves, the cuts of the other nodes, the samples."""
+    ax.set(xlim=view, ylim=view, xlabel="$x_0$", ylabel="$x_1$")
+    draw_regions(ax, lambda Z: tree.value[descend(tree, Z)].argmax(axis=1), [0, 1])
+    for cut in boundaries(tree, view).values():
+        ax.plot(*cut.T, color=INK, lw=1.2)
+    draw_samples(ax, X, y, size=5)
+
+
+def oblique(ax, X, y, view):
+    """The two half-planes of the best oblique split."""
+    w, t, _ = oblique_split(X, y)
+    right = np.bincount(y[X @ w > t], minlength=2).argmax()
+    ax.set(xlim=view, ylim=view, xlabel="$x_0$", ylabel="$x_1$")
+    draw_regions(ax, lambda Z: np.where(Z @ w > t, right, 1 - right), [0, 1])
+    draw_line(ax, w, -t, color=INK, lw=1.2)
+    draw_samples(ax, X, y, size=5)
+
+
+@figure("staircase", claims=("trees-02",), panels=2)
+def staircase(left, right):
+    """Two classes on either side of the diagonal. Left: cuts that ask for one feature need a
+    staircase, with a leaf for every point. Right: one oblique cut does it.
+    """
+    X, y = beside_the_diagonal(PAIRS)
+    tree, view = grow(X, y), (0.3, PAIRS + 0.7)
+    partition(left, tree, X, y, view)
+    left.set_title(f"Axis-parallel: {np.sum(tree.left < 0)} leaves")
+    oblique(right, X, y, view)
+    right.set_title("Oblique: 2 leaves")
+
+
+# ---------------------------------------------------------------------------------------
+# The tree and its map
+# ---------------------------------------------------------------------------------------
+
+
+def two_moons():
+    """Two classes in the plane, and their tree of three levels."""
+    T = make_moons(80, noise=0.15, rng=np.random.default_rng(5))
+    X, y = T.X * [1, 2] - 0.5, (T.y == np.unique(T.y)[1]).astype(int)
+    return X, y, DecisionTreeClassifier(max_depth=3).fit(X, y)
+
+
+@figure("diagram", claims=("trees-21",), panels=3)
+def diagram(tree, map_of_it, cut):
+    """Left: a decision tree; x goes left where the answer is yes. Middle: its leaves are boxes, and
+    every cut is that of one node. Right: an oblique split asks for a sum of features instead.
+    """
+    X, y, model = two_moons()
+    model.draw(tree, ["$x_0$", "$x_1$"], fontsize=8)
+    tree.set_title("Questions")
+    reach = np.abs(X).max() + 0.2
+    partition(map_of_it, model.tree_, X, y, (-reach, reach))
+    map_of_it.set_title("Boxes")
+    oblique(cut, X, y, (-reach, reach))
+    cut.set_title("One oblique cut")
+
+
+# ---------------------------------------------------------------------------------------
+# When to stop
+# ---------------------------------------------------------------------------------------
+
+
+def errors_by_depth(seed):
+    """Training and test error and the number of leaves for each depth."""
+    rng = np.random.default_rng(seed)
+    train, test = make_moons(200, noise=0.35, rng=rng), make_moons(1000, noise=0.35, rng=rng)
+    found = []
+    for depth in DEPTHS:
+        model = DecisionTreeClassifier(max_depth=int(depth)).fit(train.X, train.y)
+        errors = 1 - model.score(train.X, train.y), 1 - model.score(test.X, test.y)
+        found.append((*errors, model.get_n_leaves()))
+    return np.array(found).T
+
+
+@figure("stopping", claims=("trees-18",), size=(4.4, 2.9))
+def stopping(ax):
+    """Errors of trees of growing depth on overlapping moons, the mean of twelve samples. The
+    training error falls to zero; the test error is least at a few levels and rises again as the
+    tree learns the noise.
+    """
+    train, test, _ = np.mean([errors_by_depth(seed) for seed in SEEDS], axis=0)
+    ax.plot(DEPTHS, train, "o-", color=BLUE, ms=4, label="training")
+    ax.plot(DEPTHS, test, "s--", color=ORANGE, ms=4, label="test")
+    ax.set(xlabel="largest depth", ylabel="error", ylim=(0, None), xticks=DEPTHS[::2])
+    ax.legend()
+
+
+if __name__ == "__main__":
+    run_script(__file__)
