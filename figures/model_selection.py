@@ -1,0 +1,224 @@
+"""Lecture figures of the model selection chapter."""
+
+import numpy as np
+
+from mlnotes.datasets import make_curve, make_fish
+from mlnotes.decision_theory import squared
+from mlnotes.linear_regression import augment, powers
+from mlnotes.model_selection import (
+    KFold,
+    StandardScaler,
+    regularised,
+    smoother_matrix,
+    train_test_split,
+    validation_curve,
+)
+from mlnotes.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from mlnotes.plotting import (
+    BLUE,
+    COLORS,
+    GREEN,
+    GREY,
+    INK,
+    ORANGE,
+    PURPLE,
+    SHADE,
+    draw_regions,
+    draw_samples,
+    figure,
+    run_script,
+    set_view,
+    tint,
+)
+
+DEGREES = np.arange(13)
+NEIGHBORS = np.array([1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48])
+SMOOTH = 41  # neighbours of the smooth boundary
+N, FOLDS = 20, 5
+CURVATURE, NOISE = 2.0, 0.3  # of the six points: a, and the standard deviation of eps
+PENALTIES = (0.001, 0.1, 3.0)
+
+
+# ---------------------------------------------------------------------------------------
+# Complexity
+# ---------------------------------------------------------------------------------------
+
+
+def noisy_sine(n, seed):
+    """Samples of a sine."""
+    T = make_curve(n, lambda x: np.sin(4 * x), low=-1, sigma=0.4, rng=np.random.default_rng(seed))
+    return T.X, T.y
+
+
+def polynomial(x, degree):
+    """The rows (1, x, ..., x^degree)."""
+    return augment(powers(x, degree))
+
+
+def errors_by_degree():
+    """Mean squared errors (2, 13) on 25 samples, and on 400 others, of least squares."""
+    (X, y), (Z, z) = noisy_sine(25, 3), noisy_sine(400, 4)
+    x, new = X[:, 0], Z[:, 0]
+    A = [polynomial(x, degree) for degree in DEGREES]
+    B = [polynomial(new, degree) for degree in DEGREES]
+    training = [np.mean(squared(smoother_matrix(a) @ y, y)) for a in A]
+    validation = [np.mean(squared(smoother_matrix(a, b) @ y, z)) for a, b in zip(A, B, strict=True)]
+    return np.array([training, validation])
+
+
+def errors_by_neighbors():
+    """Mean squared errors (2, 11) of k-NN regression: training, and cross-validation."""
+    X, y = noisy_sine(100, 6)
+
+    def error(model, X, y):
+        return np.mean(squared(model.predict(X), y))
+
+    how = {"param_name": "n_neighbors", "param_range": NEIGHBORS.tolist(), "scoring": error}
+    cv = KFold(5, shuffle=True, random_state=0)
+    return np.mean(validation_curve(KNeighborsRegressor(), X, y, cv=cv, **how), axis=2)
+
+
+def draw_selection(ax, complexity, errors):
+    """Training and validation error, with the minimum of the latter marked."""
+    training, validation = errors
+    best = validation.argmin()
+    ax.plot(complexity, training, "s--", color=BLUE, ms=3.5, lw=1.2, label="training")
+    ax.plot(complexity, validation, "o-", color=ORANGE, ms=3.5, lw=1.4, label="validation")
+    ax.plot(complexity[best], validation[best], "o", ms=11, mfc="none", mec=INK, mew=1.2,
+            label="best")  # fmt: skip
+    ax.axvline(complexity[best], color=GREY, lw=0.8, ls=":", zorder=0)
+    for place, word in ((0.04, "underfit"), (0.96, "overfit")):
+        ax.text(place, 0.94, word, transform=ax.transAxes, color=INK, fontsize=8, va="top",
+                ha="left" if place < 0.5 else "right")  # fmt: skip
+    ax.set_ylabel("mean squared error")
+
+
+@figure("curves", claims=("model_selection-14",), panels=2, size=(3.2, 2.4))
+def curves(by_degree, by_k):
+    """Model selection curves; complexity grows to the right in both. The training error falls
+    all the way, to 0 with one neighbour. The validation error falls and rises again: left of its
+    minimum (circle) both errors are large, right of it the gap between them grows.
+    """
+    draw_selection(by_degree, DEGREES, errors_by_degree())
+    by_degree.set(xlabel="degree of the polynomial", ylim=(0, 1.2), xticks=(0, 3, 6, 9, 12))
+    by_degree.legend(loc="upper center", fontsize=8, bbox_to_anchor=(0.5, 0.9))
+    draw_selection(by_k, NEIGHBORS, errors_by_neighbors())
+    by_k.set_xscale("log")
+    by_k.set(xlabel="neighbours $k$ of k-NN", ylim=(0, 0.7), xlim=(60, 0.8))
+    by_k.set_xticks((48, 16, 4, 1), ("48", "16", "4", "1"))
+    by_k.minorticks_off()
+
+
+def fish_samples():
+    """Length and lightness of 150 fish, and of 2000 others, in the units of the 150."""
+    rng = np.random.default_rng(1)
+    T, new = make_fish(150, rng=rng), make_fish(2000, rng=rng)
+    scaler = StandardScaler().fit(T.X[:, :2])
+    return (scaler.transform(T.X[:, :2]), T.y), (scaler.transform(new.X[:, :2]), new.y)
+
+
+@figure("fish", claims=("model_selection-15",), panels=2, size=(3.2, 2.9))
+def fish(wiggly, smooth):
+    """Salmon (blue) and sea bass by length and lightness. Left: the boundary of the nearest
+    neighbour goes around every fish, and is wrong about many a new one. Right: that of the vote
+    of 41 neighbours lets some of the training fish be wrong, and does better on new ones.
+    """
+    T, new = fish_samples()
+    for ax, k, name in ((wiggly, 1, "1-NN"), (smooth, SMOOTH, f"{SMOOTH}-NN")):
+        model = KNeighborsClassifier(k).fit(*T)
+        set_view(ax, T[0])
+        draw_regions(ax, model.predict, model.classes_)
+        draw_samples(ax, *T, size=3.5)
+        training, test = (100 * np.mean(model.predict(X) != y) for X, y in (T, new))
+        ax.set(title=f"{name}: training {training:.0f} %, new {test:.0f} %")
+        ax.set(xlabel="length (standardised)", ylabel="lightness (standardised)")
+
+
+# ---------------------------------------------------------------------------------------
+# Parts
+# ---------------------------------------------------------------------------------------
+
+
+def three_parts():
+    """Indices of N samples to train on, to choose by, and to test on."""
+    rest, test = train_test_split(np.arange(N), test_size=0.2, random_state=0)
+    train, valid = train_test_split(rest, test_size=0.25, random_state=0)
+    return train, valid, test
+
+
+def box(ax, x, y, width, color, hatch=None):
+    """A rectangle of height 0.8 about y."""
+    from matplotlib.patches import Rectangle
+
+    ax.add_patch(Rectangle((x, y - 0.4), width, 0.8, fc=color, ec=INK, lw=0.8, hatch=hatch))
+
+
+@figure("splits", claims=("model_selection-19",), panels=2, size=(3.2, 2.2))
+def splits(parts, folds):
+    """Left: the three parts of a sample, for fitting, for choosing between models, and for the
+    error of the one chosen, which is looked at once. Right: 5-fold cross-validation. Each row is
+    a model, fitted to the light parts and tested on the dark one: every part is tested once.
+    """
+    start = 0
+    looks = (tint(BLUE), None), (tint(ORANGE, 0.5), "//"), (GREY, "xx")
+    for index, name, look in zip(three_parts(), ("train", "valid", "test"), looks, strict=True):
+        box(parts, start, 0, len(index), *look)
+        parts.text(start + len(index) / 2, 0.6, f"{name}\n{len(index)}", ha="center", va="bottom")
+        start += len(index)
+    parts.set(xlim=(-0.5, N + 0.5), ylim=(-2, 2.2), yticks=(), xlabel="samples, shuffled")
+    for k, (_, test) in enumerate(KFold(FOLDS).split(np.arange(N))):
+        for part in range(FOLDS):
+            tested = test[0] * FOLDS // N == part
+            box(folds, part, k, 1, *((tint(ORANGE, 0.6), "//") if tested else (SHADE, None)))
+    folds.set(xlim=(-0.1, FOLDS + 0.1), ylim=(FOLDS - 0.4, -0.6), xlabel="part", ylabel="model")
+    folds.set_xticks(np.arange(FOLDS) + 0.5, range(1, FOLDS + 1))
+    folds.set_yticks(range(FOLDS), range(1, FOLDS + 1))
+    for ax in (parts, folds):
+        ax.tick_params(length=0)
+        ax.spines[["left", "bottom"]].set_visible(False)
+    parts.set_xticks(())
+
+
+# ---------------------------------------------------------------------------------------
+# A penalty
+# ---------------------------------------------------------------------------------------
+
+
+def six_points():
+    """Six samples of y = a x^2 + eps, eps ~ N(0, NOISE^2), at even distances over [-1, 1]."""
+    rng = np.random.default_rng(11)
+    x = np.linspace(-1, 1, 6)
+    return x, CURVATURE * x**2 + NOISE * rng.normal(size=6)
+
+
+@figure("penalty", claims=("model_selection-29",), panels=2, size=(3.4, 2.5))
+def penalty(curves, path):
+    """Six samples of a parabola, and polynomials of degree 6. Left: the shortest of those with
+    no penalty hits all the samples; the larger the penalty, the flatter the curve. Right: what
+    that costs in the sum of squares, and what it saves in the weights.
+    """
+    x, y = six_points()
+    dense = np.linspace(-1.1, 1.1, 221)
+    curves.plot(dense, CURVATURE * dense**2, color=GREY, lw=3, alpha=0.5, label="truth")
+    looks = zip((0.0, *PENALTIES), (INK, BLUE, GREEN, PURPLE), ("-", "--", "-.", ":"), strict=True)
+    for lam, color, dash in looks:
+        theta = regularised(polynomial(x, 6), y, lam).theta
+        curve = polynomial(dense, 6) @ theta
+        curves.plot(dense, curve, color=color, ls=dash, lw=1.4, label=rf"$\lambda = {lam:g}$")
+    curves.plot(x, y, "o", color=ORANGE, ms=6, zorder=4, label="samples")
+    curves.set(xlabel="$x$", ylabel="$y$", xlim=(-1.1, 1.1), ylim=(-0.6, 3.2))
+    curves.legend(fontsize=7, ncols=2, loc="upper center")
+    grid = np.logspace(-4, 2, 49)
+    found = [regularised(polynomial(x, 6), y, lam) for lam in grid]
+    path.plot(grid, [f.risk for f in found], color=COLORS[1], lw=1.4, label="residual")
+    path.plot(grid, [f.penalty for f in found], color=COLORS[0], ls="--", lw=1.4, label="size")
+    path.set_xscale("log")
+    path.set(xlabel=r"$\lambda$", ylim=(0, None), xticks=(1e-4, 1e-2, 1, 100))
+    path.minorticks_off()
+    path.legend(
+        [r"$\Vert y - A\theta \Vert^2$", r"$\Vert \theta \Vert^2$"], fontsize=8, loc="upper center"
+    )
+
+
+if __name__ == "__main__":
+    run_script(__file__)
