@@ -38,7 +38,9 @@ CHECKED_WITH = {
     "SharedCovarianceClassifier": {"reg_param": 0.1},
 }
 # (class, parameter): why its default is not that of scikit-learn's class of the same name
-OTHER_DEFAULTS = {}
+OTHER_DEFAULTS = {
+    ("SelectKBest", "score_func"): "mutual information, as in the notes, and not an F-test",
+}
 # (class, method): why it is missing, or does not take what scikit-learn's takes
 NOT_THERE = {
     ("Perceptron", "fit"): "a repeated sample may be a mistake twice in a pass, a weighted one not",

@@ -1,0 +1,286 @@
+"""Feature selection: entropies, exhaustive search and hand-made tables are the second routes."""
+
+import re
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from mlnotes.datasets import load_breast_cancer
+from mlnotes.decision_theory import zero_one
+from mlnotes.estimation import kl_divergence
+from mlnotes.feature_selection import (
+    SelectKBest,
+    best_subsets,
+    bin_codes,
+    correlation_scores,
+    forward_selection,
+    information_scores,
+    joint_law,
+    mutual_information,
+    number_of_features,
+    residual_sum,
+    selector_matrix,
+    subsets,
+)
+from mlnotes.model_selection import StratifiedKFold, cross_validation_error
+from mlnotes.neighbors import KNeighborsClassifier
+from mlnotes.trees import entropy
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(23)
+
+
+def random_laws(rng, count, a, b):
+    """Joint laws (count, a, b), some cells of which are 0."""
+    P = rng.random((count, a, b)) * (rng.random((count, a, b)) < 0.8)
+    P[:, 0, 0] += 0.1
+    return P / P.sum(axis=(1, 2), keepdims=True)
+
+
+# ---------------------------------------------------------------------------------------
+# Subsets
+# ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.claims("feature_selection-01")
+def test_selection_is_a_product_with_unit_columns(rng):
+    X = rng.normal(size=(6, 5))
+    for J in ((0,), (3, 1), (4, 0, 2), tuple(range(5))):
+        E = selector_matrix(J, 5)
+        np.testing.assert_array_equal(X @ E, X[:, list(J)])
+        np.testing.assert_array_equal(E.T @ E, np.eye(len(J)))
+    with pytest.raises(ValueError, match=re.escape("every feature once; got (1, 1)")):
+        selector_matrix((1, 1), 3)
+
+
+@pytest.mark.claims("feature_selection-04")
+@pytest.mark.parametrize("d", [1, 2, 5, 12])
+def test_numbers_of_models(d):
+    listed = list(subsets(d))
+    assert len(listed) == len(set(listed)) == 2**d and listed[0] == ()
+    asked = []
+    steps = list(forward_selection(lambda J: asked.append(J) or -sum(J), d))
+    assert steps[-1].fits == len(asked) == d * (d + 1) // 2
+    assert steps[0] == ((), np.inf, 0) and () not in asked
+    assert [len(step.J) for step in steps] == list(range(d + 1))
+    assert best_subsets(sum, d)[-1].fits == 2**d - 1
+
+
+@pytest.mark.claims("feature_selection-04")
+def test_with_orthogonal_columns_forward_is_exhaustive(rng):
+    X = np.linalg.qr(rng.normal(size=(20, 6)))[0] * rng.uniform(1, 5, size=6)
+    y = rng.normal(size=20)
+
+    def risk(J):
+        return residual_sum(X, y, J)
+
+    forward = list(forward_selection(risk, 6))[1:]
+    for step, best in zip(forward, best_subsets(risk, 6), strict=True):
+        assert set(step.J) == set(best.J)
+        assert step.risk == pytest.approx(best.risk, rel=1e-12)
+    gains = (X.T @ y) ** 2 / np.sum(X**2, axis=0)
+    assert list(forward[-1].J) == np.argsort(-gains).tolist()
+    assert forward[2].risk == pytest.approx(y @ y - np.sort(gains)[-3:].sum(), rel=1e-12)
+
+
+@pytest.mark.claims("feature_selection-04")
+def test_a_copy_of_a_feature_comes_last_and_gains_nothing(rng):
+    X = rng.normal(size=(30, 3))
+    y = X @ [5.0, 1.0, 0.5]
+    X = np.column_stack([X, X[:, 0]])
+    y += rng.normal(size=30)
+    steps = list(forward_selection(lambda J: residual_sum(X, y, J), 4))
+    assert steps[1].J == (0,) and steps[-1].J[-1] == 3
+    assert residual_sum(X, y, (0, 3)) == pytest.approx(residual_sum(X, y, (0,)), rel=1e-12)
+    assert residual_sum(X, y, (0, 1)) < 0.99 * steps[1].risk
+
+
+@pytest.mark.claims("feature_selection-04")
+def test_forward_selection_may_miss_the_best_pair():
+    u, v, w, r = np.eye(4)
+    y = u + v
+    X = np.column_stack([y + 0.8 * w, u + 0.9 * r, v - 0.9 * r])
+
+    def risk(J):
+        return residual_sum(X, y, J)
+
+    assert list(forward_selection(risk, 3))[2].J[0] == 0
+    assert best_subsets(risk, 3)[1].J == (1, 2)
+    assert risk((1, 2)) == pytest.approx(0, abs=1e-12)
+    assert list(forward_selection(risk, 3))[2].risk > 0.1
+
+
+# ---------------------------------------------------------------------------------------
+# Mutual information
+# ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.claims("feature_selection-02")
+def test_three_routes_to_mutual_information(rng):
+    P = random_laws(rng, 1000, 4, 3)
+    f_x, f_y = P.sum(axis=2), P.sum(axis=1)
+    found, flat = mutual_information(P), P.reshape(1000, -1)
+    product = (f_x[:, :, None] * f_y[:, None]).reshape(1000, -1)
+    np.testing.assert_allclose(found, kl_divergence(flat, product), atol=1e-12)
+    np.testing.assert_allclose(found, entropy(f_x) + entropy(f_y) - entropy(flat), atol=1e-12)
+    assert found.min() >= -1e-15
+    assert (found <= np.minimum(entropy(f_x), entropy(f_y)) + 1e-12).all()
+    relabelled = P[:, rng.permutation(4)][:, :, rng.permutation(3)]
+    np.testing.assert_allclose(mutual_information(relabelled), found, atol=1e-12)
+    np.testing.assert_allclose(mutual_information(P.swapaxes(1, 2)), found, atol=1e-12)
+
+
+@pytest.mark.claims("feature_selection-02")
+def test_independent_variables_tell_nothing_and_a_copy_all(rng):
+    f, g = rng.dirichlet(np.ones(5)), rng.dirichlet(np.ones(3))
+    assert mutual_information(np.outer(f, g)) == pytest.approx(0, abs=1e-14)
+    assert mutual_information(np.diag(f)) == pytest.approx(entropy(f), rel=1e-13)
+    tiny = np.diag([1e-200, 1 - 1e-200])  # f(x) f(y) is below all floats
+    assert mutual_information(tiny) == pytest.approx(1e-200 * 200 * np.log(10), rel=1e-9)
+
+
+def test_bins_hold_equal_shares_and_keep_discrete_values(rng):
+    x = rng.normal(size=1000)
+    codes = bin_codes(x, 8)
+    np.testing.assert_array_equal(np.bincount(codes), 125)
+    np.testing.assert_array_equal(bin_codes(np.exp(x), 8), codes)
+    assert (np.diff(codes[np.argsort(x)]) >= 0).all()
+    few = rng.choice([-3.0, 0.5, 9.0], size=50)
+    np.testing.assert_array_equal(bin_codes(few), np.unique(few, return_inverse=True)[1])
+    np.testing.assert_array_equal(bin_codes(np.ones(4)), 0)
+    rare = np.append(np.zeros(99), 1.0)  # no quantile tells it from a constant
+    assert bin_codes(rare).tolist() == [0] * 99 + [1]
+
+
+def test_joint_law_counts(rng):
+    codes, y = rng.integers(4, size=(60, 3)), rng.choice(["u", "v", "w"], size=60)
+    codes[0] = 3
+    P = joint_law(codes, y)
+    for j, a, b in np.ndindex(P.shape):
+        assert P[j, a, b] == np.mean((codes[:, j] == a) & (y == "uvw"[b]))
+
+
+# ---------------------------------------------------------------------------------------
+# Filter
+# ---------------------------------------------------------------------------------------
+
+
+def table():
+    """A label of two values, and features: independent, a copy, half of a copy, constant."""
+    y = np.repeat([0, 1], 8)
+    half = np.where(np.arange(16) % 4 < 2, y, 0)
+    return np.column_stack([np.arange(16) % 2, 5 - 2 * y, half, np.ones(16)]), y
+
+
+@pytest.mark.claims("feature_selection-03")
+def test_scores_and_ranking_of_a_table():
+    X, y = table()
+    scores = information_scores(X, y)
+    H = entropy([0.75, 0.25]) - entropy([0.5, 0.5]) / 2  # of a half copy: H(x) - H(x|y)
+    np.testing.assert_allclose(scores, [0, np.log(2), H, 0], atol=1e-14)
+    np.testing.assert_allclose(correlation_scores(X, y), [0, 1, 3**-0.5, 0], atol=1e-14)
+    for score_func in (information_scores, correlation_scores):
+        filtered = SelectKBest(score_func, k=2).fit(X, y)
+        assert filtered.get_support(indices=True).tolist() == [1, 2]
+        np.testing.assert_array_equal(filtered.transform(X), X[:, [1, 2]])
+        np.testing.assert_array_equal(filtered.inverse_transform(X[:, [1, 2]])[:, 1:3], X[:, 1:3])
+
+
+@pytest.mark.claims("feature_selection-03")
+def test_no_feature_of_an_exclusive_or_scores():
+    X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+    y = X[:, 0] ^ X[:, 1]
+    np.testing.assert_allclose(information_scores(X, y), 0, atol=1e-15)
+    both = (2 * X[:, 0] + X[:, 1])[:, None]
+    assert information_scores(both, y)[0] == pytest.approx(np.log(2), rel=1e-14)
+
+
+def test_correlation_is_that_of_numpy_and_has_no_scale(rng):
+    X, y = rng.normal(size=(50, 4)), rng.choice(["a", "b", "c"], size=50)
+    by_class = [[abs(np.corrcoef(x, y == c)[0, 1]) for c in "abc"] for x in X.T]
+    np.testing.assert_allclose(correlation_scores(X, y), np.max(by_class, axis=1), rtol=1e-12)
+    scaled = X * [1e200, -1e-200, 1, 3]
+    np.testing.assert_allclose(correlation_scores(scaled, y), correlation_scores(X, y), rtol=1e-9)
+
+
+@pytest.mark.claims("feature_selection-03")
+def test_the_number_of_features_is_the_argmin_of_the_curve():
+    T, model = load_breast_cancer(), KNeighborsClassifier()
+    X, y, ks = T.X[:200], T.y[:200], (1, 3, 10)
+    found = number_of_features(model, X, y, ks, cv=3)
+    wrong = np.zeros(3)
+    for train, test in StratifiedKFold(3).split(X, y):
+        order = np.argsort(-information_scores(X[train], y[train]), kind="stable")
+        for i, k in enumerate(ks):
+            kept = model.fit(X[train][:, np.sort(order[:k])], y[train])
+            wrong[i] += np.sum(kept.predict(X[test][:, np.sort(order[:k])]) != y[test])
+    np.testing.assert_allclose(found.errors, wrong / 200, rtol=1e-12)
+    assert found.K == ks[np.argmin(wrong)]
+
+
+def test_features_chosen_from_all_samples_leak(rng):
+    model, how = KNeighborsClassifier(3), {"score_func": correlation_scores, "cv": 5}
+    y, errors = np.arange(40) % 2, []
+    for _ in range(8):
+        X = rng.normal(size=(40, 500))
+        chosen = SelectKBest(correlation_scores, k=10).fit_transform(X, y)
+        leaked = cross_validation_error(model, chosen, y, zero_one, cv=5).error
+        errors.append((leaked, number_of_features(model, X, y, (10,), **how).errors[0]))
+    leaked, inside = np.mean(errors, axis=0)
+    assert leaked < 0.3 and 0.4 < inside < 0.6
+
+
+# ---------------------------------------------------------------------------------------
+# Estimator
+# ---------------------------------------------------------------------------------------
+
+
+def test_ties_go_to_the_first_and_all_are_kept_of_few(rng):
+    X, y = np.repeat(rng.normal(size=(9, 1)), 4, axis=1), np.arange(9) % 2
+    assert SelectKBest(k=2).fit(X, y).get_support().tolist() == [True, True, False, False]
+    for k in ("all", 4, 10):
+        np.testing.assert_array_equal(SelectKBest(k=k).fit_transform(X, y), X)
+
+
+@pytest.mark.parametrize(
+    "params, message",
+    [
+        ({"k": 0}, "k must be an integer >= 1; got 0"),
+        ({"k": "some"}, "k must be an integer >= 1; got 'some'"),
+        ({"score_func": "best"}, "score_func must be a function of X and y; got 'best'"),
+        ({"score_func": lambda X, y: [1.0]}, "score_func must give 4 finite scores; got"),
+        ({"score_func": lambda X, y: [np.nan] * 4}, "score_func must give 4 finite scores; got"),
+    ],
+)
+def test_bad_parameters_are_refused(params, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        SelectKBest().set_params(**params).fit(*table())
+
+
+def test_bad_input_is_refused():
+    X, y = table()
+    with pytest.raises(ValueError, match="n_bins must be an integer >= 2; got 1"):
+        information_scores(X, y, n_bins=1)
+    with pytest.raises(ValueError, match="the 2 features kept; got 3"):
+        SelectKBest(k=2).fit(X, y).inverse_transform(X[:, :3])
+
+
+# ---------------------------------------------------------------------------------------
+# The lecture figure
+# ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.claims("feature_selection-05")
+def test_figure_irrelevant():
+    import figures.feature_selection as script
+
+    left, right = Figure().subplots(1, 2)
+    script.irrelevant(left, right)
+    curve = left.lines[0].get_xydata()
+    assert curve[0, 0] == 0 and curve[-1, 0] == 50
+    assert 0.08 < curve[0, 1] < 0.16 and 0.25 < curve[-1, 1] < 0.37
+    leaked, inside = (line.get_ydata() for line in right.lines[:2])
+    assert (inside > 0.3).all() and (leaked < inside - 0.1).all()

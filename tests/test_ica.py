@@ -1,0 +1,360 @@
+"""The ica chapter: every statement of the notes, checked by a second route."""
+
+import re
+from itertools import islice
+
+import numpy as np
+import pytest
+from checks import check_gradient
+
+from mlnotes.datasets import load_wine
+from mlnotes.ica import (
+    FastICA,
+    amari_index,
+    contrast,
+    fixed_point,
+    kurtosis,
+    rotated_kurtosis,
+    rotation,
+)
+from mlnotes.pca import PCA, covariance, pca_whitening
+
+SQUARE = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
+FUNS = ("logcosh", "exp", "cube")
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(27)
+
+
+def product_grid(values):
+    """Every pair of the values: two sources that are exactly independent, of variance 1."""
+    values = (values - values.mean()) / values.std()
+    return np.stack(np.meshgrid(values, values, indexing="ij"), axis=-1).reshape(-1, 2)
+
+
+def uniform_grid(m=21):
+    return product_grid(np.arange(m) / 1.0)
+
+
+def slanted(c):
+    """Unit columns with cosine c, neither along an axis of the features."""
+    other = np.arccos(c)
+    return np.array([[np.cos(0.3), np.cos(0.3 + other)], [np.sin(0.3), np.sin(0.3 + other)]])
+
+
+def cosine(A):
+    return A[:, 0] @ A[:, 1] / np.prod(np.linalg.norm(A, axis=0))
+
+
+def exact(**parameters):
+    return FastICA(tol=1e-13, random_state=0, **parameters)
+
+
+# ---------------------------------------------------------------------------------------
+# The components
+# ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.claims("ica-01")
+def test_the_rotation_is_that_of_largest_kurtosis(rng):
+    S = rng.uniform(-1, 1, size=(20_000, 2))
+    X = S @ slanted(0.5).T + 4
+    W = pca_whitening(X)
+    Z = (X - W.mean) @ W.W.T
+    step = np.pi / 800
+    angles = np.arange(0, np.pi / 2, step)
+    both = np.abs(rotated_kurtosis(Z, angles)) + np.abs(rotated_kurtosis(Z, angles + np.pi / 2))
+    best = angles[both.argmax()]
+    *_, state = islice(fixed_point(Z, rng.normal(size=(2, 2)), "cube"), 30)
+    chosen = np.arctan2(state.W[0, 1], state.W[0, 0]) % (np.pi / 2)
+    apart = abs(chosen - best)
+    assert min(apart, np.pi / 2 - apart) <= step
+    assert np.ptp(both) > 0.5  # the angle matters
+    P = FastICA(random_state=0).fit(X).components_ @ slanted(0.5)
+    assert amari_index(P) < 3 / np.sqrt(len(X))
+    assert amari_index(PCA().fit(X).components_ @ slanted(0.5)) > 0.3
+
+
+@pytest.mark.claims("ica-01")
+@pytest.mark.parametrize("fun", FUNS)
+@pytest.mark.parametrize("algorithm", ["parallel", "deflation"])
+def test_independent_sources_come_back_up_to_order_and_sign(fun, algorithm):
+    S = uniform_grid()
+    model = exact(fun=fun, algorithm=algorithm).fit(S @ slanted(0.5).T - 7)
+    P = model.components_ @ slanted(0.5)
+    which = np.abs(P).argmax(axis=1)
+    assert sorted(which) == [0, 1]
+    np.testing.assert_allclose(np.abs(P), np.eye(2)[which], atol=1e-6)
+    back = model.transform(S @ slanted(0.5).T - 7)
+    np.testing.assert_allclose(np.abs(back), np.abs(S[:, which]), atol=1e-6)
+
+
+@pytest.mark.claims("ica-01")
+def test_a_step_is_the_formula_sample_by_sample(rng):
+    Z = uniform_grid(5) @ rotation(0.4).T
+    w = np.array([0.6, 0.8])
+    y = [w @ z for z in Z]
+    new = sum(z * np.tanh(a) for z, a in zip(Z, y, strict=True)) / len(Z)
+    new = new - sum(1 / np.cosh(a) ** 2 for a in y) / len(Z) * w
+    start, state = islice(fixed_point(Z, w[None]), 2)
+    np.testing.assert_allclose(state.W[0], new / np.linalg.norm(new), atol=1e-12)
+    assert start.moved == np.inf
+    assert state.moved == pytest.approx(1 - abs(w @ state.W[0]), abs=1e-12)
+    pair = rng.normal(size=(2, 2))
+    start, state = islice(fixed_point(Z, pair, "cube"), 2)
+    values, V = np.linalg.eigh(pair @ pair.T)
+    np.testing.assert_allclose(start.W, V / np.sqrt(values) @ V.T @ pair, atol=1e-12)
+    np.testing.assert_allclose(state.W @ state.W.T, np.eye(2), atol=1e-12)
+    expected = np.sum((np.mean((Z @ start.W.T) ** 4, axis=0) / 4 - 3 / 4) ** 2)
+    assert start.objective == pytest.approx(expected, rel=1e-12)
+
+
+def test_blocks_of_samples_are_all_of_them(rng):
+    Z, w = rng.laplace(size=(2500, 2)), np.array([0.6, 0.8])
+    start, state = islice(fixed_point(Z, w[None]), 2)
+    y = Z @ w
+    new = np.tanh(y) @ Z / 2500 - np.mean(1 - np.tanh(y) ** 2) * w
+    np.testing.assert_allclose(state.W[0], new / np.linalg.norm(new), atol=1e-12)
+    expected = (np.log(np.cosh(y)).mean() - 0.3745672074914) ** 2
+    assert start.objective == pytest.approx(expected, rel=1e-9)
+
+
+def test_states_are_snapshots_and_found_rows_are_avoided(rng):
+    Z = uniform_grid() @ rotation(0.4).T
+    found = np.array([[0.6, 0.8]])
+    states = fixed_point(Z, rng.normal(size=(1, 2)), found=found)
+    first = next(states)
+    kept = first.W.copy()
+    for state in islice(states, 3):
+        assert abs(found @ state.W.T).item() < 1e-12
+    np.testing.assert_array_equal(first.W, kept)
+
+
+# ---------------------------------------------------------------------------------------
+# Not orthogonal
+# ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.claims("ica-02")
+@pytest.mark.parametrize("c", [-0.8, -0.3, 0.3, 0.6, 0.9])
+def test_mixing_columns_keep_their_angle_and_principal_axes_have_none(c):
+    X = uniform_grid() @ slanted(c).T
+    model = exact().fit(X)
+    assert abs(cosine(model.mixing_)) == pytest.approx(abs(c), abs=1e-6)
+    assert abs(cosine(PCA().fit(X).components_.T)) < 1e-12
+    parallel = np.abs(model.mixing_.T @ slanted(c)) / np.linalg.norm(model.mixing_, axis=0)[:, None]
+    np.testing.assert_allclose(np.sort(parallel.max(axis=1)), [1, 1], atol=1e-9)
+
+
+@pytest.mark.claims("ica-02")
+def test_an_orthogonal_mixing_of_equal_variances_is_found_orthogonal():
+    model = exact().fit(uniform_grid() @ rotation(0.7).T)
+    np.testing.assert_allclose(model.mixing_.T @ model.mixing_, np.eye(2), atol=1e-6)
+    unequal = exact().fit(uniform_grid() @ np.diag([1.0, 3.0]) @ rotation(0.7).T)
+    assert abs(cosine(unequal.mixing_)) < 1e-6
+
+
+# ---------------------------------------------------------------------------------------
+# More than covariances
+# ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.claims("ica-03")
+def test_second_moments_know_no_rotation_and_fourth_moments_do():
+    for values in (np.arange(21) / 1.0, np.array([0.0, 1.0]), np.linspace(-1, 1, 15) ** 3):
+        S = product_grid(values)
+        kappa = kurtosis(S)[0]
+        angles = np.arange(9) * np.pi / 16
+        for t in angles:
+            np.testing.assert_allclose(covariance(S @ rotation(t).T), np.eye(2), atol=1e-12)
+        found = rotated_kurtosis(S, angles)
+        expected = kappa * (np.cos(angles) ** 4 + np.sin(angles) ** 4)
+        np.testing.assert_allclose(found, expected, atol=1e-10)
+        assert set(np.flatnonzero(np.abs(found) > np.abs(found).max() - 1e-9)) == {0, 8}
+        assert abs(kappa) > 0.1
+
+
+@pytest.mark.claims("ica-03")
+def test_normal_sources_look_alike_from_every_side(rng):
+    n = 40_000
+    Z = rng.normal(size=(n, 2))
+    white = pca_whitening(Z @ slanted(0.5).T)
+    Z = (Z @ slanted(0.5).T - white.mean) @ white.W.T
+    angles = np.arange(0, np.pi, np.pi / 50)
+    error = np.sqrt(24 / n)
+    assert np.abs(rotated_kurtosis(Z, angles)).max() < 4 * error
+    U = rng.uniform(-1, 1, size=(n, 2)) * np.sqrt(3)
+    assert np.abs(rotated_kurtosis(U, angles)).min() > 20 * error
+
+
+@pytest.mark.claims("ica-03")
+@pytest.mark.filterwarnings("ignore:FastICA stopped")
+def test_normal_sources_are_not_found(rng):
+    A, error, size = slanted(0.5), {}, (20_000, 2)
+    for name, S in {"uniform": rng.uniform(-1, 1, size), "normal": rng.normal(size=size)}.items():
+        parts = np.split(S @ A.T, 10)
+        models = [FastICA(random_state=0, max_iter=50).fit(part) for part in parts]
+        error[name] = np.mean([amari_index(model.components_ @ A) for model in models])
+    assert error["uniform"] < 0.05 and error["normal"] > 0.2
+
+
+# ---------------------------------------------------------------------------------------
+# Contrasts
+# ---------------------------------------------------------------------------------------
+
+
+def test_kurtosis_of_known_densities(rng):
+    middles = (np.arange(20_000) + 0.5) / 20_000 - 0.5
+    laplace = -np.sign(middles) * np.log1p(-2 * np.abs(middles))
+    flat, peaked = kurtosis(np.column_stack([middles, laplace]))
+    assert flat == pytest.approx(-6 / 5, abs=1e-6) and peaked == pytest.approx(3, abs=0.1)
+    Y = rng.normal(size=(50, 1))
+    np.testing.assert_allclose(kurtosis(5 * Y), kurtosis(Y), rtol=1e-12)
+
+
+@pytest.mark.parametrize("fun", FUNS)
+def test_contrasts_are_derivatives_of_each_other_and_0_of_the_normal(fun, rng):
+    y = rng.normal(size=7)
+
+    def at(a):
+        return contrast(np.array([[a]]), fun)
+
+    for a in y:
+        check_gradient(lambda a: at(a).distance[0], lambda a: at(a).g[0, 0], a)
+        check_gradient(lambda a: at(a).g[0, 0], lambda a: at(a).slope[0], a)
+    nodes, weights = np.polynomial.legendre.leggauss(300)
+    density = 10 * weights * np.exp(-50 * nodes**2) / np.sqrt(2 * np.pi)
+    mean = sum(p * at(10 * x).distance[0] for p, x in zip(density, nodes, strict=True))
+    assert mean == pytest.approx(0, abs=1e-12)
+    together = contrast(y[:, None], fun)
+    assert together.distance[0] == pytest.approx(np.mean([at(a).distance[0] for a in y]))
+    assert together.slope[0] == pytest.approx(np.mean([at(a).slope[0] for a in y]))
+
+
+def test_large_components_do_not_overflow():
+    found = contrast(np.array([[1e5], [-1e5]]))
+    assert found.distance[0] == pytest.approx(1e5, rel=1e-4)
+    np.testing.assert_array_equal(found.g.ravel(), [1, -1])
+    with pytest.raises(ValueError, match="fun must be one of 'logcosh', 'exp', 'cube'; got 'tanh'"):
+        contrast(SQUARE, "tanh")
+
+
+def test_amari_index_ignores_order_sign_and_scale_only(rng):
+    P = np.eye(4)[[2, 0, 3, 1]] * [[-3.0], [0.5], [1.0], [-7.0]]
+    assert amari_index(P) == 0
+    assert amari_index(P + 0.01) > 0
+    assert amari_index(-np.ones((3, 3))) == pytest.approx(1)
+    assert 0 < amari_index(rng.normal(size=(4, 4))) < 1
+    for bad in (np.ones((1, 2)), np.ones((1, 1)), np.diag([1.0, 0.0])):
+        with pytest.raises(ValueError, match="P must be square, of 2 rows or more, and regular"):
+            amari_index(bad)
+
+
+# ---------------------------------------------------------------------------------------
+# FastICA
+# ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("algorithm", ["parallel", "deflation"])
+def test_attributes_fit_together(algorithm, rng):
+    X = rng.uniform(size=(500, 3)) @ rng.normal(size=(3, 5)) + 3
+    model = FastICA(algorithm=algorithm, random_state=1).fit(X)
+    S = model.transform(X)
+    assert model.components_.shape == (3, 5)  # the rank, not the features
+    np.testing.assert_allclose(covariance(S), np.eye(3), atol=1e-10)
+    np.testing.assert_allclose(covariance(X @ model.whitening_.T), np.eye(3), atol=1e-10)
+    np.testing.assert_allclose(model.inverse_transform(S), X, atol=1e-10)
+    np.testing.assert_allclose(model.components_ @ model.mixing_, np.eye(3), atol=1e-10)
+    np.testing.assert_allclose(model.mean_, X.mean(axis=0))
+    with pytest.raises(ValueError, match="X must have 3 components; got 5"):
+        model.inverse_transform(X)
+
+
+def test_white_samples_are_left_as_they_are():
+    Z = uniform_grid() @ rotation(0.6).T
+    model = exact().fit(Z)
+    bare = model.set_params(whiten=False).fit(Z)
+    assert not hasattr(bare, "mean_") and not hasattr(bare, "whitening_")
+    P = bare.components_ @ rotation(0.6)
+    np.testing.assert_allclose(np.sort(np.abs(P)), [[0, 1], [0, 1]], atol=1e-6)
+    np.testing.assert_allclose(bare.inverse_transform(bare.transform(Z)), Z, atol=1e-12)
+
+
+def test_fewer_components_live_on_the_first_axes():
+    X = load_wine().X
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    model = FastICA(3, random_state=0, max_iter=1000).fit(X)
+    axes = PCA(3).fit(X).components_
+    np.testing.assert_allclose(model.components_ @ axes.T @ axes, model.components_, atol=1e-10)
+    pca = PCA(3, whiten=True).fit_transform(X)
+    ours = np.sum((np.log(np.cosh(model.transform(X))).mean(axis=0) - 0.3745672074914) ** 2)
+    assert ours == pytest.approx(model.history_[-1], rel=1e-9)
+    assert ours > np.sum((np.log(np.cosh(pca)).mean(axis=0) - 0.3745672074914) ** 2)
+
+
+REFUSED = [
+    ({"n_components": 0}, "n_components must be an integer >= 1; got 0"),
+    ({"n_components": 3}, "n_components must be at most the rank 2 of X_c; got 3"),
+    ({"n_components": 1, "whiten": False}, "n_components must be None or n_features = 2 without"),
+    ({"algorithm": "serial"}, "algorithm must be one of 'parallel', 'deflation'; got 'serial'"),
+    ({"whiten": True}, "whiten must be 'unit-variance' or False; got True"),
+    ({"fun": "tanh"}, "fun must be one of 'logcosh', 'exp', 'cube'; got 'tanh'"),
+    ({"max_iter": 0}, "max_iter must be an integer >= 1; got 0"),
+    ({"tol": -1}, "tol must be a number >= 0; got -1"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "message"), REFUSED)
+def test_what_is_refused(parameters, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        FastICA(**parameters).fit(SQUARE)
+
+
+def test_ugly_samples():
+    with pytest.raises(ValueError, match="X must vary; every sample is the same"):
+        FastICA().fit(np.full((5, 2), 0.1))
+    with pytest.raises(ValueError, match="2 samples at least"):
+        FastICA().fit([[1.0, 2.0]])
+    P = exact().fit(np.repeat(uniform_grid(5), 3, axis=0) * [1e-2, 1e3]).components_
+    assert amari_index(P * [1e-2, 1e3]) < 1e-6
+    one = FastICA(random_state=0).fit([[1.0], [3.0]])
+    np.testing.assert_allclose(np.abs(one.transform([[5.0]])), [[3]], atol=1e-12)
+
+
+def test_a_run_that_is_cut_short_warns(rng):
+    X = rng.uniform(size=(300, 3)) @ rng.normal(size=(3, 3))
+    with pytest.warns(UserWarning, match="FastICA stopped after 1 iterations with moved"):
+        model = FastICA(max_iter=1, tol=0, random_state=0).fit(X)
+    assert not model.converged_
+
+
+# ---------------------------------------------------------------------------------------
+# The lecture figure
+# ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.claims("ica-04")
+def test_ica_axes_lie_along_the_sides_and_principal_axes_are_perpendicular():
+    from matplotlib.figure import Figure
+
+    from figures.ica import MIXING, axes_and_angles, mixed
+
+    left, right = Figure().subplots(1, 2)
+    axes_and_angles(left, right)
+    drawn, *arrows = [line.get_xydata() for line in left.lines]
+    np.testing.assert_array_equal(drawn, mixed())
+    first, second, *sides = [np.diff(ends, axis=0)[0] for ends in arrows]
+    assert first @ second == pytest.approx(0, abs=1e-9)
+    parallel = [np.abs(MIXING.T @ side) / np.linalg.norm(side) for side in sides]
+    parallel = np.array(parallel) / np.linalg.norm(MIXING, axis=0)
+    assert sorted(parallel.argmax(axis=1)) == [0, 1]
+    assert parallel.max(axis=1).min() > 0.999
+    curve, chosen = right.lines[0].get_xydata(), right.lines[-1].get_xydata()
+    for angle, value in chosen:
+        near = curve[np.abs(curve[:, 0] - angle) < 30]
+        lowest = near[near[:, 1].argmin()]
+        assert abs(lowest[0] - angle) < 5
+        assert value == pytest.approx(lowest[1], abs=0.02)
+    assert len(chosen) == 2 and curve[:, 1].max() > chosen[:, 1].max() + 0.3
