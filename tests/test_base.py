@@ -96,6 +96,12 @@ def test_the_message_gives_the_rule_and_what_was_got(check, error, message):
         check()
 
 
+def test_numbers_whose_sum_overflows_are_finite_all_the_same():
+    np.testing.assert_array_equal(check_samples([[1e308, 1e308]]), [[1e308, 1e308]])
+    with pytest.raises(ValueError, match="NaN or infinity 2 times"):
+        check_samples([[np.inf, -np.inf, 1.0]])
+
+
 def test_a_column_of_labels_is_read_as_labels_and_said_so():
     with pytest.warns(UserWarning, match="column-vector y"):
         np.testing.assert_array_equal(check_labels([[1], [2]], 2), [1, 2])
