@@ -1,0 +1,849 @@
+r"""Learning theory: when does a low error on the sample mean a low error?
+
+A learner sees n pairs and chooses, from a class of functions, one that does well on them. What it
+wants is one that does well on the pairs to come. For a function fixed beforehand the two errors
+differ by the chance error of a mean. For one chosen by the sample they may differ by everything,
+unless the class is poor enough for its whole set of means to be right at once; how poor, the
+VC dimension tells. And averaged over all that could be true, every learner errs alike.
+
+All of it is computed: exactly, by going through all samples, labellings or targets, where the
+domain is finite, and in closed form for thresholds, intervals and boxes.
+
+Contents
+    The setting               Setting, losses, matrix_loss, draw, every_sample
+    Risk and its estimate     risk, loss_variance, erm, generalisation_gap, uniform_gap,
+                              excess_risk
+    How far a mean strays     deviation_probability, hoeffding, hoeffding_sample_size,
+                              uniform_radius
+    Concepts                  concept_error, Box, inside, box_volume, box_error
+    Learners of concepts      smallest_positive, tightest_box, learn_conjunction, satisfies
+    How many examples         exact_failure, failure_bound, pac_sample_size,
+                              finite_class_sample_size
+    With noise                best_threshold, threshold_risk
+    Labellings                all_labellings, threshold_realises, box_realises,
+                              half_space_realises, sine_frequency, radon_labels, dichotomies
+    VC dimension              shatters, vc_dimension, sauer_bound, vc_bound, vc_radius,
+                              vc_sample_size
+    No free lunch             constant, memoriser, majority, nearest_neighbor,
+                              off_training_error, errors_on_targets, expected_errors
+
+Symbols
+    P       (k_y, k)          law of a pair on a finite domain: P_ij = Pr(Y = y_i, X = x_j)
+    H       (m, k)            a class of m functions h: the predictions of each at the k points
+    loss    function          loss(prediction, target) >= 0, in this order
+    setting Setting           P, the k_y values of Y, H and the loss
+    counts  (..., k_y, k)     samples of n pairs: how often each of the k_y k pairs occurs
+    R       (m,)              risks R(h); R_n (..., m): empirical risks; h*, h_hat: where they are
+                              least
+    n       int               samples;  d: features
+    t       float             a deviation |R_n(h) - R(h)|; of a threshold, the concept x >= t
+    eps     float             an error that is small enough;  delta: the probability of a larger one
+    C       (k,)              a concept, a subset of k points: True for those in it; C_star: C*
+    X       (n, d)            samples, one per row;  x (n,): of one feature
+    y       (n,)              their labels, 1 (or True) in the concept and 0 outside
+    box     Box               the concept low <= x <= high
+    p       (k,)              probabilities of the k points
+    F       (..., k)          targets: the true labels of the k points
+    rng     Generator         source of random numbers
+
+Notes: MLN "Statistical Learning Framework", "Learning and Generalization", "Probably Approximately
+Correct Learning", "Consistency of Empirical Risk Minimization", "Assessing Learnt Models", "'No
+Free Lunch' Theorem"; IRHD 2.1; ISML 0/01 "Basic"; PRNN 3. MLN and IRHD put the target first in a
+loss; IRHD writes f and N for h and n.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable
+from itertools import combinations
+from math import ceil, comb, exp, log, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from mlnotes.decision_theory import cut_errors
+from mlnotes.linear_regression import augment
+from mlnotes.optimization import closest_points
+from mlnotes.probability import binomial_log_pmf, log_gamma, x_log_y
+
+__all__ = [
+    "Setting", "losses", "matrix_loss", "draw", "every_sample", "risk", "loss_variance", "erm",
+    "generalisation_gap", "uniform_gap", "excess_risk", "deviation_probability", "hoeffding",
+    "hoeffding_sample_size", "uniform_radius", "concept_error", "Box", "inside", "box_volume",
+    "box_error", "smallest_positive", "tightest_box", "learn_conjunction", "satisfies",
+    "exact_failure", "failure_bound", "pac_sample_size", "finite_class_sample_size",
+    "best_threshold", "threshold_risk", "all_labellings", "threshold_realises", "box_realises",
+    "half_space_realises", "sine_frequency", "radon_labels", "dichotomies", "shatters",
+    "vc_dimension", "sauer_bound", "vc_bound", "vc_radius", "vc_sample_size", "constant",
+    "memoriser", "majority", "nearest_neighbor", "off_training_error", "errors_on_targets",
+    "expected_errors",
+]  # fmt: skip
+
+QUADRATURE = 1e-6  # a law may miss 1 by this: the nodes of a density
+ROUND_OFF = 1e-9  # of a count: a deviation that exceeds t by less is t
+SINE_DIGITS = 14  # labels that the digits of one floating-point frequency can hold
+
+
+# ---------------------------------------------------------------------------------------
+# The setting
+# ---------------------------------------------------------------------------------------
+
+
+class Setting(NamedTuple):
+    """What supervised learning is given: a law, a class of functions and a loss.
+
+    Pairs (x_i, y_i) are drawn independently from P; the learner knows H and the loss, and of P
+    only its sample. On a finite domain all three are tables. For a density, P_ij is
+    p(x_j, y_i) dx_j at the nodes x_j of a quadrature.
+
+    Claims: learning_theory-01
+    """
+
+    P: np.ndarray  # (k_y, k)
+    values: np.ndarray  # (k_y,), the y_i
+    H: np.ndarray  # (m, k)
+    loss: Callable  # (prediction, target) -> loss >= 0
+
+
+def losses(setting):
+    """L(h(x_j), y_i) of every function and pair, (m, k_y, k).
+
+    The prediction comes first. MLN and IRHD write both L(y, h(x)) and l(f(x), y); where the two
+    mistakes cost differently it is not the same (learning_theory-03).
+
+    Raises: ValueError if the tables do not fit, P is no law or a loss is negative.
+
+    >>> P, H = np.array([[0.5, 0.0], [0.25, 0.25]]), np.array([[0, 0], [0, 1]])
+    >>> losses(Setting(P, np.array([0, 1]), H, np.not_equal)).astype(int).tolist()
+    [[[0, 0], [1, 1]], [[0, 1], [1, 0]]]
+    """
+    P, values, H, loss = setting
+    if P.shape != (len(values), H.shape[1]):
+        raise ValueError(
+            f"P must be ({len(values)}, {H.shape[1]}), a row for each value of Y and a column "
+            f"for each point of H; got {P.shape}"
+        )
+    if np.min(P) < 0 or abs(np.sum(P) - 1) > QUADRATURE:
+        raise ValueError(f"P must be >= 0 and sum to 1; got the sum {np.sum(P):g}")
+    L = loss(H[:, None, :], values[:, None])
+    if np.min(L) < 0:
+        raise ValueError(f"a loss must be >= 0; got {np.min(L)}")
+    return L
+
+
+def matrix_loss(f, y, L):
+    """L[f, y] of actions f where the classes are y: a row of the table L for each prediction.
+
+    With ``functools.partial(matrix_loss, L=L)`` a `Setting` has the loss that it asks for.
+
+    >>> L = np.array([[0, 8], [1, 0]])  # a miss costs eight times a false alarm
+    >>> matrix_loss(np.array([0, 1]), np.array([1, 0]), L)
+    array([8, 1])
+    """
+    return L[f, y]
+
+
+def draw(setting, n, size=1, *, rng):
+    """`size` samples of n pairs from P, as counts (size, k_y, k): their order tells nothing.
+
+    >>> P, H = np.array([[1.0, 0.0], [0.0, 0.0]]), np.array([[0, 0]])
+    >>> draw(Setting(P, np.array([0, 1]), H, np.not_equal), n=3, rng=np.random.default_rng(0))
+    array([[[3, 0],
+            [0, 0]]])
+    """
+    return rng.multinomial(n, setting.P.ravel(), size=size).reshape(size, *setting.P.shape)
+
+
+def every_sample(setting, n):
+    """All samples of n pairs, and n! prod_ij P_ij^counts_ij / counts_ij!, the probability of each.
+
+    With c = k_y k pairs there are C(n + c - 1, c - 1) of them: keep n and c small.
+
+    Returns: counts (S, k_y, k) and probabilities (S,).
+
+    >>> P, H = np.array([[0.5], [0.5]]), np.array([[0]])
+    >>> counts, probability = every_sample(Setting(P, np.array([0, 1]), H, np.not_equal), n=2)
+    >>> counts[:, :, 0].tolist(), probability.round(12).tolist()
+    ([[0, 2], [1, 1], [2, 0]], [0.25, 0.5, 0.25])
+    """
+    c = setting.P.size
+    bars = np.array(list(combinations(range(n + c - 1), c - 1)), dtype=int).reshape(-1, c - 1)
+    bars = np.pad(bars, ((0, 0), (1, 1)), constant_values=((0, 0), (-1, n + c - 1)))
+    counts = np.diff(bars, axis=1) - 1
+    log_p = log_gamma(n + 1) - np.sum(log_gamma(counts + 1), axis=1)
+    log_p = log_p + np.sum(x_log_y(counts, setting.P.ravel()), axis=1)
+    return counts.reshape(-1, *setting.P.shape), np.exp(log_p)
+
+
+# ---------------------------------------------------------------------------------------
+# Risk and its estimate
+# ---------------------------------------------------------------------------------------
+
+
+def risk(setting, counts=None):
+    """R(h) = E L(h(X), Y) = sum_ij P_ij L(h(x_j), y_i); of samples, R_n(h), their mean loss:
+
+        R_n(h) = 1/n sum_i L(h(x_i), y_i),  the same sum with counts / n in the place of P.
+
+    R_n is unbiased for every h, with variance Var(L) / n.
+
+    Returns: R (m,), or R_n (..., m) of counts.
+
+    >>> P, H = np.array([[0.5, 0.0], [0.25, 0.25]]), np.array([[0, 0], [0, 1]])
+    >>> setting = Setting(P, np.array([0, 1]), H, np.not_equal)
+    >>> risk(setting), risk(setting, np.array([[1, 0], [0, 3]]))
+    (array([0.5 , 0.25]), array([0.75, 0.  ]))
+
+    Claims: learning_theory-02
+    """
+    law = setting.P if counts is None else counts / counts.sum(axis=(-2, -1), keepdims=True)
+    L = losses(setting)
+    return law.reshape(*law.shape[:-2], -1) @ L.reshape(len(L), -1).T
+
+
+def loss_variance(setting):
+    """Var(L) = E (L(h(X), Y) - R(h))^2, (m,): n times the variance of R_n(h).
+
+    >>> P, H = np.array([[0.5], [0.5]]), np.array([[0], [1]])
+    >>> loss_variance(Setting(P, np.array([0, 1]), H, np.not_equal))
+    array([0.25, 0.25])
+    """
+    deviation = losses(setting) - risk(setting)[:, None, None]
+    return np.sum(setting.P * deviation**2, axis=(1, 2))
+
+
+def erm(setting, counts):
+    """h_hat = argmin_h R_n(h), empirical risk minimisation: the row of H, the first of equals.
+
+    >>> H, values = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0.0, 1.0, 5.0])
+    >>> constants = Setting(np.full((3, 1), 1 / 3), values, H, lambda f, y: (f - y) ** 2)
+    >>> int(erm(constants, np.array([[1], [1], [1]])))  # the mean
+    2
+    >>> constants = constants._replace(loss=lambda f, y: abs(f - y))
+    >>> int(erm(constants, np.array([[1], [1], [1]])))  # the median
+    1
+
+    Claims: learning_theory-05
+    """
+    return risk(setting, counts).argmin(axis=-1)
+
+
+def generalisation_gap(setting, counts):
+    """G_n(h) = R(h) - R_n(h): what is lost on new samples over what was lost on these.
+
+    For h fixed beforehand it has mean 0 and tends to 0, by the law of large numbers. IRHD says so
+    right after the h_hat that is learnt, for which it fails (learning_theory-08): that one was
+    chosen for its low R_n, so that E G_n(h_hat) >= 0, and where H holds all functions of x,
+    G_n(h_hat) may stay at 1/2 for ever.
+
+    Returns: (..., m).
+
+    >>> P, H = np.array([[0.5], [0.5]]), np.array([[0], [1]])
+    >>> coin = Setting(P, np.array([0, 1]), H, np.not_equal)
+    >>> generalisation_gap(coin, np.array([[3], [1]]))
+    array([ 0.25, -0.25])
+
+    Claims: learning_theory-06
+    """
+    return risk(setting) - risk(setting, counts)
+
+
+def uniform_gap(setting, counts):
+    """sup_h |R_n(h) - R(h)|, (...,): how wrong the sample is about some function of the class.
+
+    >>> P, H = np.array([[0.5], [0.5]]), np.array([[0], [1]])
+    >>> float(uniform_gap(Setting(P, np.array([0, 1]), H, np.not_equal), np.array([[3], [1]])))
+    0.25
+    """
+    return np.abs(generalisation_gap(setting, counts)).max(axis=-1)
+
+
+def excess_risk(setting, counts):
+    """R(h_hat) - R(h*) >= 0, (...,): what learning from the sample costs against knowing P.
+
+    Since R_n(h_hat) <= R_n(h*), it is at most 2 sup_h |R_n(h) - R(h)|, while
+    |R_n(h_hat) - R(h*)| is at most that supremum: uniform convergence makes both vanish.
+
+    >>> P, H = np.array([[0.75], [0.25]]), np.array([[0], [1]])
+    >>> float(excess_risk(Setting(P, np.array([0, 1]), H, np.not_equal), np.array([[1], [2]])))
+    0.5
+    """
+    R = risk(setting)
+    return R[erm(setting, counts)] - R.min()
+
+
+# ---------------------------------------------------------------------------------------
+# How far a mean strays
+# ---------------------------------------------------------------------------------------
+
+
+def deviation_probability(n, p, t):
+    """Pr(|K/n - p| > t), K binomial(n, p): exactly, for one fixed h of risk p under 0-1 loss.
+
+    >>> round(deviation_probability(n=4, p=0.5, t=0.25), 12)  # K = 0 or 4
+    0.125
+    """
+    k = np.arange(n + 1)
+    beyond = np.abs(k - n * p) > n * t + ROUND_OFF
+    return float(np.exp(binomial_log_pmf(k, n, p))[beyond].sum())
+
+
+def hoeffding(n, t, m=1):
+    """2 m exp(-2 n t^2), which Pr(max_h |R_n(h) - R(h)| > t) never exceeds: losses in [0, 1].
+
+    For m = 1 it is Hoeffding's bound for one fixed function. Any of m deviates with at most m times
+    that probability (the union bound).
+
+    >>> round(hoeffding(n=200, t=0.1), 4), round(hoeffding(n=200, t=0.1, m=3), 4)
+    (0.0366, 0.1099)
+    """
+    return 2 * m * exp(-2 * n * t**2)
+
+
+def hoeffding_sample_size(t, delta, m=1):
+    """The least n with 2 m exp(-2 n t^2) <= delta: ln(2 m / delta) / (2 t^2), rounded up.
+
+    A class of m functions needs only ln m more than one does.
+
+    Raises: ValueError unless t and delta are in (0, 1).
+
+    >>> hoeffding_sample_size(0.1, 0.05), hoeffding_sample_size(0.1, 0.05, m=1000)
+    (185, 530)
+    """
+    _check_open(t=t, delta=delta)
+    return ceil(log(2 * m / delta) / (2 * t**2))
+
+
+def uniform_radius(n, delta, m=1):
+    """The t with 2 m exp(-2 n t^2) = delta: all m risks are within t but for probability delta.
+
+    Raises: ValueError unless delta is in (0, 1).
+
+    >>> round(uniform_radius(n=185, delta=0.05), 2)
+    0.1
+    """
+    _check_open(delta=delta)
+    return sqrt(log(2 * m / delta) / (2 * n))
+
+
+def _check_open(**numbers):
+    for name, value in numbers.items():
+        if not 0 < value < 1:
+            raise ValueError(f"{name} must be between 0 and 1; got {value}")
+
+
+# ---------------------------------------------------------------------------------------
+# Concepts
+# ---------------------------------------------------------------------------------------
+
+
+def concept_error(C, C_star, p=None):
+    """err(C) = P(C symmetric-difference C*) = Pr(C(X) != C*(X)), the points of either alone.
+
+    `p` are the probabilities of the points; without it they are equal, as for drawn ones.
+
+    >>> C, C_star = np.array([True, True, False]), np.array([False, True, True])
+    >>> round(float(concept_error(C, C_star, p=np.array([0.5, 0.3, 0.2]))), 12)
+    0.7
+
+    Claims: learning_theory-12
+    """
+    return np.average(np.logical_xor(C, C_star), axis=-1, weights=p)
+
+
+class Box(NamedTuple):
+    """The concept low <= x <= high in every coordinate: d = 1 an interval, d = 2 a rectangle."""
+
+    low: np.ndarray  # (d,)
+    high: np.ndarray  # (d,)
+
+
+def inside(box, X):
+    """C(x), whether each sample is in the `Box`.
+
+    >>> inside(Box(np.array([0.0, 0.0]), np.array([2.0, 1.0])), np.array([[1.0, 1.0], [1.0, 3.0]]))
+    array([ True, False])
+    """
+    return np.all((box.low <= X) & (box.high >= X), axis=1)
+
+
+def box_volume(box):
+    """prod_j (high_j - low_j) of the part of the `Box` that is in [0, 1]^d: its uniform law.
+
+    >>> box_volume(Box(np.array([-1.0, 0.5]), np.array([0.5, 1.0])))
+    0.25
+    """
+    sides = np.clip(box.high, 0, 1) - np.clip(box.low, 0, 1)
+    return float(np.prod(np.maximum(sides, 0)))
+
+
+def box_error(box, target):
+    """err = P(A) + P(B) - 2 P(A n B) of the boxes A and B = `target`, P uniform on [0, 1]^d.
+
+    For independent features of other laws, pass the boxes through their distribution functions.
+
+    >>> A, B = Box(np.zeros(2), np.array([0.5, 1.0])), Box(np.zeros(2), np.array([1.0, 0.5]))
+    >>> box_error(A, B)
+    0.5
+    """
+    common = Box(np.maximum(box.low, target.low), np.minimum(box.high, target.high))
+    return box_volume(box) + box_volume(target) - 2 * box_volume(common)
+
+
+# ---------------------------------------------------------------------------------------
+# Learners of concepts
+# ---------------------------------------------------------------------------------------
+
+
+def smallest_positive(x, y):
+    """The least concept x >= t with all positive samples: t is the smallest; inf without any.
+
+    >>> float(smallest_positive(np.array([0.9, 0.2, 0.6]), np.array([1, 0, 1])))
+    0.6
+    """
+    return np.min(np.asarray(x, dtype=float), initial=np.inf, where=np.asarray(y, dtype=bool))
+
+
+def tightest_box(X, y):
+    """The least `Box` with all positive samples; an empty one (inf, -inf) without any.
+
+    Noise-free examples of a box C* make it a part of C*, so that it errs on no negative sample.
+
+    >>> X = np.array([[1.0, 5.0], [2.0, 3.0], [9.0, 9.0]])
+    >>> tightest_box(X, np.array([1, 1, 0]))
+    Box(low=array([1., 3.]), high=array([2., 5.]))
+    """
+    X, positive = np.asarray(X, dtype=float), np.asarray(y, dtype=bool)[:, None]
+    return Box(
+        np.min(X, axis=0, initial=np.inf, where=positive),
+        np.max(X, axis=0, initial=-np.inf, where=positive),
+    )
+
+
+def learn_conjunction(X, y):
+    """The longest conjunction of literals, x_j or not x_j, that all positive samples satisfy.
+
+    It starts with all 2d literals, which nothing satisfies, and every positive sample strikes out
+    the d that it contradicts. X holds 0 and 1.
+
+    Returns: (2, d), which x_j and which "not x_j" are in it.
+
+    >>> X = np.array([[1, 0, 1], [1, 0, 0], [0, 0, 1]])
+    >>> learn_conjunction(X, np.array([1, 1, 0]))  # x_1 and not x_2
+    array([[ True, False, False],
+           [False,  True, False]])
+    """
+    positive = np.asarray(X, dtype=bool)[np.asarray(y, dtype=bool)]
+    return np.array([positive.all(axis=0), (~positive).all(axis=0)])
+
+
+def satisfies(literals, X):
+    """C(x), whether each sample of 0 and 1 satisfies the `literals` (2, d), all of them.
+
+    >>> literals = np.array([[True, False, False], [False, True, False]])
+    >>> satisfies(literals, np.array([[1, 0, 1], [1, 1, 0]]))
+    array([ True, False])
+    """
+    X = np.asarray(X, dtype=bool)
+    return ~np.any((literals[0] & ~X) | (literals[1] & X), axis=1)
+
+
+# ---------------------------------------------------------------------------------------
+# How many examples
+# ---------------------------------------------------------------------------------------
+
+
+def exact_failure(n, eps, ends=1, mass=1.0):
+    """Prob[err > eps] = Pr(K < ends), K binomial(n, eps), of the tightest concept on the line.
+
+    A threshold has one end: the learnt one errs by more than eps if no sample falls in the first
+    eps of C*, which has probability (1 - eps)^n. An interval has two. The probability e that it
+    misses there, at both ends together, has Pr(e > eps) = (1 - eps)^n + n eps (1 - eps)^(n - 1):
+    at most one sample in a set of probability eps. So it is for every continuous law of X and every
+    C* of probability `mass` > eps; an error never exceeds the mass.
+
+    >>> round(exact_failure(n=2, eps=0.5), 12), round(exact_failure(n=2, eps=0.5, ends=2), 12)
+    (0.25, 0.75)
+    """
+    if eps >= mass:
+        return 0.0
+    return float(np.exp(binomial_log_pmf(np.arange(ends), n, eps)).sum())
+
+
+def failure_bound(n, eps, parts=1):
+    """s (1 - eps / s)^n >= Prob[err > eps], where an error is made of s = `parts`.
+
+    An error above eps has a part of probability above eps / s, in which no sample fell. A threshold
+    has one part, a box 2d, one along each face, and a conjunction 2d, one for each literal.
+
+    >>> failure_bound(n=2, eps=0.5), failure_bound(n=2, eps=0.5, parts=2)
+    (0.25, 1.125)
+    """
+    return parts * (1 - eps / parts) ** n
+
+
+def pac_sample_size(eps, delta, parts=1):
+    """N = (s / eps) ln(s / delta), rounded up: Prob[err > eps] < delta for all n > N.
+
+    For s (1 - eps / s)^n < s exp(-n eps / s). That one N serves every law of X and every C* of the
+    class makes the class PAC learnable. It rests on C* being in the class and on labels without
+    noise. `parts` are those of `failure_bound`.
+
+    Raises: ValueError unless eps and delta are in (0, 1).
+
+    >>> pac_sample_size(0.1, 0.05), pac_sample_size(0.1, 0.05, parts=4)  # threshold, rectangle
+    (30, 176)
+
+    Claims: learning_theory-14
+    """
+    _check_open(eps=eps, delta=delta)
+    return ceil(parts / eps * log(parts / delta))
+
+
+def finite_class_sample_size(eps, delta, m):
+    """(ln m + ln 1/delta) / eps, rounded up, for any learner without training errors.
+
+    Each of the m concepts that errs by more than eps is consistent with n examples with probability
+    (1 - eps)^n < exp(-n eps) at most. Without C* in the class it takes `hoeffding_sample_size`,
+    which grows as 1 / eps^2.
+
+    Raises: ValueError unless eps and delta are in (0, 1).
+
+    >>> finite_class_sample_size(0.1, 0.05, m=1000)
+    100
+    """
+    _check_open(eps=eps, delta=delta)
+    return ceil((log(m) + log(1 / delta)) / eps)
+
+
+# ---------------------------------------------------------------------------------------
+# With noise
+# ---------------------------------------------------------------------------------------
+
+
+def best_threshold(x, y):
+    """ERM over the concepts x >= t under 0-1 loss, in O(n log n): halfway between two samples.
+
+    The first of the best, as `decision_theory.cut_errors` lists them; -inf and inf are among them.
+
+    >>> best_threshold(np.array([1.0, 2.0, 3.0, 4.0]), np.array([0, 1, 0, 1]))
+    1.5
+    """
+    cuts, errors = cut_errors(x, y)
+    return float(cuts[errors.argmin()])
+
+
+def threshold_risk(t, t_star, noise=0.0):
+    """R(t) = eta + (1 - 2 eta) |t - t*|: X uniform on [0, 1], labels of x >= t* flipped with
+    probability eta, the `noise`. `t_star` is in [0, 1], and t is moved there.
+
+    The least risk is eta, at t*. A learner that takes in all positives ends at t = 0 for any noise
+    > 0: the class is learnt no more, though ERM still finds t*.
+
+    >>> round(float(threshold_risk(0.75, t_star=0.5, noise=0.1)), 12)
+    0.3
+    """
+    return noise + (1 - 2 * noise) * np.abs(np.clip(t, 0, 1) - t_star)
+
+
+# ---------------------------------------------------------------------------------------
+# Labellings
+# ---------------------------------------------------------------------------------------
+
+
+def all_labellings(n):
+    """All 2^n labellings of n points, in binary order: (2^n, n).
+
+    >>> all_labellings(2).tolist()
+    [[0, 0], [0, 1], [1, 0], [1, 1]]
+    """
+    return np.arange(2**n)[:, None] >> np.arange(n)[::-1] & 1
+
+
+def threshold_realises(X, y):
+    """Whether some x >= t has these labels y: no negative at or above a positive one; d = 1.
+
+    >>> X = np.array([[1.0], [2.0]])
+    >>> threshold_realises(X, np.array([0, 1])), threshold_realises(X, np.array([1, 0]))
+    (True, False)
+    """
+    x = X[:, 0]
+    return bool((x[y == 0] < smallest_positive(x, y == 1)).all())
+
+
+def box_realises(X, y):
+    """Whether some `Box` has these labels y: the tightest one has no negative. d = 1: intervals.
+
+    >>> X = np.array([[1.0], [2.0], [3.0]])
+    >>> box_realises(X, np.array([1, 1, 0])), box_realises(X, np.array([1, 0, 1]))
+    (True, False)
+    """
+    return not inside(tightest_box(X, y == 1), X[y == 0]).any()
+
+
+def half_space_realises(X, y):
+    """Whether some w^T x + b > 0 has these labels y: the convex hulls of the two parts are apart.
+
+    See `optimization.separating_hyperplane`; one label for all is realised by w = 0.
+
+    >>> X = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
+    >>> [half_space_realises(X, np.array(y)) for y in ([0, 1, 0, 1], [0, 0, 1, 1])]
+    [True, False]
+    """
+    if np.all(y == y[0]):
+        return True
+    return closest_points(X[y == 1], X[y == 0]).distance > 0
+
+
+def sine_frequency(y):
+    """The w with [sin(w x_i) > 0] = y_i at x_i = 10^-i, whatever the labels y:
+
+        w = pi (1 + sum_i (1 - y_i) 10^i)
+
+    In w x_i / pi the terms after the i-th are even, and those before, with 10^-i, lie in (0, 1):
+    the i-th alone decides. One parameter, and yet no finite VC dimension.
+
+    Raises: ValueError for more labels than the digits of a float can hold.
+
+    >>> y = np.array([1, 0, 0, 1])
+    >>> (np.sin(sine_frequency(y) * 10.0 ** -np.arange(1, 5)) > 0).astype(int)
+    array([1, 0, 0, 1])
+    """
+    if len(y) > SINE_DIGITS:
+        raise ValueError(f"y must have at most {SINE_DIGITS} labels; got {len(y)}")
+    return float(np.pi * (1 + (1 - np.asarray(y)) @ 10.0 ** np.arange(1, len(y) + 1)))
+
+
+def radon_labels(X):
+    """A labelling of d + 2 points that no half space of R^d has, y_i = [a_i > 0] with
+
+        sum_i a_i = 0,   sum_i a_i x_i = 0,   a != 0 .
+
+    Then sum_i a_i f(x_i) = 0 for every f(x) = w^T x + b, and could not be if f(x_i) > 0 exactly
+    where a_i > 0. Radon: the hulls of the two parts have a common point.
+
+    Raises: ValueError unless X is (d + 2, d).
+
+    >>> y = radon_labels(np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]))
+    >>> bool(y[0] == y[1] != y[2] == y[3])
+    True
+    """
+    n, d = X.shape
+    if n != d + 2:
+        raise ValueError(f"X must be (d + 2, d); got {X.shape}")
+    a = np.linalg.svd(augment(X).T)[2][-1]
+    return (a > 0).astype(int)
+
+
+def dichotomies(X, realises):
+    """The class as the points X see it: all their labellings that it realises, (g, n).
+
+    All 2^n are tried, so keep n small. g, the growth of the class there, counts all it can tell
+    apart: a class that is infinite is a finite H on a finite domain. `realises` (X, y) tells
+    whether a concept of the class has the labels y, as `box_realises`.
+
+    >>> dichotomies(np.array([[3.0], [7.0]]), threshold_realises).tolist()
+    [[0, 0], [0, 1], [1, 1]]
+    """
+    Y = all_labellings(len(X))
+    return Y[[realises(X, y) for y in Y]]
+
+
+# ---------------------------------------------------------------------------------------
+# VC dimension
+# ---------------------------------------------------------------------------------------
+
+
+def shatters(H, sets):
+    """Whether the class H, predictions 0 and 1, has all 2^r labellings of each set of r points.
+
+    `sets` (S, r) are the columns of H in each. Returns: (S,).
+
+    >>> H = np.array([[0, 0], [0, 1], [1, 1]])
+    >>> shatters(H, np.array([[0, 1]])), shatters(H, np.array([[0], [1]]))
+    (array([False]), array([ True,  True]))
+    """
+    S, r = sets.shape
+    seen = np.zeros((S, 2**r), dtype=bool)
+    for h in H:
+        seen[np.arange(S), h[sets] @ 2 ** np.arange(r)] = True
+    return seen.all(axis=1)
+
+
+def vc_dimension(H):
+    """The size of the largest set of points that H (m, k) shatters, by trying them all.
+
+    If a set is shattered its subsets are, so that the search ends at the first size without any.
+    Of a class on a larger domain, seen at k points as `dichotomies`, it is a lower bound.
+
+    >>> x = np.arange(5.0)[:, None]
+    >>> vc_dimension(dichotomies(x, threshold_realises)), vc_dimension(dichotomies(x, box_realises))
+    (1, 2)
+    """
+    k, size = H.shape[1], 0
+    while size < k and shatters(H, np.array(list(combinations(range(k), size + 1)))).any():
+        size += 1
+    return size
+
+
+def sauer_bound(n, d):
+    """sum_{i <= d} C(n, i): more labellings of n points a class of VC dimension d cannot have.
+
+    All 2^n for n <= d, and then a polynomial in n of degree d. Exact, a Python integer.
+
+    >>> [sauer_bound(n, d=1) for n in range(4)], sauer_bound(4, d=2)
+    ([1, 2, 3, 4], 11)
+    """
+    return sum(comb(n, i) for i in range(d + 1))
+
+
+def vc_bound(n, t, d):
+    """4 S(2n) exp(-n t^2 / 8) >= Pr(sup_h |R_n(h) - R(h)| > t), S(n) the `sauer_bound`, 0-1 loss.
+
+    For every law and every class of VC dimension d: S is a polynomial, and the bound tends to 0.
+    Above 1 it is 1, for all it says.
+
+    >>> vc_bound(n=1000, t=0.1, d=1), round(vc_bound(n=20000, t=0.1, d=1), 6)
+    (1.0, 2e-06)
+    """
+    return exp(min(0.0, log(4 * sauer_bound(2 * n, d)) - n * t**2 / 8))
+
+
+def vc_radius(n, delta, d):
+    """The t with 4 S(2n) exp(-n t^2 / 8) = delta: all risks of the class are within it, but for
+    probability `delta`.
+
+    Raises: ValueError unless delta is in (0, 1).
+
+    >>> t = vc_radius(1000, delta=0.05, d=1)
+    >>> round(t, 3), round(vc_bound(1000, t, d=1), 12)
+    (0.31, 0.05)
+    """
+    _check_open(delta=delta)
+    return sqrt(8 / n * (log(4 * sauer_bound(2 * n, d)) - log(delta)))
+
+
+def vc_sample_size(t, delta, d):
+    """The least n with `vc_bound` <= delta, which rises nearly in proportion to d.
+
+    The bound rises from above 1, then falls for good: it crosses delta once.
+
+    Raises: ValueError unless t and delta are in (0, 1).
+
+    >>> vc_sample_size(0.1, 0.05, d=1), vc_sample_size(0.1, 0.05, d=3)
+    (11544, 28341)
+    """
+    _check_open(t=t)
+    n = 1
+    while vc_radius(n, delta, d) > t:
+        n *= 2
+    return bisect_left(range(n), True, key=lambda i: i > 0 and vc_radius(i, delta, d) <= t)
+
+
+# ---------------------------------------------------------------------------------------
+# No free lunch
+# ---------------------------------------------------------------------------------------
+#
+# A learner is a function of training points x (n,), their labels y (n,) and k, the points being
+# 0, ..., k - 1; it returns the labels h (k,) that it predicts. Points of training are known again.
+
+
+def constant(x, y, k):
+    """0 everywhere, whatever the training points x are labelled.
+
+    >>> constant(np.array([1, 2]), np.array([1, 1]), k=4)
+    array([0, 0, 0, 0])
+    """
+    return np.zeros(k, dtype=int)
+
+
+def memoriser(x, y, k):
+    """The labels y at the training points x, 0 at all others of the k.
+
+    >>> memoriser(np.array([1, 2]), np.array([1, 1]), k=4)
+    array([0, 1, 1, 0])
+    """
+    h = np.zeros(k, dtype=int)
+    h[x] = y
+    return h
+
+
+def majority(x, y, k):
+    """The more frequent label of the training points x, 0 if both are, at all k points.
+
+    >>> majority(np.array([1, 2]), np.array([1, 1]), k=4)
+    array([1, 1, 1, 1])
+    """
+    return np.full(k, int(2 * np.sum(y) > len(y)))
+
+
+def nearest_neighbor(x, y, k):
+    """The label of the nearest training point of x, the first of equally near ones; k points.
+
+    >>> nearest_neighbor(np.array([0, 3]), np.array([0, 1]), k=4)
+    array([0, 0, 1, 1])
+    """
+    distance = np.abs(np.arange(k)[:, None] - x)
+    return y[distance.argmin(axis=1)]
+
+
+def off_training_error(F, H, p, x, q=None, *, seen=False):
+    """J(F, D) = sum_h q_h sum_{x not in D} p(x) [1 - delta(F(x), h(x))]: errors on unseen points.
+
+    q_h is the probability that the learner, trained on D, ends with h; one that leaves nothing to
+    chance has one h. MLN prints the sum over x *in* D, which `seen` takes: a memoriser then never
+    errs, and "no free lunch" would be false (learning_theory-19).
+
+    x : (n,), the points of D.
+    q : (m,), the probabilities of the rows of H, or None for equal ones.
+
+    Returns: (...), for each of the targets F.
+
+    >>> F, p = np.array([1, 1, 0, 1]), np.full(4, 0.25)
+    >>> H = memoriser(np.array([0, 1]), F[:2], k=4)[None]
+    >>> float(off_training_error(F, H, p, x=np.array([0, 1])))
+    0.25
+
+    Claims: learning_theory-18
+    """
+    q = np.full(len(H), 1 / len(H)) if q is None else q
+    counted = np.where(np.isin(np.arange(len(p)), x) == seen, p, 0.0)
+    return (F[..., None, :] != H) @ counted @ q
+
+
+def errors_on_targets(learner, x, p, *, seen=False):
+    """J(F, D) for each of the 2^k targets F, D being the training points x, labelled by F.
+
+    Of the targets that agree on D half have either label at an unseen point, whatever h says there:
+    the sum over all F is 2^k / 2 times the probability of the unseen points, for every `learner`.
+    `seen` is that of `off_training_error`.
+
+    >>> p = np.full(4, 0.25)
+    >>> [float(errors_on_targets(a, np.array([0, 1]), p).sum()) for a in (memoriser, majority)]
+    [4.0, 4.0]
+    >>> [float(errors_on_targets(a, np.array([0, 1]), p, seen=True).sum())
+    ...  for a in (memoriser, majority)]  # as printed
+    [0.0, 2.0]
+    """
+    k = len(p)
+    targets = all_labellings(k)
+    J = np.empty(len(targets))
+    for y in np.unique(targets[:, x], axis=0):
+        agree = (targets[:, x] == y).all(axis=1)
+        J[agree] = off_training_error(targets[agree], learner(x, y, k)[None], p, x, seen=seen)
+    return J
+
+
+def expected_errors(learner, n, p, *, seen=False):
+    """sum_D Pr[D | F] J(F, D) for each target F: D ranges over all k^n draws of n points by p.
+
+    No free lunch: over all F it sums to the same for every `learner`. Better on some targets is
+    worse on others. `seen` is that of `off_training_error`.
+
+    Returns: (2^k,), the targets in the order of `all_labellings`.
+
+    >>> p = np.array([0.5, 0.5])
+    >>> expected_errors(constant, 1, p), expected_errors(majority, 1, p)
+    (array([0.  , 0.25, 0.25, 0.5 ]), array([0. , 0.5, 0.5, 0. ]))
+    """
+    draws = np.indices((len(p),) * n).reshape(n, -1).T
+    return sum(np.prod(p[x]) * errors_on_targets(learner, x, p, seen=seen) for x in draws)
