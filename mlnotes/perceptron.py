@@ -55,7 +55,7 @@ __all__ = [
     "mistake_bound_from", "adaline", "max_eta", "Perceptron", "Adaline",
 ]  # fmt: skip
 
-FIRST_BLOCK = 32  # samples that are scored together after a mistake; the blocks double
+FIRST_BLOCK, LAST_BLOCK = 32, 1024  # samples scored together after a mistake; they double
 
 
 # ---------------------------------------------------------------------------------------
@@ -165,52 +165,61 @@ def perceptron(X, y, w0=None, *, eta=1.0, rng=None):
     """
     w, wrong, mistakes = _start(X, w0), np.arange(0), np.inf
     while True:
-        yield PerceptronState(w, wrong, mistakes, float(loss(y, decision(X, w)).sum()))
+        f = decision(X, w)
+        yield PerceptronState(w, wrong, mistakes, float(loss(y, f).sum()))
         if mistakes == 0:
             return
         order = _order(len(X), rng)
-        w, wrong = sweep(X[order], y[order], w, eta=eta)
-        wrong = order[wrong]
+        rest = order[_first(is_mistake(y, f)[order]) :]  # before it w stands still
+        w, wrong = sweep(X, y, w, eta=eta, order=rest)
         mistakes = len(wrong)
 
 
-def sweep(X, y, w, *, eta=1.0):
-    """One pass: for i = 1, ..., n, if y_i w^T x_i <= 0 then w <- w + eta y_i x_i.
+def _first(hits):
+    """Where the first of the hits is; behind the last place if there is none."""
+    return int(hits.argmax()) if hits.any() else len(hits)
 
-    A sample that its own update leaves wrong waits for the next pass, as x = 1 does here.
 
-    Returns: w (d,), and the list of the m samples that were mistakes when their turn came.
+def sweep(X, y, w, *, eta=1.0, order=None):
+    """One pass: for i in `order`, if y_i w^T x_i <= 0 then w <- w + eta y_i x_i.
+
+    A sample that its own update leaves wrong waits for the next pass, as x = 1 does here. None
+    stands for the order 1, ..., n.
+
+    Returns: w (d,), and the m samples (m,) that were mistakes when their turn came.
 
     >>> sweep(np.array([[1.0], [2.0], [3.0]]), np.array([1, 1, 1]), w=np.array([-1.5]))
-    (array([1.5]), [0, 1])
+    (array([1.5]), array([0, 1]))
     """
     wrong = []
-    for i, after in _mistakes(X, y, w, eta):
+    for i, after in _mistakes(X, y, w, eta, np.arange(len(X)) if order is None else order):
         wrong.append(i)
         w = after
-    return w, wrong
+    return w, np.array(wrong, dtype=int)
 
 
-def _mistakes(X, y, w, eta):
+def _mistakes(X, y, w, eta, order):
     """The mistakes of one pass, each with the weights after it."""
-    i = -1
-    while (i := _next_mistake(X, y, w, i + 1)) is not None:
+    place = -1
+    while (place := _next_mistake(X, y, w, order, place + 1)) < len(order):
+        i = int(order[place])
         w = w + eta * y[i] * X[i]
         yield i, w
 
 
-def _next_mistake(X, y, w, start, block=FIRST_BLOCK):
-    """The first mistake of w from sample `start` on, or None.
+def _next_mistake(X, y, w, order, start, block=FIRST_BLOCK):
+    """The place in `order`, from `start` on, of the first mistake of w; its length without one.
 
-    Until then w stands still, so that one product scores a whole block; the blocks double.
+    Until then w stands still, so that one product scores a whole block; the blocks double, as
+    long as they stay in the cache.
     """
-    while start < len(X):
-        rows = slice(start, start + block)
-        wrong = is_mistake(y[rows], decision(X[rows], w))
-        if wrong.any():
-            return start + int(wrong.argmax())
-        start, block = start + block, 2 * block
-    return None
+    while start < len(order):
+        rows = order[start : start + block]
+        place = _first(is_mistake(y[rows], decision(X[rows], w)))
+        if place < len(rows):
+            return start + place
+        start, block = start + block, min(2 * block, LAST_BLOCK)
+    return len(order)
 
 
 def _start(X, w0):
@@ -246,9 +255,9 @@ def updates(X, y, w0=None, *, eta=1.0, rng=None):
     yield Update(w, -1, made)
     while made > before:
         before, order = made, _order(len(X), rng)
-        for i, after in _mistakes(X[order], y[order], w, eta):
+        for i, after in _mistakes(X, y, w, eta, order):
             w, made = after, made + 1
-            yield Update(w, int(order[i]), made)
+            yield Update(w, i, made)
 
 
 # ---------------------------------------------------------------------------------------

@@ -499,7 +499,7 @@ def test_sweep_over_many_blocks_is_the_loop_over_samples(rng):
     for i in range(3000):
         if y[i] * (literal @ X[i]) <= 0:
             literal, expected = literal + 0.1 * y[i] * X[i], [*expected, i]
-    assert wrong == expected and wrong[0] >= 2900
+    assert wrong.tolist() == expected and wrong[0] >= 2900
     np.testing.assert_allclose(w, literal, rtol=1e-12)
 
 
