@@ -347,8 +347,8 @@ def newton(f, gradient, hessian, x0):
 def newton_direction(H, gradient):
     """p = -(H + shift I)^-1 gradient, with shift = 0 if H is positive definite.
 
-    Otherwise -H^-1 gradient may point uphill. Then shift is the first of 1e-8, 1e-7, ... of H's
-    largest entry that makes H + shift/2 I positive definite, and so gradient^T p < 0.
+    Otherwise -H^-1 gradient may point uphill, or not exist. Then shift is the first of 1e-8, 1e-7,
+    ... of H's largest entry that makes H + shift/2 I positive definite, and so gradient^T p < 0.
 
     Raises: ValueError if H is not finite.
 
@@ -358,17 +358,12 @@ def newton_direction(H, gradient):
     shift, largest = 0.0, np.abs(H).max() or 1.0
     if not np.isfinite(largest):
         raise ValueError("H must be finite; it contains NaN or infinity")
-    while not _is_positive_definite(H + shift / 2 * np.eye(len(H))):
-        shift = max(10 * shift, SMALLEST_SHIFT * largest)
-    return -np.linalg.solve(H + shift * np.eye(len(H)), gradient)
-
-
-def _is_positive_definite(H):
-    try:
-        np.linalg.cholesky(H)
-    except np.linalg.LinAlgError:
-        return False
-    return True
+    while True:
+        try:
+            np.linalg.cholesky(H + shift / 2 * np.eye(len(H)))
+            return -np.linalg.solve(H + shift * np.eye(len(H)), gradient)
+        except np.linalg.LinAlgError:  # rounding may hide from the one what the other sees
+            shift = max(10 * shift, SMALLEST_SHIFT * largest)
 
 
 # ---------------------------------------------------------------------------------------
