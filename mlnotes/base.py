@@ -2,6 +2,7 @@
 
 Contents
     The loop        iterate, Run
+    Memory          row_blocks
     Input           check_samples, check_labels, check_targets, check_weights, check_number,
                     check_choice, check_flag, check_random_state
     Labels          one_vs_rest
@@ -26,11 +27,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 __all__ = [
-    "iterate", "Run", "check_samples", "check_labels", "check_targets", "check_weights",
-    "check_number", "check_choice", "check_flag", "check_random_state", "one_vs_rest",
-    "Estimator", "Classifier", "LinearClassifier", "Regressor", "Transformer", "Clusterer",
-    "DensityEstimator", "NotFittedError", "ConvergenceWarning", "DataConversionWarning",
-    "shared",
+    "iterate", "Run", "row_blocks", "check_samples", "check_labels", "check_targets",
+    "check_weights", "check_number", "check_choice", "check_flag", "check_random_state",
+    "one_vs_rest", "Estimator", "Classifier", "LinearClassifier", "Regressor", "Transformer",
+    "Clusterer", "DensityEstimator", "NotFittedError", "ConvergenceWarning",
+    "DataConversionWarning", "shared",
 ]  # fmt: skip
 
 
@@ -85,6 +86,23 @@ def iterate(states, rule, tol, max_iter):
     else:
         converged = True
     return Run(state, np.array(history), n_iter, converged)
+
+
+# ---------------------------------------------------------------------------------------
+# Memory
+# ---------------------------------------------------------------------------------------
+
+
+def row_blocks(n, step):
+    """Slices that share out n rows, `step` at a time and one at least.
+
+    What is worked on a block at a time takes the memory of a block, and stays in the cache.
+
+    >>> row_blocks(5, 2)
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    step = max(1, step)
+    return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
 
 # ---------------------------------------------------------------------------------------

@@ -55,9 +55,10 @@ from mlnotes.base import (
     check_samples,
     check_weights,
     iterate,
+    row_blocks,
     shared,
 )
-from mlnotes.density import squared_distances
+from mlnotes.density import squared_distances, squared_norms
 
 __all__ = [
     "euclidean", "manhattan", "gower", "pair_covariance", "mahalanobis",
@@ -80,9 +81,8 @@ RESIDUAL = 1e-10  # of an eigenvector, relative to L
 
 
 def _blocks(n, width):
-    """Slices of n rows of that width, a block each."""
-    step = max(1, BLOCK // width)
-    return [slice(start, start + step) for start in range(0, n, step)]
+    """Slices of n rows of that width, a BLOCK each."""
+    return row_blocks(n, BLOCK // width)
 
 
 def _check_clusters(K, n, name="K"):
@@ -95,10 +95,6 @@ def _check_clusters(K, n, name="K"):
 # ---------------------------------------------------------------------------------------
 # Dissimilarity
 # ---------------------------------------------------------------------------------------
-
-
-def _squared_norms(X):
-    return np.einsum("ij,ij->i", X, X)
 
 
 def euclidean(X, Y=None):
@@ -230,7 +226,7 @@ def loss(X, centers, labels=None, sample_weight=None):
     Claims: clustering-07
     """
     labels = nearest(X, centers)[0] if labels is None else labels
-    return float(_squared_norms(X - centers[labels]) @ _weights(X, sample_weight))
+    return float(squared_norms(X - centers[labels]) @ _weights(X, sample_weight))
 
 
 def _weights(X, sample_weight):
@@ -327,7 +323,7 @@ def best_partition(X, K):
     between = 0
     for k in range(K):
         R_k = (P == k).astype(float)
-        between = between + _squared_norms(R_k @ centered) / R_k.sum(axis=1)
+        between = between + squared_norms(R_k @ centered) / R_k.sum(axis=1)
     return P[between.argmax()]
 
 
@@ -399,7 +395,7 @@ def lloyd(X, centers, sample_weight=None):
             mu = centers - origin
             labels = search.nearest(mu, labels)
             sums = running.of(labels)
-            J = float(spread - 2 * np.vdot(mu, sums[:-1].T) + sums[-1] @ _squared_norms(mu))
+            J = float(spread - 2 * np.vdot(mu, sums[:-1].T) + sums[-1] @ squared_norms(mu))
             if J < CANCELLED * spread:
                 cancelled, origin = True, np.zeros_like(origin)
                 running = _RunningSums(_columns(X, origin), K, search.squares, sample_weight)
@@ -432,7 +428,7 @@ def _columns(X, origin):
 
 def _scores(mu):
     """W (K, d + 1), such that W (x, 1) is mu^T x - ||mu||^2 / 2, largest for the nearest mu."""
-    return np.column_stack([mu, -_squared_norms(mu) / 2])
+    return np.column_stack([mu, -squared_norms(mu) / 2])
 
 
 class _Search:
@@ -536,7 +532,7 @@ def fill_empty(X, centers, labels, sample_weight=None):
     array([0, 0, 1])
     """
     labels, w = labels.copy(), _weights(X, sample_weight)
-    squares = _squared_norms(X - centers[labels])
+    squares = squared_norms(X - centers[labels])
     share = w * squares * (squares > (SAME * np.abs(X).max()) ** 2)
     members = np.bincount(labels, w > 0, len(centers))
     for k in np.flatnonzero(members == 0):
@@ -886,16 +882,16 @@ def ward(X):
 def _nearest_means(mu, size, asked):
     """For each cluster that is asked, the one it is nearest to by Ward, and its distance."""
     centered, near = mu - mu.mean(axis=0), np.empty(len(asked), dtype=np.intp)
-    squares, ones = _squared_norms(centered), np.ones(len(mu))
+    squares, ones = squared_norms(centered), np.ones(len(mu))
     A = np.column_stack([centered, squares, ones])
     B = np.column_stack([-2 * centered, ones, squares]).T
     for rows in _blocks(len(asked), len(mu)):
         i = asked[rows]
         near[rows] = _nearest_by_ward(A[i] @ B, size, i)
-        close = _squared_norms(mu[i] - mu[near[rows]]) < CANCELLED * squares[i]
+        close = squared_norms(mu[i] - mu[near[rows]]) < CANCELLED * squares[i]
         i = i[close]
         near[rows][close] = _nearest_by_ward(squared_distances(mu[i], mu), size, i)
-    difference, n_a, n_b = _squared_norms(mu[asked] - mu[near]), size[asked], size[near]
+    difference, n_a, n_b = squared_norms(mu[asked] - mu[near]), size[asked], size[near]
     return near, 2 * n_a * n_b / (n_a + n_b) * difference
 
 
@@ -1197,7 +1193,7 @@ def _mean_variance(X, w):
     """The variance of the features, their mean."""
     w = _weights(X, w)
     origin = w @ X / w.sum()
-    parts = [w[rows] @ _squared_norms(X[rows] - origin) for rows in _blocks(*X.shape)]
+    parts = [w[rows] @ squared_norms(X[rows] - origin) for rows in _blocks(*X.shape)]
     return float(sum(parts) / w.sum() / X.shape[1])
 
 

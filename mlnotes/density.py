@@ -9,7 +9,8 @@ Contents
     From counts to densities   count_density, relative_deviation
     The histogram              histogram_density
     Parzen windows             hypercube, gaussian_window, parzen
-    Balls and distances        ball_volume, squared_distances, exact_squared_distances
+    Balls and distances        ball_volume, squared_distances, squared_norms,
+                               exact_squared_distances
     Kernels                    KERNELS, Kernel, log_kernel, log_kernel_integral, sample_kernel,
                                kernel_log_density
     How far from the truth     NormalMixture, kernel_mixture, inner_product,
@@ -50,16 +51,18 @@ from mlnotes.base import (
     check_random_state,
     check_samples,
     check_weights,
+    row_blocks,
 )
 from mlnotes.probability import gauss_legendre, log_sum_exp, normal_log_density, sample_atoms
 
 __all__ = [
     "count_density", "relative_deviation", "histogram_density", "hypercube", "gaussian_window",
-    "parzen", "ball_volume", "squared_distances", "exact_squared_distances", "KERNELS", "Kernel",
-    "log_kernel", "log_kernel_integral", "sample_kernel", "kernel_log_density", "NormalMixture",
-    "kernel_mixture", "inner_product", "integrated_squared_error", "normal_mise", "scott",
-    "silverman", "leave_one_out", "best_bandwidth", "nearest_samples", "knn_density",
-    "class_counts", "knn_joint_density", "knn_posterior", "KernelDensity",
+    "parzen", "ball_volume", "squared_distances", "squared_norms", "exact_squared_distances",
+    "KERNELS", "Kernel", "log_kernel", "log_kernel_integral", "sample_kernel",
+    "kernel_log_density", "NormalMixture", "kernel_mixture", "inner_product",
+    "integrated_squared_error", "normal_mise", "scott", "silverman", "leave_one_out",
+    "best_bandwidth", "nearest_samples", "knn_density", "class_counts", "knn_joint_density",
+    "knn_posterior", "KernelDensity",
 ]  # fmt: skip
 
 BLOCK = 2**17  # numbers held at a time: a megabyte, which stays in a processor's cache
@@ -170,8 +173,7 @@ def parzen(x, X, h, window=hypercube):
 def _blocks(x, X, each=1):
     """Slices of x, so short that `each` numbers for each point and sample make up one BLOCK."""
     _check_columns(x, X)
-    step = max(1, BLOCK // (each * len(X)))
-    return (slice(start, start + step) for start in range(0, len(x), step))
+    return row_blocks(len(x), BLOCK // (each * len(X)))
 
 
 def _check_columns(x, X):
@@ -222,7 +224,7 @@ def squared_distances(X, Y=None):
     A = X - origin
     B = A if Y is X else Y - origin
     with np.errstate(over="ignore", invalid="ignore"):  # beyond the range of floating point
-        D, aa, bb = A @ B.T, _squared_norms(A), _squared_norms(B)
+        D, aa, bb = A @ B.T, squared_norms(A), squared_norms(B)
         for rows in _blocks(X, Y):
             block, terms = D[rows], aa[rows, None] + bb
             block *= -2
@@ -234,13 +236,18 @@ def squared_distances(X, Y=None):
 
 def _repair(D, wrong, X, Y):
     """Write ||x - y||^2 into D (n, m) where it is `wrong`, a block of numbers at a time."""
-    pairs, step = np.flatnonzero(wrong), max(1, BLOCK // X.shape[1])
-    for start in range(0, len(pairs), step):
-        i, j = np.divmod(pairs[start : start + step], len(Y))
-        D[i, j] = _squared_norms(X[i] - Y[j])
+    pairs = np.flatnonzero(wrong)
+    for part in row_blocks(len(pairs), BLOCK // X.shape[1]):
+        i, j = np.divmod(pairs[part], len(Y))
+        D[i, j] = squared_norms(X[i] - Y[j])
 
 
-def _squared_norms(X):
+def squared_norms(X):
+    """||x||^2 of every row of X: (n,).
+
+    >>> squared_norms(np.array([[3.0, 4.0]]))
+    array([25.])
+    """
     return np.einsum("ij,ij->i", X, X)
 
 

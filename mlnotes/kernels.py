@@ -61,6 +61,7 @@ from mlnotes.base import (
     check_samples,
     check_targets,
     check_weights,
+    row_blocks,
 )
 from mlnotes.density import squared_distances
 from mlnotes.optimization import box, solve_qp
@@ -391,8 +392,8 @@ def _city_block(X, Z):
 
 def _decay(D, gamma):
     """exp(-gamma D), in the place of D."""
-    for start in range(0, len(D), ROWS):
-        block = D[start : start + ROWS]
+    for rows in row_blocks(len(D), ROWS):
+        block = D[rows]
         block *= -gamma
         np.exp(block, out=block)
     return D
@@ -1033,9 +1034,5 @@ class KernelRidge(Regressor):
     def predict(self, X):
         """f(x) of every sample: (n,)."""
         X, how = self._check_fitted(X), self._kernel()
-        step = max(1, BLOCK // len(self.X_fit_))
-        parts = (
-            gram(X[start : start + step], self.X_fit_, **how) @ self.dual_coef_
-            for start in range(0, len(X), step)
-        )
-        return np.concatenate(list(parts))
+        blocks = row_blocks(len(X), BLOCK // len(self.X_fit_))
+        return np.concatenate([gram(X[b], self.X_fit_, **how) @ self.dual_coef_ for b in blocks])

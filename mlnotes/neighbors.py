@@ -54,6 +54,7 @@ from mlnotes.base import (
     check_number,
     check_samples,
     check_targets,
+    row_blocks,
 )
 from mlnotes.clustering import euclidean, manhattan
 from mlnotes.decision_theory import log_evidence, posterior
@@ -123,7 +124,7 @@ def distances(x, X, p=2):
     if p in (1, 2):
         return manhattan(x, X) if p == 1 else euclidean(x, X)
     D = np.empty((len(x), len(X)))
-    for rows in _blocks(len(x), BLOCK // X.size):
+    for rows in row_blocks(len(x), BLOCK // X.size):
         D[rows] = norm(x[rows, None] - X, p)
     return D
 
@@ -131,12 +132,6 @@ def distances(x, X, p=2):
 def _check_order(p):
     if not (isinstance(p, Real) and p >= 1):
         raise ValueError(f"p must be a number >= 1: no norm otherwise; got {p!r}")
-
-
-def _blocks(n, step):
-    """Slices of n rows, `step` at a time and one at least."""
-    step = max(1, step)
-    return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
 
 # ---------------------------------------------------------------------------------------
@@ -182,7 +177,7 @@ def _check_query(x, X, k):
 
 def _by_sorting(x, X, k, p):
     """The neighbours of one block of queries after the other, from all their distances."""
-    for rows in _blocks(len(x), BLOCK // len(X)):
+    for rows in row_blocks(len(x), BLOCK // len(X)):
         D = distances(x[rows], X, p)
         rim = np.partition(D, k - 1, axis=1)[:, k - 1 : k]
         i, j = np.nonzero(D <= rim)
@@ -232,7 +227,7 @@ def _screened(x, X, k, number, place, at):
     that they go by and rise in the feature `place`, which the queries have too, `at`.
     """
     A, B, squares, c, unit = _factors(x, X)
-    for rows in _blocks(len(x), max(QUERIES, BLOCK // min(len(X), SAMPLES))):
+    for rows in row_blocks(len(x), max(QUERIES, BLOCK // min(len(X), SAMPLES))):
         m, near, todo = rows.stop - rows.start, None, _around(place, at[rows], k)
         while todo:
             columns = todo.pop()
@@ -277,11 +272,11 @@ def _factors(x, X):
     c = 4 * (d + 8) * SINGLE.eps
     A, B = (np.empty((len(points), d + 1), dtype=np.float32) for points in (x, X))
     squares = np.empty(len(x))
-    for rows in _blocks(len(x), BLOCK // d):
+    for rows in row_blocks(len(x), BLOCK // d):
         a = x[rows] / unit - origin
         squares[rows] = np.einsum("ij,ij->i", a, a)
         A[rows, :d], A[rows, d] = -2 * a, 1.0
-    for rows in _blocks(len(X), BLOCK // d):
+    for rows in row_blocks(len(X), BLOCK // d):
         b = X[rows] / unit - origin
         B[rows, :d], B[rows, d] = b, (1 - c) * np.einsum("ij,ij->i", b, b)
     return A, B, squares, c, unit
@@ -306,7 +301,7 @@ def _pair_distances(x, X, i, j):
     """||x_i - X_j|| of pairs of rows, as it stands."""
     r = np.empty(len(i))
     with np.errstate(over="ignore"):  # infinitely far, in floating point
-        for part in _blocks(len(i), BLOCK // X.shape[1]):
+        for part in row_blocks(len(i), BLOCK // X.shape[1]):
             r[part] = norm(x[i[part]] - X[j[part]])
     return r
 
