@@ -358,3 +358,24 @@ def test_ica_axes_lie_along_the_sides_and_principal_axes_are_perpendicular():
         assert abs(lowest[0] - angle) < 5
         assert value == pytest.approx(lowest[1], abs=0.02)
     assert len(chosen) == 2 and curve[:, 1].max() > chosen[:, 1].max() + 0.3
+
+
+# ---------------------------------------------------------------------------------------
+# Where it starts
+# ---------------------------------------------------------------------------------------
+
+
+def test_given_first_directions_are_where_it_starts(rng):
+    X = rng.laplace(size=(500, 2)) @ np.array([[1.0, 2.0], [0.0, 1.0]])
+    first = rng.normal(size=(2, 2))
+    model = FastICA(w_init=first).fit(X)
+    again = FastICA(w_init=first.tolist(), random_state=5).fit(X)
+    np.testing.assert_array_equal(model.components_, again.components_)
+    solved = FastICA(w_init=model.components_ @ np.linalg.pinv(model.whitening_), tol=1e-3).fit(X)
+    assert solved.n_iter_ == 1 < model.n_iter_
+
+
+@pytest.mark.parametrize("w_init", [np.eye(3), "eye", [[1.0, np.nan], [0.0, 1.0]]])
+def test_first_directions_of_another_shape_are_refused(rng, w_init):
+    with pytest.raises(ValueError, match="^w_init must "):
+        FastICA(w_init=w_init).fit(rng.normal(size=(9, 2)))

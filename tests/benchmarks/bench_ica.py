@@ -15,14 +15,15 @@ def eight_sources():
     rng = np.random.default_rng(0)
     S = np.hstack([rng.uniform(-1, 1, size=(20_000, 4)), rng.laplace(size=(20_000, 4))])
     X = S @ rng.normal(size=(8, 8))
+    how = {"tol": 1e-8, "w_init": rng.normal(size=(8, 8))}
 
     def ours():
-        return FastICA(tol=1e-8, random_state=0).fit(X)
+        return FastICA(**how).fit(X)
 
     def theirs():
         from sklearn.decomposition import FastICA
 
-        return FastICA(tol=1e-8, random_state=0, whiten_solver="eigh").fit(X)
+        return FastICA(whiten_solver="eigh", **how).fit(X)
 
     def distance(model):
         return float(np.sum(contrast(model.transform(X)).distance ** 2))
