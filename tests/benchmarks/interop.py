@@ -36,19 +36,28 @@ CHECKED_WITH = {
     # samples in a hyperplane, whose normal law has no density
     "QuadraticDiscriminantAnalysis": {"reg_param": 0.1},
     "SharedCovarianceClassifier": {"reg_param": 0.1},
+    # one check asks for the way back, which is learnt on demand
+    "KernelPCA": {"fit_inverse_transform": True},
+    # weights and repetitions, compared to more digits than their default tolerance gives; gamma
+    # "scale" looks at X without its weights, and nu = 1/2 is too much for some unequal classes
+    "SVC": {"tol": 1e-9, "gamma": "auto"},
+    "NuSVC": {"tol": 1e-9, "gamma": "auto", "nu": 0.2},
 }
 # (class, parameter): why its default is not that of scikit-learn's class of the same name
 OTHER_DEFAULTS = {
     ("SelectKBest", "score_func"): "mutual information, as in the notes, and not an F-test",
+    **{(kind, "cache_size"): "enough for 10,000 samples" for kind in ("SVC", "NuSVC")},
 }
 # (class, method): why it is missing, or does not take what scikit-learn's takes
 NOT_THERE = {
     ("Perceptron", "fit"): "a repeated sample may be a mistake twice in a pass, a weighted one not",
+    **{(kind, "predict_proba"): "a machine has scores" for kind in ("SVC", "NuSVC")},
 }
 # (class, attribute): why its shape is not that of scikit-learn's
 OTHER_SHAPES = {
     ("DecisionTreeClassifier", "tree_"): "arrays to read, where scikit-learn has an object",
     ("DecisionTreeRegressor", "tree_"): "arrays to read, where scikit-learn has an object",
+    **{(kind, "n_iter_"): "that of the longest run, as everywhere" for kind in ("SVC", "NuSVC")},
 }
 
 ROUNDING = 1e-9

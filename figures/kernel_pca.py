@@ -1,0 +1,82 @@
+"""Lecture figures of the kernel_pca chapter."""
+
+import numpy as np
+
+from mlnotes.datasets import make_rings
+from mlnotes.kernel_pca import KernelPCA
+from mlnotes.kernels import gaussian, linear, ring_map
+from mlnotes.plotting import (
+    GREY,
+    INK,
+    draw_contours,
+    draw_samples,
+    figure,
+    run_script,
+    set_view,
+)
+
+SIGMA = 1.0  # of the Gaussian kernel: 0.7 is too small for the first component, 2 too large
+
+
+def paraboloid(X, Z=None):
+    """x^T z + ||x||^2 ||z||^2."""
+    return linear(ring_map(X), ring_map(X if Z is None else Z))
+
+
+def bell(X, Z=None):
+    """exp(-||x - z||^2 / (2 sigma^2)) of the width SIGMA."""
+    return gaussian(X, Z, sigma=SIGMA)
+
+
+PANELS = {
+    "linear PCA": linear,
+    "paraboloid": paraboloid,
+    f"Gaussian, $\\sigma = {SIGMA:g}$": bell,
+}
+
+
+def rings():
+    """Two classes on rings of the radii 1 and 3."""
+    return make_rings(200, radii=(1.0, 3.0), noise=0.3, rng=np.random.default_rng(0))
+
+
+def best_threshold(z, y):
+    """The threshold on z with the fewest errors, for labels -1 and +1, and their number."""
+    order = np.sort(z)
+    between = (order[1:] + order[:-1]) / 2
+    wrong = np.count_nonzero((z > between[:, None]) != (y > 0), axis=1)
+    wrong = np.minimum(wrong, len(y) - wrong)
+    best = np.flatnonzero(wrong == wrong.min())
+    middle = best[np.argmax(np.diff(order)[best])]
+    return between[middle], int(wrong.min())
+
+
+@figure("rings", claims=("kernel_pca-21",), panels=(2, 3), size=(2.4, 2.35))
+def unfolded_rings(*axes):
+    """Above, two rings, and their first two scores by linear PCA and by kernel PCA, with the best
+    threshold on the first one dashed. Linear PCA turns the rings, no more. The kernel of the
+    paraboloid, x^T z + ||x||^2 ||z||^2, puts one beside the other; so does the Gaussian one of this
+    sigma, but not of every other. Below, the first component over the plane, and the threshold.
+    """
+    T = rings()
+    for above, below, (name, k) in zip(axes[:3], axes[3:], PANELS.items(), strict=True):
+        model = KernelPCA(n_components=2, kernel=k).fit(T.X)
+        Z = model.transform(T.X)
+        cut, wrong = best_threshold(Z[:, 0], T.y)
+        set_view(above, Z, equal=k is linear)
+        above.axvline(cut, color=INK, lw=1.1, ls="--")
+        draw_samples(above, Z, T.y, size=2.6)
+        above.set(xlabel="component 1", ylabel="component 2", xticks=(), yticks=())
+        above.set_title(f"{name}: {wrong} errors", fontsize=9)
+        set_view(below, T.X)
+        levels = np.r_[cut, np.linspace(*np.quantile(Z[:, 0], (0, 1)), 11)[1:-1]]
+        levels, dashed = np.sort(levels), np.argsort(levels) == 0
+        draw_contours(below, lambda x, model=model: model.transform(x)[:, 0], levels,
+                      colors=np.where(dashed, INK, GREY), linewidths=np.where(dashed, 1.3, 0.7),
+                      linestyles=np.where(dashed, "--", "-"))  # fmt: skip
+        draw_samples(below, T.X, T.y, size=2.6)
+        below.set(xlabel="$x_1$", ylabel="$x_2$", xticks=(-3, 0, 3), yticks=(-3, 0, 3))
+
+
+if __name__ == "__main__":
+    run_script(__file__)

@@ -1,0 +1,815 @@
+"""The kernel_pca chapter: every statement of the notes, checked by a second route."""
+
+import re
+from itertools import islice
+
+import numpy as np
+import pytest
+
+import mlnotes.kernel_pca
+from mlnotes.base import ConvergenceWarning, NotFittedError
+from mlnotes.datasets import load_digits, load_iris, load_wine
+from mlnotes.kernel_pca import (
+    KernelPCA,
+    centring_matrix,
+    coefficients,
+    eigenpairs,
+    expansion,
+    feature_covariance,
+    kernel_pca,
+    leading_eigenpairs,
+    linear_scores,
+    new_scores,
+    pre_image_coefficients,
+    project,
+)
+from mlnotes.kernels import centre, centre_new, gaussian, gram, polynomial_map
+from mlnotes.pca import PCA, by_svd, signed, standardise
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(26)
+
+
+def quadratic(X, Z=None):
+    """(1 + x^T z)^2."""
+    return (1 + X @ (X if Z is None else Z).T) ** 2
+
+
+def features(X):
+    """Those of `quadratic`."""
+    return polynomial_map(X, 2)
+
+
+def paraboloid(X, Z):
+    """x^T z + ||x||^2 ||z||^2."""
+    return X @ Z.T + np.multiply.outer(np.sum(X**2, axis=1), np.sum(Z**2, axis=1))
+
+
+def centred(A):
+    return A - A.mean(axis=0)
+
+
+def rings(n, radii=(1.0, 3.0)):
+    """n equispaced points on each circle, and the number of the circle."""
+    turn = 2 * np.pi * np.arange(n) / n
+    circle = np.column_stack([np.cos(turn), np.sin(turn)])
+    return np.vstack([r * circle for r in radii]), np.repeat(np.arange(len(radii)), n)
+
+
+def apart(z, y):
+    """Whether a threshold on z tells y = 0 from y = 1."""
+    return z[y == 0].max() < z[y == 1].min() or z[y == 1].max() < z[y == 0].min()
+
+
+def up_to_signs(A, B):
+    """B with the signs of A, column by column."""
+    return B * np.where(np.sum(A * B, axis=0) < 0, -1.0, 1.0)
+
+
+# ---------------------------------------------------------------------------------------
+# In feature space
+# ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.claims("kernel_pca-01")
+@pytest.mark.parametrize("sigma", [0.3, 1.0, 2.0, 10.0])
+def test_the_rings_are_an_axis_of_any_gaussian_kernel_and_of_no_line(sigma):
+    X, y = rings(40)
+    K = centre(gaussian(X, sigma=sigma))
+    indicator = np.where(y == 0, 1.0, -1.0) / np.sqrt(80)
+    mu = indicator @ K @ indicator
+    np.testing.assert_allclose(K @ indicator, mu * indicator, atol=1e-10)
+    assert mu > 1e-3
+    nearest = np.abs(kernel_pca(gaussian(X, sigma=sigma)).mu - mu).min()
+    assert nearest < 1e-9
+    lam = by_svd(X).lam
+    assert lam[0] == pytest.approx(lam[1], rel=1e-12)
+    for angle in np.linspace(0, np.pi, 50):
+        assert not apart(X @ [np.cos(angle), np.sin(angle)], y)
+
+
+@pytest.mark.claims("kernel_pca-01")
+def test_the_first_component_of_the_paraboloid_separates_noisy_rings():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X, y = rings(50)
+        X = X + 0.1 * rng.normal(size=X.shape)
+        assert apart(kernel_pca(paraboloid(X, X), 1).Z[:, 0], y)
+        axes = PCA().fit(X).transform(X)
+        assert not apart(axes[:, 0], y) and not apart(axes[:, 1], y)
+
+
+@pytest.mark.claims("kernel_pca-02")
+def test_the_covariance_of_features_and_their_gram_matrix(rng):
+    X = rng.normal(size=(12, 3))
+    Phi = features(X)
+    np.testing.assert_allclose(quadratic(X), Phi @ Phi.T, atol=1e-12)
+    Phi = centred(Phi)
+    C = feature_covariance(Phi)
+    np.testing.assert_allclose(C, sum(np.outer(phi, phi) for phi in Phi) / 12, atol=1e-12)
+    np.testing.assert_array_equal(C, C.T)
+    assert np.linalg.eigvalsh(C).min() > -1e-12
+    np.testing.assert_allclose(C, np.cov(Phi.T, ddof=0), atol=1e-12)
+
+
+@pytest.mark.claims("kernel_pca-03")
+@pytest.mark.parametrize("n", [4, 30])
+def test_erratum_without_the_sum_the_covariance_has_rank_one(rng, n):
+    Phi = rng.normal(size=(n, 6))
+    printed = np.outer(Phi[0], Phi[0]) / n
+    assert np.linalg.matrix_rank(printed) == 1
+    C = feature_covariance(Phi)
+    assert np.linalg.matrix_rank(C) == min(n, 6)
+    first = np.linalg.eigvalsh(Phi @ Phi.T)[::-1][: min(n, 6)]
+    np.testing.assert_allclose(n * np.linalg.eigvalsh(C)[::-1][: min(n, 6)], first, rtol=1e-9)
+    assert abs(n * np.linalg.eigvalsh(printed)[-1] - first[0]) > 0.1
+
+
+@pytest.mark.claims("kernel_pca-04")
+@pytest.mark.parametrize("n", [7, 40])
+def test_axes_are_combinations_of_the_samples(rng, n):
+    Phi = centred(features(rng.normal(size=(n, 3))))  # D = 10
+    lam, V = np.linalg.eigh(feature_covariance(Phi))
+    kept = lam > 1e-10
+    assert np.count_nonzero(kept) == min(n - 1, 9)  # the constant feature has no variance
+    for one, v in zip(lam[kept], V[:, kept].T, strict=True):
+        np.testing.assert_allclose(Phi.T @ expansion(Phi, v, one), v, atol=1e-8)
+
+
+@pytest.mark.claims("kernel_pca-05")
+def test_erratum_null_vectors_are_no_combinations_of_the_samples(rng):
+    for Phi, rank in ((rng.normal(size=(4, 6)), 4), (centred(rng.normal(size=(4, 6))), 3)):
+        lam, V = np.linalg.eigh(feature_covariance(Phi))
+        assert np.count_nonzero(lam > 1e-10) == rank
+        v = V[:, 0]  # printed: a combination too; but the nearest one is 0
+        best, *_ = np.linalg.lstsq(Phi.T, v, rcond=None)
+        assert np.linalg.norm(Phi.T @ best) < 1e-10
+        np.testing.assert_allclose(Phi @ v, 0, atol=1e-10)
+        v = V[:, -1]
+        np.testing.assert_allclose(Phi.T @ expansion(Phi, v, lam[-1]), v, atol=1e-10)
+    with pytest.raises(ValueError, match="lam must be a number > 0; got 0.0"):
+        expansion(Phi, V[:, 0], 0.0)
+
+
+# ---------------------------------------------------------------------------------------
+# Through inner products
+# ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.claims("kernel_pca-06")
+def test_the_eigenvalue_equation_in_inner_products(rng):
+    n, X = 9, rng.normal(size=(9, 3))
+    Phi = centred(features(X))
+    K = Phi @ Phi.T
+    lam, V = np.linalg.eigh(feature_covariance(Phi))
+    for one, v in zip(lam[lam > 1e-10], V[:, lam > 1e-10].T, strict=True):
+        a = expansion(Phi, v, one)
+        left = [
+            sum(K[i, j] * sum(a[p] * K[j, p] for p in range(n)) for j in range(n))
+            for i in range(n)
+        ]  # fmt: skip
+        np.testing.assert_allclose(left, K @ K @ a, atol=1e-9)
+        np.testing.assert_allclose(left, n * one * (K @ a), atol=1e-8)
+        assert np.abs(K**2 @ a - n * one * (K @ a)).max() > 0.1  # the entries squared, K_lp^2
+
+
+@pytest.mark.claims("kernel_pca-07")
+@pytest.mark.parametrize("n", [6, 40])
+def test_the_eigenvalues_of_the_gram_matrix_are_n_times_the_variances(rng, n):
+    Phi = centred(features(rng.normal(size=(n, 3))))
+    mu, B = eigenpairs(Phi @ Phi.T)
+    lam = np.linalg.eigvalsh(feature_covariance(Phi))[::-1]
+    rank = np.count_nonzero(mu)
+    np.testing.assert_allclose(mu[:rank] / n, lam[:rank], rtol=1e-8)
+    np.testing.assert_allclose(lam[rank:], 0, atol=1e-10)
+    K = Phi @ Phi.T
+    for one, b in zip(mu[:rank], B.T, strict=False):
+        np.testing.assert_allclose(K @ K @ b, one * (K @ b), atol=1e-8 * mu[0])
+
+
+@pytest.mark.claims("kernel_pca-07")
+def test_null_vectors_change_the_coefficients_and_not_the_axis(rng):
+    X = rng.normal(size=(8, 3))
+    X[5] = X[2]
+    Phi = centred(features(X))
+    K = Phi @ Phi.T
+    mu, B = eigenpairs(K)
+    null = np.zeros(8)
+    null[[2, 5]] = 1, -1
+    np.testing.assert_allclose(K @ null, 0, atol=1e-12)
+    a = B[:, 0] + 0.7 * null
+    np.testing.assert_allclose(K @ K @ a, mu[0] * (K @ a), atol=1e-8)
+    assert np.abs(K @ a - mu[0] * a).max() > 0.1
+    np.testing.assert_allclose(Phi.T @ a, Phi.T @ B[:, 0], atol=1e-8)
+
+
+@pytest.mark.claims("kernel_pca-08")
+def test_axes_have_length_one_and_right_angles(rng):
+    X = rng.normal(size=(20, 3))
+    Phi = centred(features(X))
+    mu, B, _ = kernel_pca(quadratic(X))
+    A = coefficients(mu, B)
+    V = Phi.T @ A
+    np.testing.assert_allclose(V.T @ V, np.eye(len(mu)), atol=1e-10)
+    np.testing.assert_allclose(mu * np.sum(A**2, axis=0), 1, rtol=1e-10)
+    np.testing.assert_allclose(np.diag(A.T @ centre(quadratic(X)) @ A), 1, rtol=1e-9)
+    with pytest.raises(ValueError, match="mu must be > 0, there is no axis where it is 0; got 0"):
+        coefficients(np.array([3.0, 0.0]), np.eye(2))
+
+
+@pytest.mark.claims("kernel_pca-08")
+@pytest.mark.parametrize("k", [quadratic, lambda X: gaussian(X, sigma=1.0)])
+def test_duplicates_have_no_axes_of_their_own(rng, k):
+    X = rng.normal(size=(5, 2))[[0, 1, 2, 3, 4, 0, 0, 3, 3, 3]]
+    K = k(X)
+    assert len(kernel_pca(K).mu) == np.linalg.matrix_rank(centre(K)) == 4
+    np.testing.assert_allclose(kernel_pca(K).Z[0], kernel_pca(K).Z[5], atol=1e-12)
+
+
+@pytest.mark.claims("kernel_pca-09")
+def test_projection_needs_no_features(rng):
+    X, new = rng.normal(size=(25, 3)), rng.normal(size=(7, 3))
+    Phi, mean = centred(features(X)), features(X).mean(axis=0)
+    mu, B = eigenpairs(Phi @ Phi.T)
+    A = coefficients(mu[:9], B[:, :9])
+    K_new = (features(new) - mean) @ Phi.T
+    expected = (features(new) - mean) @ (Phi.T @ A)
+    np.testing.assert_allclose(project(K_new, A), expected, atol=1e-8)
+    loop = [[sum(A[j, i] * row[j] for j in range(25)) for i in range(9)] for row in K_new]
+    np.testing.assert_allclose(project(K_new, A), loop, atol=1e-8)
+
+
+@pytest.mark.claims("kernel_pca-09")
+def test_the_linear_kernel_reproduces_pca(rng):
+    X, new = rng.normal(size=(25, 3)) * [1, 2, 3], rng.normal(size=(7, 3))
+    X, new = X - X.mean(axis=0), new - X.mean(axis=0)
+    mu, B = eigenpairs(X @ X.T)
+    V = by_svd(X).V
+    scores = project(new @ X.T, coefficients(mu[:3], B[:, :3]))
+    np.testing.assert_allclose(up_to_signs(new @ V, scores), new @ V, atol=1e-9)
+
+
+@pytest.mark.claims("kernel_pca-10")
+@pytest.mark.parametrize(("n", "d"), [(20, 4), (5, 12)])
+def test_linear_pca_from_inner_products(rng, n, d):
+    X = centred(rng.normal(size=(n, d)) * np.arange(1, d + 1))
+    P, s, Vt = np.linalg.svd(X, full_matrices=False)
+    mu, B = eigenpairs(X @ X.T)
+    rank = min(d, n - 1)
+    np.testing.assert_allclose(mu[:rank], s[:rank] ** 2, rtol=1e-9)
+    np.testing.assert_array_equal(mu[rank:], 0)
+    np.testing.assert_allclose(up_to_signs(P[:, :rank], B[:, :rank]), P[:, :rank], atol=1e-7)
+    np.testing.assert_allclose(X @ X.T @ np.ones(n), 0, atol=1e-10)
+    new = rng.normal(size=(6, d))
+    scores = linear_scores(X @ X.T, new @ X.T, rank)
+    expected = new @ Vt[:rank].T
+    np.testing.assert_allclose(up_to_signs(expected, scores), expected, atol=1e-7)
+    for k in (0, rank + 1):
+        rule = f"k must be between 1 and the rank of the centred K, {rank}; got {k}"
+        with pytest.raises(ValueError, match=re.escape(rule)):
+            linear_scores(X @ X.T, new @ X.T, k)
+
+
+@pytest.mark.claims("kernel_pca-11")
+def test_erratum_the_eigendecomposition_is_not_unique(rng):
+    turn = 2 * np.pi * np.arange(3) / 3
+    X = np.column_stack([np.cos(turn), np.sin(turn)])  # equilateral: mu_1 = mu_2
+    K, (mu, B) = X @ X.T, eigenpairs(X @ X.T)
+    assert mu[0] == pytest.approx(mu[1], rel=1e-12)
+    angle, rotation = 0.7, np.eye(3)
+    rotation[:2, :2] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
+    for other in (B * [1, -1, 1], B @ rotation):
+        assert np.abs(other - B).max() > 0.1
+        np.testing.assert_allclose(other * mu @ other.T, K, atol=1e-12)
+        np.testing.assert_allclose(other.T @ other, np.eye(3), atol=1e-12)
+        scores = other[:, :2] * np.sqrt(mu[:2])
+        assert np.abs(scores - B[:, :2] * np.sqrt(mu[:2])).max() > 0.1
+        np.testing.assert_allclose(scores @ scores.T, K, atol=1e-12)
+    X = rng.normal(size=(3, 2)) * [1, 3]  # of different eigenvalues, a rotation is not one
+    K, (mu, B) = X @ X.T, eigenpairs(X @ X.T)
+    assert np.abs(B @ rotation * mu @ (B @ rotation).T - K).max() > 0.1
+
+
+@pytest.mark.claims("kernel_pca-12")
+@pytest.mark.parametrize(("n", "d"), [(9, 4), (5, 8)])
+def test_scores_of_any_vector_need_inner_products_only(rng, n, d):
+    X, y, k = centred(rng.normal(size=(n, d))), rng.normal(size=d), 3
+    P, s, Vt = np.linalg.svd(X)  # P (n, n), V (d, d)
+    S = np.zeros((n, d))
+    S[np.arange(len(s)), np.arange(len(s))] = s
+    stages = [
+        P[:, :k].T @ X @ y,
+        P[:, :k].T @ P @ S @ Vt @ y,
+        np.eye(k, n) @ S @ Vt @ y,
+        np.eye(k, d) * s[:k, None] @ Vt @ y,
+        np.diag(s[:k]) @ Vt[:k] @ y,
+    ]
+    for stage in stages[1:]:
+        np.testing.assert_allclose(stage, stages[0], atol=1e-10)
+    products = np.array([x @ y for x in X])
+    np.testing.assert_allclose(P[:, :k].T @ products / s[:k], Vt[:k] @ y, atol=1e-9)
+    found = linear_scores(X @ X.T, products[None], k)[0]
+    np.testing.assert_allclose(np.abs(found), np.abs(Vt[:k] @ y), atol=1e-9)
+
+
+# ---------------------------------------------------------------------------------------
+# Centring
+# ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.claims("kernel_pca-13")
+def test_four_routes_to_the_centred_gram_matrix(rng):
+    n, X = 8, rng.normal(size=(8, 3)) + 1
+    K, H, A = quadratic(X), centring_matrix(8), np.full((8, 8), 1 / 8)
+    entries = [
+        [
+            K[j, m] - K[j].sum() / n - K[:, m].sum() / n + K.sum() / n**2
+            for m in range(n)
+        ]
+        for j in range(n)
+    ]  # fmt: skip
+    Phi = centred(features(X))
+    for route in (entries, K - A @ K - K @ A + A @ K @ A, Phi @ Phi.T, centre(K)):
+        np.testing.assert_allclose(H @ K @ H, route, atol=1e-10)
+    np.testing.assert_array_equal(H, H.T)
+    np.testing.assert_allclose(H @ H, H, atol=1e-15)
+    np.testing.assert_allclose(H @ np.ones(n), 0, atol=1e-15)
+    np.testing.assert_allclose((H @ K @ H).sum(axis=0), 0, atol=1e-10)
+    np.testing.assert_allclose((H @ K @ H).sum(axis=1), 0, atol=1e-10)
+    np.testing.assert_allclose(H @ X, centred(X), atol=1e-12)
+
+
+@pytest.mark.claims("kernel_pca-14")
+def test_features_of_centred_inputs_are_not_centred(rng):
+    X = centred(rng.normal(size=(15, 2)))
+    Phi = features(X)
+    length = np.sum(Phi.mean(axis=0) ** 2)
+    assert np.abs(X.mean(axis=0)).max() < 1e-12 < 1 < length
+    assert quadratic(X).sum() == pytest.approx(15**2 * length, rel=1e-12)
+    assert gaussian(X, sigma=1.0).sum() > 15  # every k(x, z) > 0: more than the diagonal
+    _, V = np.linalg.eigh(feature_covariance(centred(Phi)))
+    found = kernel_pca(quadratic(X), 1)
+    explicit = centred(Phi) @ V[:, -1]
+    np.testing.assert_allclose(up_to_signs(explicit, found.Z[:, 0]), explicit, atol=1e-9)
+    b = np.linalg.eigh(quadratic(X))[1][:, -1]
+    assert abs(b @ found.B[:, 0]) < 0.9  # without centring it is another vector
+
+
+# ---------------------------------------------------------------------------------------
+# The algorithm
+# ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.claims("kernel_pca-15")
+@pytest.mark.parametrize("c", [0.0, 1.0])
+def test_kernel_pca_is_pca_of_the_features(rng, c):
+    X, new = rng.normal(size=(40, 3)), rng.normal(size=(6, 3))
+    Phi, Phi_new = polynomial_map(X, 2, c=c), polynomial_map(new, 2, c=c)
+    K, K_new = (c + X @ X.T) ** 2, (c + new @ X.T) ** 2
+    mu, B, Z = kernel_pca(K)
+    explicit = by_svd(Phi)
+    k = len(mu)
+    assert k == (6 if c == 0 else 9)
+    np.testing.assert_allclose(mu / 40, explicit.lam[:k], rtol=1e-8)
+    train = (Phi - explicit.mean) @ explicit.V[:, :k]
+    np.testing.assert_allclose(up_to_signs(train, Z), train, atol=1e-6)
+    signs = np.sign(np.sum(train * Z, axis=0))
+    test = (Phi_new - explicit.mean) @ explicit.V[:, :k]
+    np.testing.assert_allclose(signs * new_scores(K_new, K, mu, B), test, atol=1e-6)
+    np.testing.assert_allclose(new_scores(K, K, mu, B), Z, atol=1e-8)
+    np.testing.assert_allclose(Z.T @ Z, np.diag(mu), atol=1e-8)
+    np.testing.assert_allclose(kernel_pca(K, 2).Z, Z[:, :2], atol=1e-12)
+
+
+@pytest.mark.claims("kernel_pca-15")
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_digits])
+def test_the_linear_kernel_is_pca_on_real_samples(load):
+    X = load().X[:200]
+    scores = PCA(n_components=3).fit(X).transform(X)
+    found = kernel_pca(X @ X.T, 3)
+    np.testing.assert_allclose(up_to_signs(scores, found.Z), scores, atol=1e-7 * X.max())
+    model = KernelPCA(n_components=3).fit(X)
+    np.testing.assert_allclose(model.transform(X), found.Z, atol=1e-7 * X.max())
+    np.testing.assert_allclose(model.eigenvalues_, found.mu, rtol=1e-9)
+
+
+@pytest.mark.claims("kernel_pca-16")
+def test_new_points_are_centred_by_the_samples(rng):
+    n, X, new = 12, rng.normal(size=(12, 3)), rng.normal(size=(5, 3)) + 1
+    K, K_new, H, one = quadratic(X), quadratic(new, X), centring_matrix(12), np.ones(12)
+    mean = features(X).mean(axis=0)
+    explicit = (features(new) - mean) @ centred(features(X)).T
+    for k, row in zip(K_new, explicit, strict=True):
+        entries = [
+            k[j] - k.sum() / n - K[j].sum() / n + K.sum() / n**2 for j in range(n)
+        ]  # fmt: skip
+        matrix = k - np.outer(one, one) @ k / n - K @ one / n
+        matrix = matrix + np.outer(one, one) @ K @ one / n**2
+        for route in (entries, matrix, H @ (k - K @ one / n), centre_new(k[None], K)[0]):
+            np.testing.assert_allclose(route, row, atol=1e-10)
+    mu, B, _ = kernel_pca(K)
+    without_H = (K_new - K.mean(axis=0)) @ B / np.sqrt(mu)
+    np.testing.assert_allclose(new_scores(K_new, K, mu, B), without_H, atol=1e-9)
+    np.testing.assert_allclose(B.T @ H, B.T, atol=1e-10)
+
+
+@pytest.mark.claims("kernel_pca-16")
+def test_a_sample_given_as_new_keeps_its_score(rng):
+    X = rng.normal(size=(12, 3)) + 2
+    K = quadratic(X)
+    mu, B, Z = kernel_pca(K)
+    one = new_scores(K[[4]], K, mu, B)[0]
+    np.testing.assert_allclose(one, Z[4], atol=1e-8)
+    few = K[:4] - K[:4].mean(axis=0)  # centred by the mean of the new points
+    assert np.abs(few @ B / np.sqrt(mu) - Z[:4]).max() > 0.1
+    linear = X @ X.T
+    x = np.array([[1.0, -2.0, 3.0]])
+    np.testing.assert_allclose(
+        centre_new(x @ X.T, linear)[0], centred(X) @ (x[0] - X.mean(axis=0)), atol=1e-10
+    )
+
+
+@pytest.mark.claims("kernel_pca-17")
+def test_erratum_uncentred_projection_is_off_by_a_constant(rng):
+    n, X, new = 15, rng.normal(size=(15, 2)), rng.normal(size=(6, 2))
+    K, K_new = quadratic(X), quadratic(new, X)
+    mu, B, Z = kernel_pca(K)
+    A = coefficients(mu, B)
+    np.testing.assert_allclose(A.sum(axis=0), 0, atol=1e-10)
+    constant = np.ones(n) @ K @ A / n
+    assert np.abs(constant).max() > 0.1
+    off = project(K_new, A) - new_scores(K_new, K, mu, B)
+    np.testing.assert_allclose(off, np.tile(constant, (6, 1)), atol=1e-9)
+    assert np.abs(project(K, A).mean(axis=0)).max() > 0.1
+    np.testing.assert_allclose(new_scores(K, K, mu, B).mean(axis=0), 0, atol=1e-10)
+    V = centred(features(X)).T @ A
+    expected = (features(new) - features(X).mean(axis=0)) @ V
+    np.testing.assert_allclose(new_scores(K_new, K, mu, B), expected, atol=1e-8)
+
+
+@pytest.mark.claims("kernel_pca-18")
+@pytest.mark.parametrize("k", [1, 3])
+def test_scores_are_the_best_approximation_of_their_rank(rng, k):
+    X = rng.normal(size=(12, 2))
+    K = centre(gaussian(X, sigma=1.0))
+    mu, Z = kernel_pca(gaussian(X, sigma=1.0)).mu, kernel_pca(gaussian(X, sigma=1.0), k).Z
+    tail = np.sum(mu[k:] ** 2)
+    assert np.sum((K - Z @ Z.T) ** 2) == pytest.approx(tail, rel=1e-8)
+    lost = (np.trace(K) - np.sum(Z**2)) / 12
+    assert lost == pytest.approx(mu[k:].sum() / 12, rel=1e-8)
+    for Q in np.linalg.qr(rng.normal(size=(300, 12, k)))[0]:
+        assert np.sum((K - Q @ Q.T @ K @ Q @ Q.T) ** 2) >= tail
+    Phi = centred(features(X))
+    mu, B, _ = kernel_pca(quadratic(X))
+    V = Phi.T @ coefficients(mu[:k], B[:, :k])
+    lost = np.sum((Phi - Phi @ V @ V.T) ** 2) / 12
+    assert lost == pytest.approx(mu[k:].sum() / 12, rel=1e-8)
+
+
+@pytest.mark.claims("kernel_pca-19")
+def test_erratum_it_is_the_centred_matrix_that_must_be_psd(rng):
+    X = rng.normal(size=(10, 3))
+    K = quadratic(X)
+    plain, mu = np.linalg.eigvalsh(K)[::-1], np.linalg.eigvalsh(centre(K))[::-1]
+    assert plain[0] > 1.1 * mu[0]
+    assert (mu <= plain + 1e-9).all() and (plain[1:] <= mu[:-1] + 1e-9).all()
+    assert np.abs(mu).min() < 1e-12 * mu[0]
+    for z in rng.normal(size=(20, 10)):
+        form = (z - z.mean()) @ K @ (z - z.mean())
+        assert z @ centre(K) @ z == pytest.approx(form, rel=1e-9) and form > 0
+    squares = -np.sum((X[:, None] - X) ** 2, axis=2) / 2  # indefinite along 1 alone
+    assert np.linalg.eigvalsh(squares)[0] < -1
+    found = kernel_pca(squares)
+    np.testing.assert_allclose(found.Z @ found.Z.T, centred(X) @ centred(X).T, atol=1e-10)
+
+
+@pytest.mark.claims("kernel_pca-20")
+def test_erratum_symmetric_and_nonnegative_on_the_diagonal_is_no_kernel(rng):
+    def distance(X, Z):
+        return np.sqrt(np.sum((X[:, None] - Z) ** 2, axis=2))
+
+    pair = rng.normal(size=(2, 3))
+    K = distance(pair, pair)
+    np.testing.assert_array_equal(K, K.T)
+    assert (np.diag(K) >= 0).all()  # all that is printed
+    np.testing.assert_allclose(np.linalg.eigvalsh(K), [-K[0, 1], K[0, 1]], rtol=1e-12)
+    assert K[0, 1] ** 2 > K[0, 0] * K[1, 1]  # Cauchy and Schwarz
+    X = rng.normal(size=(20, 3))
+    for attempt in (
+        lambda: kernel_pca(distance(X, X)),
+        lambda: KernelPCA(kernel=distance).fit(X),
+        lambda: KernelPCA(1, kernel=distance, eigen_solver="lanczos", random_state=0).fit(X),
+    ):
+        with pytest.raises(ValueError, match="the centred K must have no negative eigenvalue"):
+            attempt()
+    assert (kernel_pca(gaussian(X, sigma=1.0)).mu > 0).all()
+
+
+def test_matrices_that_are_no_gram_matrix_are_refused():
+    with pytest.raises(ValueError, match=re.escape("K must be square; got shape (2, 3)")):
+        kernel_pca(np.ones((2, 3)))
+    with pytest.raises(ValueError, match="K must be symmetric; it differs from K\\^T by 1"):
+        kernel_pca(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    with pytest.raises(ValueError, match="between 1 and the rank of the centred K, 0; got 0"):
+        kernel_pca(np.full((4, 4), 0.1))
+    with pytest.raises(ValueError, match="between 1 and the rank of the centred K, 1; got 2"):
+        kernel_pca(np.eye(2), 2)
+
+
+# ---------------------------------------------------------------------------------------
+# Only the first few
+# ---------------------------------------------------------------------------------------
+
+
+def spectrum(rng, mu):
+    """A symmetric matrix with these eigenvalues."""
+    Q, _ = np.linalg.qr(rng.normal(size=(len(mu), len(mu))))
+    return Q * mu @ Q.T
+
+
+@pytest.mark.parametrize("k", [1, 3, 10])
+def test_lanczos_finds_what_the_whole_decomposition_begins_with(rng, k):
+    K = centre(gram(rng.normal(size=(400, 5)), kernel="rbf"))
+    mu, B = eigenpairs(K)
+    *_, last = leading_eigenpairs(K, k, rng=rng)
+    np.testing.assert_allclose(last.mu, mu[:k], rtol=1e-11)
+    np.testing.assert_allclose(signed(last.B), B[:, :k], atol=1e-8)
+    np.testing.assert_allclose(last.B.T @ last.B, np.eye(k), atol=1e-12)
+    residual = np.linalg.norm(K @ last.B - last.B * last.mu, axis=0).max() / last.mu[0]
+    assert max(residual, last.residual) < 1e-12
+
+
+def test_lanczos_states_are_exact_monotone_and_snapshots(rng):
+    K = spectrum(rng, np.linspace(-0.5, 1, 300))
+    states = list(islice(leading_eigenpairs(K, 2, rng=rng), 40))  # with restarts
+    kept = [(state.mu.copy(), state.B.copy()) for state in states]
+    assert len(states) == 40
+    for state, (mu, B) in zip(states, kept, strict=True):
+        np.testing.assert_array_equal(state.mu, mu)
+        np.testing.assert_array_equal(state.B, B)
+        np.testing.assert_allclose(np.diag(B.T @ K @ B), mu, atol=1e-12)
+        assert state.objective == pytest.approx(mu.sum(), rel=1e-12)
+        worst = np.linalg.norm(K @ B - B * mu, axis=0).max() / max(mu[0], -state.lowest)
+        assert state.residual == pytest.approx(worst, rel=1e-3, abs=1e-13)
+        assert -0.5 - 1e-12 <= state.lowest < mu[-1]
+    assert (np.diff([state.objective for state in states]) > -1e-12).all()
+    assert states[-1].lowest < -0.4
+    assert states[-1].residual < 1e-6 * states[0].residual
+
+
+def test_lanczos_sees_all_of_equal_eigenvalues(rng):
+    K = spectrum(rng, np.r_[3.0, np.full(6, 2.0), np.linspace(0, 1, 93)])
+    *_, last = leading_eigenpairs(K, 7, rng=rng)
+    np.testing.assert_allclose(last.mu, [3, 2, 2, 2, 2, 2, 2], rtol=1e-11)
+    K = spectrum(rng, np.r_[np.full(50, 2.0), np.zeros(50)])  # more than the block is wide
+    *_, last = leading_eigenpairs(K, 3, rng=rng)
+    np.testing.assert_allclose(last.mu, 2, rtol=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 30])
+def test_lanczos_ends_where_the_basis_is_whole_or_the_rank_is_reached(rng, n):
+    for K in (np.zeros((n, n)), np.ones((n, n)), spectrum(rng, np.arange(float(n)))):
+        for k in {1, n}:
+            states = list(islice(leading_eigenpairs(K, k, rng=rng), 60))
+            assert len(states) < 60
+            expected = np.linalg.eigvalsh(K)[::-1][:k]
+            np.testing.assert_allclose(states[-1].mu, expected, atol=1e-11 * n)
+    with pytest.raises(ValueError, match=f"k must be between 1 and n = {n}; got {n + 1}"):
+        next(leading_eigenpairs(np.eye(n), n + 1, rng=rng))
+
+
+# ---------------------------------------------------------------------------------------
+# And back
+# ---------------------------------------------------------------------------------------
+
+
+def test_pre_images_are_ridge_regression_on_the_scores(rng):
+    X, new = load_iris().X, rng.normal(size=(4, 2)) * 0.1
+    model = KernelPCA(2, kernel="rbf", gamma=0.5, alpha=0.1, fit_inverse_transform=True).fit(X)
+    Z = model.transform(X)
+    np.testing.assert_allclose(model.X_transformed_fit_, Z, atol=1e-10)
+    K = np.exp(-0.5 * np.sum((Z[:, None] - Z) ** 2, axis=2))
+    D = np.linalg.inv(K + 0.1 * np.eye(150)) @ X
+    K_new = np.exp(-0.5 * np.sum((new[:, None] - Z) ** 2, axis=2))
+    np.testing.assert_allclose(model.inverse_transform(new), K_new @ D, rtol=1e-7)
+    gradient = 2 * K @ (K @ model.dual_coef_ - X) + 2 * 0.1 * K @ model.dual_coef_
+    np.testing.assert_allclose(gradient, 0, atol=1e-8)
+
+
+def test_going_there_and_back_removes_noise():
+    X = load_digits().X[:400] / 16
+    noisy = X + 0.25 * np.random.default_rng(0).normal(size=X.shape)
+    model = KernelPCA(40, kernel="rbf", gamma=0.02, alpha=0.01, fit_inverse_transform=True)
+    cleaned = model.fit(X[:300]).inverse_transform(model.transform(noisy[300:]))
+    assert np.mean((cleaned - X[300:]) ** 2) < 0.7 * np.mean((noisy - X)[300:] ** 2)
+
+
+def test_pre_images_that_cannot_be_are_refused():
+    with pytest.raises(ValueError, match="alpha must make K \\+ alpha I positive definite; got 0"):
+        pre_image_coefficients(np.ones((3, 3)), np.ones((3, 1)), 0)
+    with pytest.raises(ValueError, match="alpha must make"):
+        pre_image_coefficients(np.diag([1.0, -2.0]), np.ones((2, 1)), 1.0)
+    X = load_iris().X
+    model = KernelPCA(2, fit_inverse_transform=True).fit(X)
+    with pytest.raises(ValueError, match="X must have 2 components; got 3"):
+        model.inverse_transform(np.ones((1, 3)))
+    model.set_params(fit_inverse_transform=False).fit(X)
+    assert not hasattr(model, "dual_coef_")
+    with pytest.raises(NotFittedError, match="needs fit_inverse_transform=True"):
+        model.inverse_transform(np.ones((1, 2)))
+    with pytest.raises(NotFittedError, match="is not fitted yet"):
+        KernelPCA().inverse_transform(np.ones((1, 2)))
+
+
+# ---------------------------------------------------------------------------------------
+# The estimator
+# ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", [{"kernel": "rbf", "gamma": 0.1}, {"kernel": "poly", "degree": 2}])
+@pytest.mark.parametrize("load", [load_iris, load_wine])
+def test_estimator_is_the_functions_in_a_row(load, how):
+    X = standardise(load().X).Z
+    train, test = X[::2], X[1::2]
+    model = KernelPCA(4, **how).fit(train)
+    K = gram(train, **how)
+    mu, B, Z = kernel_pca(K, 4)
+    np.testing.assert_allclose(model.eigenvalues_, mu, rtol=1e-10)
+    np.testing.assert_allclose(model.eigenvectors_, B, atol=1e-9)
+    np.testing.assert_allclose(model.fit_transform(train), Z, atol=1e-9)
+    np.testing.assert_allclose(model.transform(train), Z, atol=1e-8)
+    expected = new_scores(gram(test, train, **how), K, mu, B)
+    np.testing.assert_allclose(model.transform(test), expected, atol=1e-8)
+    largest = np.abs(model.eigenvectors_).argmax(axis=0)
+    assert (model.eigenvectors_[largest, range(4)] > 0).all()
+    assert model.n_iter_ == 0 and model.converged_ and model.history_ == pytest.approx(mu.sum())
+    assert model.gamma_ == how.get("gamma", 1 / X.shape[1])
+
+
+def test_solvers_agree_and_auto_picks_lanczos_for_many_samples():
+    X = load_digits().X[:600] / 16
+    dense, few, auto = (
+        KernelPCA(5, kernel="rbf", eigen_solver=solver, random_state=0).fit(X)
+        for solver in ("dense", "lanczos", "auto")
+    )
+    assert dense.n_iter_ == 0 < few.n_iter_ == auto.n_iter_ == len(few.history_) - 1
+    np.testing.assert_allclose(few.eigenvalues_, dense.eigenvalues_, rtol=1e-11)
+    np.testing.assert_allclose(few.transform(X), dense.transform(X), atol=1e-9)
+    np.testing.assert_array_equal(few.eigenvectors_, auto.eigenvectors_)
+    for how in ({"n_components": 61}, {"n_components": None}, {"kernel": gram}):
+        model = KernelPCA(5, kernel="rbf").set_params(**how)
+        assert model.fit(X).n_iter_ == 0
+
+
+def test_unfinished_lanczos_is_told():
+    X = load_digits().X[:300]
+    model = KernelPCA(3, max_iter=2, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="KernelPCA stopped after 2 iterations"):
+        model.fit(X)
+    assert not model.converged_ and len(model.history_) == 3
+    loose = KernelPCA(3, tol=1e-3, random_state=0).fit(X)
+    assert loose.converged_ and loose.n_iter_ < KernelPCA(3, random_state=0).fit(X).n_iter_
+
+
+def test_components_beyond_the_rank_are_zero_or_left_out(rng):
+    X = rng.normal(size=(10, 3))
+    model = KernelPCA(6).fit(X)
+    Z = model.transform(X)
+    assert Z.shape == (10, 6) and (model.eigenvalues_[3:] == 0).all()
+    np.testing.assert_array_equal(Z[:, 3:], 0)
+    np.testing.assert_array_equal(model.fit_transform(X)[:, 3:], 0)
+    for how in ({"n_components": 6, "remove_zero_eig": True}, {}):
+        np.testing.assert_allclose(KernelPCA(**how).fit_transform(X), Z[:, :3], atol=1e-10)
+    assert KernelPCA(99).fit(X).eigenvalues_.shape == (10,)
+
+
+def test_ugly_samples(rng):
+    with pytest.raises(ValueError, match="X must have 2 samples at least.*got n_samples = 1"):
+        KernelPCA().fit([[1.0, 2.0]])
+    for kernel in ("linear", "rbf", "poly"):
+        with pytest.raises(ValueError, match="X must vary; in feature space every sample is"):
+            KernelPCA(kernel=kernel).fit(np.full((5, 2), 0.1))
+    two = KernelPCA(kernel="rbf").fit([[0.0], [1.0]])
+    half = np.sqrt((1 - np.exp(-1)) / 2)
+    np.testing.assert_allclose(np.abs(two.transform([[0.0], [1.0]])), half, rtol=1e-12)
+    far = rng.normal(size=(30, 2)) * [2, 1] + 1e4  # of 16 digits, 8 are spent on the mean
+    assert KernelPCA().fit(far).eigenvalues_.shape == (2,)
+    np.testing.assert_allclose(
+        np.abs(KernelPCA().fit_transform(far)), np.abs(PCA().fit_transform(far)), atol=1e-6
+    )
+    for scale in (1e-100, 1e100):
+        X = rng.normal(size=(12, 2)) * [2, 1]
+        expected = scale * np.abs(PCA().fit_transform(X))
+        np.testing.assert_allclose(
+            np.abs(KernelPCA().fit_transform(scale * X)), expected, rtol=1e-6
+        )
+    with pytest.raises(ValueError, match="K must be finite; k\\(x, z\\) overflows"):
+        KernelPCA(kernel="poly").fit(1e120 * X)
+
+
+def test_precomputed_matrices_and_functions(rng):
+    X, new = rng.normal(size=(20, 3)), rng.normal(size=(4, 3))
+    named = KernelPCA(3, kernel="rbf", gamma=0.3).fit(X)
+    K, K_new = gram(X, gamma=0.3), gram(new, X, gamma=0.3)
+    K.setflags(write=False)
+    given = KernelPCA(3, kernel="precomputed").fit(K)
+    np.testing.assert_allclose(given.transform(K_new), named.transform(new), atol=1e-10)
+    called = KernelPCA(3, kernel=lambda X, Z: gram(X, Z, gamma=0.3)).fit(X)
+    np.testing.assert_allclose(called.transform(new), named.transform(new), atol=1e-12)
+    same = KernelPCA(3, kernel=lambda X, Z: K).fit_transform(X)  # may not be written on
+    np.testing.assert_allclose(same, named.fit_transform(X), atol=1e-12)
+    for bad, message in (
+        (K_new, "K must be (4, 4), of all pairs; got (4, 20)"),
+        (np.triu(K), "K must be symmetric"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            KernelPCA(kernel="precomputed").fit(bad)
+    with pytest.raises(ValueError, match="fit_inverse_transform must be False with kernel='pre"):
+        KernelPCA(kernel="precomputed", fit_inverse_transform=True).fit(K)
+
+
+def test_single_precision_is_no_negative_eigenvalue(rng):
+    X = rng.normal(size=(50, 3))
+    K = gram(X)
+    rounded = KernelPCA(3, kernel="precomputed").fit(K.astype(np.float32))
+    exact = KernelPCA(3, kernel="precomputed").fit(K)
+    np.testing.assert_allclose(rounded.eigenvalues_, exact.eigenvalues_, rtol=1e-5)
+
+
+def test_sigmoid_that_is_no_kernel_is_refused(rng):
+    X = 3 * rng.normal(size=(30, 2))
+    with pytest.raises(ValueError, match="no negative eigenvalue; got -.*, the largest in size is"):
+        KernelPCA(2, kernel="sigmoid", gamma=1.0).fit(X)
+
+
+def test_new_points_in_blocks_are_the_same(rng, monkeypatch):
+    X, new = rng.normal(size=(20, 3)), rng.normal(size=(17, 3))
+    model = KernelPCA(kernel="rbf", gamma=0.1).fit(X)
+    whole = model.transform(new)
+    monkeypatch.setattr(mlnotes.kernel_pca, "BLOCK", 60)
+    np.testing.assert_allclose(model.transform(new), whole, atol=1e-9)
+    monkeypatch.setattr(mlnotes.kernel_pca, "ROWS", 7)
+    again = KernelPCA(kernel="rbf", gamma=0.1).fit(X)
+    np.testing.assert_allclose(again.eigenvalues_, model.eigenvalues_, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("how", "rule"),
+    [
+        ({"n_components": 0}, "n_components must be an integer >= 1; got 0"),
+        ({"kernel": "cosine"}, "kernel must be one of 'linear', "),
+        ({"gamma": 0.0}, "gamma must be a number > 0; got 0.0"),
+        ({"degree": 2.5}, "degree must be an integer >= 1; got 2.5"),
+        ({"coef0": -1}, "coef0 must be a number >= 0; got -1"),
+        ({"alpha": -1}, "alpha must be a number >= 0; got -1"),
+        ({"eigen_solver": "arpack"}, "eigen_solver must be one of 'auto', 'dense', 'lanczos'"),
+        ({"tol": -1}, "tol must be a number >= 0; got -1"),
+        ({"max_iter": 0}, "max_iter must be an integer >= 1; got 0"),
+        ({"remove_zero_eig": 1}, "remove_zero_eig must be True or False; got 1"),
+        ({"fit_inverse_transform": 1}, "fit_inverse_transform must be True or False; got 1"),
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused(how, rule):
+    with pytest.raises(ValueError, match=re.escape(rule)):
+        KernelPCA(**how).fit(load_iris().X)
+
+
+# ---------------------------------------------------------------------------------------
+# The lecture figure
+# ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.claims("kernel_pca-21")
+def test_kernels_unfold_the_rings_that_are_drawn():
+    from matplotlib.figure import Figure
+
+    from figures.kernel_pca import bell, paraboloid, rings, unfolded_rings
+
+    T = rings()
+    axes = Figure().subplots(2, 3)
+    unfolded_rings(*axes.flat)
+    expected = [by_svd(T.X).lam[:2]]
+    expected += [kernel_pca(k(T.X), 2).mu / 200 for k in (paraboloid, bell)]
+    for ax, errors, lam in zip(axes[0], (59, 0, 0), expected, strict=True):
+        cut, plus, minus = (line.get_xydata() for line in ax.lines)
+        (threshold,) = set(cut[:, 0])
+        wrong = np.r_[plus[:, 0] > threshold, minus[:, 0] < threshold]
+        assert min(wrong.sum(), 200 - wrong.sum()) == errors
+        assert ax.get_title().endswith(f": {errors} errors")
+        np.testing.assert_allclose(np.r_[plus, minus].var(axis=0), lam, rtol=1e-9)
+    assert "sigma = 1$" in axes[0, 2].get_title()
+    for sigma in (0.7, 2.0):  # the outcome depends on it
+        assert not apart(kernel_pca(gaussian(T.X, sigma=sigma), 1).Z[:, 0], T.y > 0)
+    for ax in axes[1]:
+        np.testing.assert_array_equal(ax.lines[0].get_xydata(), T.X[T.y > 0])
+        np.testing.assert_array_equal(ax.lines[1].get_xydata(), T.X[T.y < 0])
+    for above, below, spread in zip(axes[0, 1:], axes[1, 1:], (0.2, 1.0), strict=True):
+        (contours,), threshold = below.collections, above.lines[0].get_xdata()[0]
+        at = list(contours.levels).index(threshold)
+        edge = contours.get_paths()[at].vertices  # a closed curve between the rings
+        radius = np.linalg.norm(edge, axis=1)
+        assert 1.3 < radius.min() < radius.max() < 2.75 and np.ptp(radius) < spread
+        assert np.linalg.norm(edge[0] - edge[-1]) < 0.1
+        assert contours.get_linewidths()[at] == max(contours.get_linewidths())
