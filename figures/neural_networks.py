@@ -1,0 +1,300 @@
+"""Lecture figures of the neural-network chapter."""
+
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+
+from mlnotes.datasets import load_digits, make_annulus, make_quadrants, make_three_modes
+from mlnotes.decision_theory import best_cut
+from mlnotes.neural_networks import (
+    LOGISTIC,
+    RELU,
+    TANH,
+    HardLimiter,
+    MLPClassifier,
+    deltas,
+    network,
+    scores,
+)
+from mlnotes.plotting import (
+    BLUE,
+    COLORS,
+    GREY,
+    INK,
+    ORANGE,
+    PURPLE,
+    SHADE,
+    draw_image,
+    draw_line,
+    draw_regions,
+    draw_samples,
+    figure,
+    run_script,
+    set_view,
+)
+
+CENTRED = {"ha": "center", "va": "center"}
+DASHES = ("--", "-.", ":")
+
+
+# ---------------------------------------------------------------------------------------
+# The neuron
+# ---------------------------------------------------------------------------------------
+
+CURVES = ((HardLimiter(), GREY, "-."), (LOGISTIC, BLUE, "-"), (TANH, ORANGE, "--"),
+          (RELU, PURPLE, ":"))  # fmt: skip
+
+
+@figure("activations", claims=(), panels=2)
+def activations(left, right):
+    """Activations and their derivatives. Logistic and tanh are one curve up to scale and shift,
+    and flat far from 0: no gradient passes there. ReLU has slope 1 as long as it is active. The
+    hard limiter is flat everywhere, and nothing could be learnt through it by descent.
+    """
+    a = np.linspace(-4, 4, 801)
+    for activation, color, dash in CURVES:
+        h = activation.f(a)
+        style = {"color": color, "ls": dash, "lw": 1.6}
+        left.plot(a, h, label=activation.name, **style)
+        right.plot(a, activation.slope(h), **style)
+    left.set(xlabel="net input $a$", ylabel="output $f(a)$", ylim=(-1.2, 2.2))
+    right.set(xlabel="net input $a$", ylabel="derivative $f'(a)$", ylim=(-0.1, 1.2))
+    left.legend(loc="upper left", fontsize=9)
+
+
+# ---------------------------------------------------------------------------------------
+# A linear classifier
+# ---------------------------------------------------------------------------------------
+
+PIXELS = np.array([2.0, 7.0, 9.0, 1.0])  # an image of 2 x 2
+WEIGHTS = np.array([[1.0, -1.0, 0.0, 2.0], [0.0, 1.0, 1.0, -1.0], [-1.0, 0.0, 2.0, 1.0]])
+BIASES = np.array([1.0, -8.0, 0.0])
+PLANE_W = np.array([[-1.0, 0.6], [1.0, 0.4], [0.1, -1.0]])
+PLANE_B = np.array([-0.3, -0.4, -0.3])
+
+
+@cache
+def templates():
+    """The ten rows of W of a linear classifier of digits, as 8 x 8 images."""
+    T = load_digits()
+    model = MLPClassifier((), alpha=1.0, max_iter=100, random_state=0)
+    model.set_params(learning_rate_init=0.01, tol=1e-3).fit(T.X / 16, T.y)
+    return model.coefs_[0].T.reshape(10, 8, 8)
+
+
+@figure("linear_classifier", claims=("neural_networks-07",), panels=3, size=(3.0, 2.2))
+def linear_classifier(left, middle, right):
+    """A linear classifier seen three ways. Left: an image becomes a vector, and each row of W with
+    its bias a score; the largest wins. Middle: the rows of W for ten digits, as images: each is a
+    template, dark where ink speaks for its digit and light where it speaks against it. Right: in
+    the plane each score is 0 on a line (dashed), and grows along its arrow; the regions of the
+    largest score meet where two scores are equal.
+    """
+    pipeline(left)
+    images = np.pad(templates(), ((0, 0), (1, 1), (1, 1)), constant_values=np.nan)
+    tiles = images.reshape(2, 5, 10, 10).transpose(0, 2, 1, 3).reshape(20, 50)
+    top = np.abs(templates()).max()
+    draw_image(middle, tiles, cmap="Greys", vmin=-top, vmax=top)
+    middle.set_title("Rows of $W$: 0 to 4, 5 to 9")
+    middle.set_anchor("N")
+    set_view(right, np.array([[-2.0, -2.0], [2.0, 2.0]]), margin=0)
+    draw_regions(right, lambda X: scores(X, PLANE_W, PLANE_B).argmax(axis=1), range(3))
+    for k, (w, b) in enumerate(zip(PLANE_W, PLANE_B, strict=True)):
+        draw_line(right, w, b, color=COLORS[k], lw=1.6, ls=DASHES[k])
+        foot, tip = -b * w / (w @ w), -b * w / (w @ w) + 0.6 * w
+        right.annotate("", tip, foot, arrowprops={"arrowstyle": "->", "color": INK, "lw": 1.2})
+        right.text(*(tip + 0.22 * w / np.linalg.norm(w)), f"$w_{k + 1}$", **CENTRED)
+    right.set(xlabel="$x_1$", ylabel="$x_2$", xticks=(-2, 0, 2), yticks=(-2, 0, 2))
+    right.set_title("Lines $w_k^T x + b_k = 0$")
+
+
+def pipeline(ax):
+    """W x + b = scores, in numbers."""
+    found = scores(PIXELS[None], WEIGHTS, BIASES)[0]
+    ax.set_axis_off()
+    ax.set(xlim=(-3.1, 9.6), ylim=(-3.8, 1.7), aspect="equal")
+    shades = [str(1 - value / 18) for value in PIXELS]
+    grid(ax, PIXELS.reshape(2, 2), -3.0, 0.5, np.reshape(shades, (2, 2)))
+    grid(ax, WEIGHTS, 0.0, 1.0)
+    grid(ax, PIXELS[:, None], 4.6, 1.5, np.reshape(shades, (4, 1)))
+    grid(ax, BIASES[:, None], 6.4, 1.0)
+    winner = np.where(np.arange(3) == found.argmax(), SHADE, "white")
+    grid(ax, found[:, None], 8.2, 1.0, winner[:, None])
+    for x, text in ((4.3, r"$\cdot$"), (6.0, "$+$"), (7.8, "$=$")):
+        ax.text(x, -0.5, text, fontsize=13, **CENTRED)
+    for x, text in ((-2.0, "image"), (2.0, "$W$"), (5.1, "$x$"), (6.9, "$b$"), (8.7, "scores")):
+        ax.text(x, -3.3, text, **CENTRED)
+    ax.set_title("Image to scores")
+    ax.set_anchor("N")
+
+
+def grid(ax, values, left, top, colors=None):
+    """The values as a table of unit squares whose upper left corner is given."""
+    for (i, j), value in np.ndenumerate(values):
+        color = "white" if colors is None else colors[i, j]
+        x, y = left + j, top - i
+        ax.fill([x, x + 1, x + 1, x], [y, y, y - 1, y - 1], fc=color, ec=INK, lw=0.6)
+        number = f"{value:.0f}".replace("-", "−")
+        ax.text(x + 0.5, y - 0.5, number, fontsize=9, **CENTRED)
+
+
+# ---------------------------------------------------------------------------------------
+# Networks
+# ---------------------------------------------------------------------------------------
+
+DARK_ORANGE = "#a85508"  # for small print
+TINY = network((2, 2, 1), TANH)
+TINY_THETA = np.array([0.8, -0.5, 0.4, 1.0, 0.1, -0.2, 1.2, -0.7, 0.3])
+TINY_X, TINY_Y = np.array([1.0, 0.5]), np.array([1.0])
+
+
+@figure("networks", claims=("neural_networks-11",), panels=(2, 2), size=(3.2, 2.4))
+def networks(neuron, five, layered, passes):
+    """Networks as graphs. Above: one neuron; and the five nodes whose output is
+    f(w35 y3 + w45 y4). Below, left: layers are connected each to the next, and to no other.
+    Right: one sample goes forward (black, the outputs h of every node), and the derivatives of its
+    loss by the net inputs come back (orange, the delta of every node) through the same weights.
+    """
+    draw_neuron(neuron)
+    draw_five(five)
+    draw_layers(layered, (4, 5, 3))
+    draw_passes(passes)
+
+
+def draw_neuron(ax):
+    """Three inputs, their weights, the net input and the output."""
+    inputs, ((x, y),) = draw_graph(ax, (3, 1))
+    for k, place in enumerate(inputs, start=1):
+        ax.text(*place, f"$x_{k}$", **CENTRED)
+        on_edge(ax, place, (x, y), f"$w_{k}$")
+    ax.text(x, y, "$a$", **CENTRED)
+    ax.annotate("", (x + 0.55, y), (x + 0.13, y), arrowprops={"arrowstyle": "->", "lw": 1.0})
+    ax.text(x + 0.6, y, "$f(a)$", ha="left", va="center")
+    ax.text(x, y - 0.55, "$a = w^T x + b$", **CENTRED)
+    ax.set(xlim=(-0.3, 2.2), title="One neuron")
+
+
+def draw_five(ax):
+    """MLN's nodes 1 to 5, and the weight w_ij from i to j on each edge."""
+    places = dict(enumerate(np.concatenate(draw_graph(ax, (2, 2, 1))), start=1))
+    for number, place in places.items():
+        ax.text(*place, f"{number}", **CENTRED)
+    for i, j in ((1, 3), (2, 3), (1, 4), (2, 4), (3, 5), (4, 5)):
+        crossing = (i, j) in ((2, 3), (1, 4))
+        on_edge(ax, places[i], places[j], f"$w_{{{i}{j}}}$", 0.28 if crossing else 0.5)
+    ax.set_title("Five nodes")
+
+
+def draw_layers(ax, sizes):
+    """A network of three layers of nodes, and how many weights are between them."""
+    draw_graph(ax, sizes)
+    for x, text in enumerate(("$x$", "$h$", "$s$")):
+        ax.text(x, -1.55, text, **CENTRED)
+    for k, (m, n) in enumerate(pairwise(sizes)):
+        ax.text(k + 0.5, -1.55, f"$W_{k + 1}$: {n * m}", fontsize=9, **CENTRED)
+    ax.set_title("Layers, with the number of weights")
+
+
+def draw_passes(ax):
+    """The outputs of a forward pass above the nodes, the deltas of the backward pass below."""
+    found, h = deltas(TINY, TINY_THETA, TINY_X, TINY_Y)
+    for j, layer in enumerate(draw_graph(ax, TINY.sizes)):
+        for i, (x, y) in enumerate(layer):
+            ax.text(x, y + 0.37, signed(h[j][i]), fontsize=9, **CENTRED)
+            if j:
+                delta = signed(found[j - 1][i])
+                ax.text(x, y - 0.37, delta, color=DARK_ORANGE, fontsize=9, **CENTRED)
+    ways = ((1.5, (0, 2), "$h$ forward", INK), (-1.5, (2, 0), r"$\delta$ back, by $W^T$", ORANGE))
+    for y, (start, end), text, color in ways:
+        arrow = {"arrowstyle": "->", "color": color, "lw": 1.4}
+        ax.annotate("", (end, y), (start, y), arrowprops=arrow)
+        ax.text(1.0, y + 0.22 * np.sign(y), text, **CENTRED)
+    ax.set(ylim=(-1.9, 1.9), title="Forward and back")
+
+
+def signed(value):
+    """Two decimals, with a minus sign."""
+    return f"{value:.2f}".replace("-", "−")
+
+
+def draw_graph(ax, sizes):
+    """Nodes in columns, each with an edge to all of the next column; the places of the nodes."""
+    places = [
+        np.column_stack([np.full(m, float(k)), (m - 1 - 2 * np.arange(m)) / max(sizes) * 1.2])
+        for k, m in enumerate(sizes)
+    ]
+    edges = [(p, q) for left, right in pairwise(places) for p in left for q in right]
+    for (x0, y0), (x1, y1) in edges:
+        ax.plot([x0, x1], [y0, y1], color=GREY, lw=0.9, zorder=1)
+    ax.plot(*np.concatenate(places).T, "o", ms=16, mfc="white", mec=INK, mew=1.1, zorder=2)
+    ax.set(xlim=(-0.35, len(sizes) - 0.65), ylim=(-1.75, 1.4))
+    ax.set_axis_off()
+    return places
+
+
+def on_edge(ax, start, end, text, near=0.45):
+    """The text on the edge, at the share `near` of its length."""
+    place = (1 - near) * np.asarray(start) + near * np.asarray(end)
+    ax.text(*place, text, fontsize=9, **CENTRED,
+            bbox={"fc": "white", "ec": "none", "pad": 0.8})  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------
+# Hard cases
+# ---------------------------------------------------------------------------------------
+
+ANGLES = np.pi * np.arange(180) / 180
+
+
+@cache
+def hard_cases():
+    """Three sets that no line separates, by their names."""
+    return {
+        "Quadrants": make_quadrants(300, rng=np.random.default_rng(1)),
+        "Ring": make_annulus(300, rng=np.random.default_rng(2)),
+        "Three modes": make_three_modes(300, rng=np.random.default_rng(3)),
+    }
+
+
+def best_line(X, y):
+    """The w, b of the fewest errors over 180 directions and all offsets; labels -1 and +1."""
+    turns = np.column_stack([np.cos(ANGLES), np.sin(ANGLES)])
+    cuts = [best_cut(X @ w, (y > 0).astype(int)) for w in turns]
+    k = int(np.argmin([cut.errors for cut in cuts]))
+    sign = 1.0 if cuts[k].above else -1.0
+    return sign * turns[k], -sign * cuts[k].at
+
+
+@cache
+def trained(name):
+    """A network with one hidden layer of 32 ReLUs, trained on the set."""
+    T = hard_cases()[name]
+    model = MLPClassifier((32,), learning_rate_init=0.02, max_iter=2000, tol=1e-3, random_state=1)
+    return model.set_params(n_iter_no_change=50).fit(*T[:])
+
+
+@figure("hard_cases", claims=("neural_networks-12",), panels=(2, 3), size=(2.3, 2.4))
+def hard_cases_of_a_line(*axes):
+    """Three sets on which no linear classifier does well, with the line of the fewest errors
+    (above): of the ring and the modes it leaves all samples on one side. Below, what a network with
+    one hidden layer of 32 ReLUs has learnt: its boundary f = 0 is made of pieces of lines. Shares
+    are of the samples drawn that are on the right side.
+    """
+    for k, (name, T) in enumerate(hard_cases().items()):
+        above, below = axes[k], axes[3 + k]
+        for ax in (above, below):
+            set_view(ax, T.X, margin=0.04)
+        w, b = best_line(*T[:])
+        draw_regions(above, lambda X, w=w, b=b: np.where(X @ w + b > 0, 1, -1), (1, -1))
+        draw_regions(below, trained(name).predict, (1, -1))
+        right = np.mean(np.where(T.X @ w + b > 0, 1, -1) == T.y)
+        above.set_title(f"{name}: line {100 * right:.0f} %", fontsize=10)
+        below.set_title(f"network {100 * trained(name).score(*T[:]):.0f} %", fontsize=10)
+        for ax in (above, below):
+            draw_samples(ax, T.X, T.y, size=2.6)
+            ax.set(xticks=[], yticks=[])
+
+
+if __name__ == "__main__":
+    run_script(__file__)
