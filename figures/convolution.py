@@ -1,0 +1,380 @@
+"""Lecture figures of the convolution chapter."""
+
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+
+from mlnotes.convolution import (
+    Conv,
+    Dense,
+    Relu,
+    conv,
+    correlation_matrix,
+    max_pool,
+    output_size,
+    propagate,
+    typical_layers,
+)
+from mlnotes.datasets import load_digits, place
+from mlnotes.plotting import (
+    BLUE,
+    GREEN,
+    GREY,
+    INK,
+    ORANGE,
+    PURPLE,
+    draw_image,
+    figure,
+    run_script,
+    tint,
+)
+
+PIECE = np.array([[1, 1, 2, 4], [5, 6, 7, 8], [3, 2, 1, 0], [1, 2, 3, 4.0]])  # of the notes
+DASHES = ("-", "--", ":")  # of the three weights
+COLORS_OF_WINDOWS = (BLUE, ORANGE)
+
+
+def empty(ax, view=None):
+    """No axes, equal units."""
+    ax.set_axis_off()
+    ax.set_aspect("equal")
+    if view is not None:
+        left, right, bottom, top = view
+        ax.set(xlim=(left, right), ylim=(bottom, top))
+
+
+# ---------------------------------------------------------------------------------------
+# Fewer weights
+# ---------------------------------------------------------------------------------------
+
+
+def neurons(ax, inputs, outputs):
+    """Two columns of neurons; where they are."""
+    columns = []
+    for x, n, name in ((0.0, inputs, "x"), (3.0, outputs, "h")):
+        places = np.column_stack([np.full(n, x), (n - 1) / 2 - np.arange(n)])
+        ax.plot(*places.T, "o", ms=17, mfc="white", mec=INK, mew=1.1, zorder=3)
+        for i, place_ in enumerate(places, start=1):
+            ax.text(*place_, f"${name}_{i}$", ha="center", va="center", zorder=4)
+        columns.append(places)
+    empty(ax, (-0.6, 3.6, -2.6, 2.6))
+    return columns
+
+
+@figure("sharing", claims=("convolution-17",), panels=2, size=(2.9, 2.7))
+def sharing(left, right):
+    """Five inputs, two outputs. Left: fully connected, every edge has a weight of its own. Right: a
+    kernel of three weights (solid, dashed, dotted) at stride 2. Each output sees a window of three
+    inputs, one blue and one orange, and both windows have the same weights.
+    """
+    inputs, outputs = neurons(left, 5, 2)
+    for end in outputs:
+        for start in inputs:
+            left.plot(*zip(start, end, strict=True), color=GREY, lw=1)
+    left.set_title(f"Fully connected: {len(inputs) * len(outputs)} weights")
+    inputs, outputs = neurons(right, 5, output_size(5, 3, 2))
+    M = correlation_matrix(np.arange(1, 4), (5,), stride=2)
+    for (i, j), weight in np.ndenumerate(M.astype(int)):
+        if weight:
+            ends = zip(inputs[j], outputs[i], strict=True)
+            right.plot(*ends, color=COLORS_OF_WINDOWS[i], lw=1.6, ls=DASHES[weight - 1])
+    shared = len(np.unique(M[M != 0]))
+    right.set_title(f"Convolution: {np.count_nonzero(M)} edges, {shared} weights")
+
+
+@figure("strides", claims=("convolution-17",), panels=3, size=(2.1, 2.3))
+def strides(*axes):
+    """A 3x3 window on a 7x7 input. The corners where it starts are dots, the first two windows of
+    the first row are outlined. At stride 1 there are 5x5 places, at stride 2 there are 3x3; at
+    stride 3 the last row and column (hatched) are never seen: the windows do not fit.
+    """
+    N, F = 7, 3
+    for S, ax in enumerate(axes, start=1):
+        starts = np.arange(0, N - F + 1, S)
+        reach = starts[-1] + F
+        for k in range(N + 1):
+            ax.plot((0, N), (k, k), color=GREY, lw=0.6)
+            ax.plot((k, k), (0, N), color=GREY, lw=0.6)
+        if reach < N:
+            unseen = np.array([(reach, 0), (N, 0), (N, N), (0, N), (0, reach), (reach, reach)])
+            ax.fill(*unseen.T, fc="none", ec=INK, hatch="////", lw=0, label="unseen")
+        ax.plot(*np.array(np.meshgrid(starts, starts)).reshape(2, -1) + 0.5, "o", ms=3.5, color=INK)
+        for start, color, dash in zip(starts[:2], COLORS_OF_WINDOWS, ("-", "--"), strict=True):
+            x, y = np.array([(0, 0), (F, 0), (F, F), (0, F), (0, 0)]).T
+            ax.plot(x + start, y, color=color, lw=2, ls=dash, zorder=3)
+        ax.set_title(f"$S = {S}$: {size_or_reason(N, F, S)}")
+        empty(ax, (-0.2, N + 0.2, N + 0.2, -0.2))
+
+
+def size_or_reason(N, F, S):
+    """The output as N x N, or that there is none."""
+    try:
+        return "{0} x {0}".format(output_size(N, F, S))
+    except ValueError:
+        return f"$({N} - {F}) / {S} + 1$?"
+
+
+# ---------------------------------------------------------------------------------------
+# Volumes
+# ---------------------------------------------------------------------------------------
+
+SLANT = np.array([0.42, 0.30])  # how one column to the right is drawn, in rows
+THICK = 1.3  # how a volume of depth 1 is drawn, in rows; others by the root of their depth
+
+
+class Box(NamedTuple):
+    """A volume as it is drawn: rows downwards, columns into the page, depth to the right."""
+
+    x: float
+    y: float
+    shape: tuple
+    thick: float = THICK
+
+    def at(self, row, column, depth):
+        """The point of the drawing where an entry starts."""
+        (H, _, D), share = self.shape, depth / self.shape[2]
+        right = share * self.thick * np.sqrt(D)
+        return np.array([self.x + right, self.y + H / 2 - row]) + column * SLANT
+
+    def face(self, rows, columns, depth):
+        """The corners of a piece of the slice at that depth."""
+        (a, b), (c, d) = rows, columns
+        return np.array([self.at(i, j, depth) for i, j in ((a, c), (a, d), (b, d), (b, c))])
+
+    @property
+    def right(self):
+        """Where the drawing ends."""
+        return self.at(0, self.shape[1], self.shape[2])[0]
+
+
+def draw_box(ax, box, color, **style):
+    """The three faces that one sees, and the sizes below."""
+    H, W, D = box.shape
+    top = [box.at(0, 0, 0), box.at(0, W, 0), box.at(0, W, D), box.at(0, 0, D)]
+    front = [box.at(0, 0, 0), box.at(0, 0, D), box.at(H, 0, D), box.at(H, 0, 0)]
+    look = {"ec": INK, "lw": 0.7} | style
+    ax.fill(*np.transpose(top), fc=tint(color, 0.15), **look)
+    ax.fill(*np.transpose(front), fc=tint(color, 0.55), **look)
+    ax.fill(*box.face((0, H), (0, W), D).T, fc=tint(color, 0.3), **look)
+    return box
+
+
+def name_box(ax, box, drop=1.5):
+    """The sizes of a volume, below it."""
+    middle = (box.x + box.right) / 2
+    label = " x ".join(map(str, box.shape))
+    ax.text(middle, box.y - box.shape[0] / 2 - drop, label, ha="center", va="top", fontsize=9)
+
+
+def coloured_digit():
+    """A 3 of 32 x 32 pixels, light on blue, and its three colours."""
+    pixels = place(load_digits().images[3:4] / 16, shape=(32, 32), zoom=3.6)[0]
+    ground, ink = np.array([0.12, 0.28, 0.52]), np.array([1.0, 0.72, 0.30])
+    return ground + pixels[:, :, None] * (ink - ground)
+
+
+def six_filters():
+    """Edges in four directions, a spot, and orange against blue: (6, 5, 5, 3)."""
+    t = np.arange(-2.0, 3.0)
+    bump = np.exp(-(t**2) / 2)
+    slope = -t * bump
+    flat = [np.outer(slope, bump), np.outer(bump, slope)]
+    flat += [flat[0] + flat[1], flat[0] - flat[1]]
+    wide = np.outer(np.exp(-(t**2) / 8), np.exp(-(t**2) / 8))
+    flat.append(np.outer(bump, bump) / bump.sum() ** 2 - wide / wide.sum())
+    grey = np.stack([each[:, :, None] * np.ones(3) for each in flat])
+    colour = np.outer(bump, bump)[:, :, None] * np.array([1.0, 0.0, -1.0])
+    return np.concatenate([grey, colour[None]])
+
+
+def six_maps():
+    """What the six filters make of the digit: (28, 28, 6)."""
+    return conv(coloured_digit()[None], six_filters(), np.zeros(6))[0]
+
+
+PLACE = (9, 14)  # row and column of the neurons that are shown
+
+
+@figure("layer", claims=("convolution-18",), size=(6.4, 2.9))
+def layer(ax):
+    """A layer of six 5x5x3 filters. Every neuron sees a 5x5 window of the input, through its whole
+    depth (orange), and there are six neurons for each window (dots): a number for each of the six
+    maps, from the same 75 numbers with different weights. The output is a volume again.
+    """
+    six = Conv(6, 5)
+    before, after = propagate((six,), (32, 32, 3))
+    left, right = Box(0, 0, before, 5.5), Box(46, 0, after, 5.5)
+    draw_box(ax, left, BLUE, alpha=0.6)
+    draw_box(ax, right, GREEN, alpha=0.6)
+    (i, j), F = PLACE, six.size
+    near, far = (left.face((i, i + F), (j, j + F), depth) for depth in (before[2], 0))
+    neurons_ = np.array([right.at(i + 0.5, j + 0.5, d + 0.5) for d in range(after[2])])
+    for a, b in zip(near, far, strict=True):
+        ax.plot(*zip(a, b, strict=True), color=ORANGE, lw=1, ls=":", zorder=3)
+    ax.plot(*np.vstack([far, far[:1]]).T, color=ORANGE, lw=1, ls=":", zorder=3)
+    ax.fill(*near.T, fc=tint(ORANGE, 0.8), ec=INK, lw=0.7, label="chunk", zorder=3)
+    for corner in near[1:3]:
+        ax.plot(*zip(corner, neurons_[0], strict=True), color=ORANGE, lw=1, zorder=3)
+    ax.plot(*neurons_.T, "o", ms=5, mfc=ORANGE, mec=INK, mew=0.6, label="neurons", zorder=4)
+    for box, title in ((left, "input"), (right, "six maps")):
+        name_box(ax, box)
+        ax.text((box.x + box.right) / 2, 27, title, ha="center", va="bottom", fontsize=10)
+    weights = prod(six.parameter_shapes(before)[0][1:])
+    note = f"a map: {weights} weights\nand a bias"
+    ax.text(34.5, -9, note, ha="center", va="top", fontsize=9)
+    empty(ax, (-1, 72, -21, 30))
+
+
+@figure("maps", claims=("convolution-18",), panels=(2, 4), size=(1.6, 1.65))
+def maps(*axes):
+    """A coloured image and the six maps of one layer (0 is mid grey), which make up its output.
+    The maps of edges answer to the rim from above or below, from left or right, and along the
+    diagonals; then a spot brighter than what is around it; then orange against blue. The window
+    (square) gives the one number of each map that has a dot.
+    """
+    i, j = PLACE
+    image, found, F = coloured_digit(), six_maps(), 5
+    shown = [axes[0], *axes[1:4], *axes[5:8]]
+    draw_image(axes[0], image)
+    axes[0].set_title(" x ".join(map(str, image.shape)), fontsize=10)
+    axes[4].set_axis_off()
+    axes[4].text(0.5, 0.5, " x ".join(map(str, found.shape)), ha="center", va="center")
+    axes[4].annotate("", (1.0, 0.4), (0.0, 0.4), arrowprops={"arrowstyle": "->", "color": INK})
+    axes[4].set(xlim=(0, 1), ylim=(0, 1))
+    square = np.array([(j, i), (j + F, i), (j + F, i + F), (j, i + F), (j, i)]) - 0.5
+    axes[0].plot(*square.T, color="white", lw=1.4)
+    names = ("from above", "from left", "diagonal", "other diagonal", "spot", "orange or blue")
+    for d, (ax, name) in enumerate(zip(shown[1:], names, strict=True)):
+        most = np.abs(found[:, :, d]).max()
+        draw_image(ax, found[:, :, d], vmin=-most, vmax=most)
+        ax.plot(j, i, "o", ms=5, mfc=ORANGE, mec="white", mew=1)
+        ax.set_title(name, fontsize=10)
+
+
+# ---------------------------------------------------------------------------------------
+# Networks
+# ---------------------------------------------------------------------------------------
+
+PREVIEW = (Conv(6, 5), Relu(), Conv(10, 5), Relu())
+LENET = typical_layers(1, (6, 16), (120, 84), 10, size=5, padding=0)
+
+
+def arrows(layers):
+    """What is written over each arrow; a ReLU goes with the layer before it."""
+    words = []
+    for layer in layers:
+        if layer == Relu():
+            words[-1] += "\nReLU"
+        elif isinstance(layer, Dense):
+            words.append("dense")
+        else:
+            name = "conv" if isinstance(layer, Conv) else "pool"
+            words.append(f"{name}\n{layer.size} x {layer.size}")
+    return words
+
+
+def drawn_shapes(layers, shape):
+    """The input and the output of every layer but ReLU, which leaves the shape as it is."""
+    shapes = propagate(layers, shape)
+    after = zip(layers, shapes[1:], strict=True)
+    return [shapes[0], *(each for layer, each in after if layer != Relu())]
+
+
+def draw_network(ax, layers, shape, *, gap):
+    """Volume after volume, with an arrow for every layer; vectors stand upright."""
+    x, words = 0.0, arrows(layers)
+    for each, text in zip(drawn_shapes(layers, shape), ["", *words], strict=True):
+        if text:
+            ax.annotate("", (x - 0.8, 0), (x - gap + 0.8, 0),
+                        arrowprops={"arrowstyle": "->", "color": INK})  # fmt: skip
+            ax.text(x - gap / 2 - 0.3, 1.2, text, ha="center", va="bottom", fontsize=7.5)
+        box = draw_vector(ax, x, each[2]) if each[:2] == (1, 1) else Box(x, 0.0, each)
+        if each[:2] != (1, 1):
+            draw_box(ax, box, GREEN if x else BLUE)
+            name_box(ax, box)
+        x = box.right + gap
+    empty(ax, (-2, box.right + 3, -21, 27))
+
+
+def draw_vector(ax, x, length):
+    """A volume 1 x 1 x length, upright, and its length."""
+    box = draw_box(ax, Box(x, 0.0, (np.sqrt(8 * length), 1, 1)), PURPLE)
+    ax.text(x + 0.8, -box.shape[0] / 2 - 1.5, f"{length}", ha="center", va="top", fontsize=9)
+    return box
+
+
+@figure("architectures", claims=("convolution-19",), panels=(2, 1), size=(6.4, 2.2))
+def architectures(above, below):
+    """Above: two convolution layers, each with its ReLU; what shrinks in height and width grows in
+    depth. Below: LeNet, in which two such blocks with pooling end in three fully connected layers.
+    The last volume is flattened into a vector, and the ten numbers at the end are the scores.
+    """
+    draw_network(above, PREVIEW, (32, 32, 3), gap=14.0)
+    draw_network(below, LENET, (32, 32, 1), gap=11.0)
+
+
+@figure("flattening", claims=("convolution-19",), size=(6.4, 2.3))
+def flattening(ax):
+    """The fully connected end of LeNet: the last volume, read row by row, is a vector, and every
+    neuron of the next layer sees all of it.
+    """
+    shape, (first, *_) = (5, 5, 16), (layer for layer in LENET if isinstance(layer, Dense))
+    box, length = Box(0, 0, shape), prod(shape)
+    draw_box(ax, box, GREEN)
+    name_box(ax, box, drop=1.0)
+    vector = Box(16, 0, (20, 1, 1))
+    draw_box(ax, vector, GREEN)
+    ax.text(16.8, -11.2, f"{length}", ha="center", va="top", fontsize=9)
+    arrow = {"arrowstyle": "->", "color": INK}
+    ax.annotate("", (14.8, 0), (box.right + 0.8, 0), arrowprops=arrow)
+    ax.text((box.right + 15.6) / 2, 0.5, "flatten", ha="center", va="bottom", fontsize=9)
+    ends = np.linspace(-9.5, 9.5, 9)
+    for y in np.linspace(-7.0, 7.0, 5):
+        for end in ends:
+            ax.plot((18.4, 33), (end, y), color=GREY, lw=0.4, zorder=0)
+        ax.plot(33, y, "o", ms=9, mfc=tint(PURPLE, 0.5), mec=INK, mew=0.8)
+    ax.text(33, 9.0, r"$\vdots$", ha="center", va="bottom")
+    ax.text(33, -11.2, f"{first.units}", ha="center", va="top", fontsize=9)
+    (weights, biases) = (prod(each) for each in first.parameter_shapes(shape))
+    ax.text(36, 0, f"{weights:,d} weights\n{biases} biases", va="center", fontsize=9)
+    empty(ax, (-1, 50, -14, 13))
+
+
+# ---------------------------------------------------------------------------------------
+# Pooling
+# ---------------------------------------------------------------------------------------
+
+
+@figure("pooling", claims=("convolution-20",), panels=3, size=(2.1, 2.4))
+def pooling(left, middle, right):
+    """Left and middle: one map of 28x28 numbers and its 2x2 maxima, drawn to the same scale: half
+    the height, half the width, and all other maps of the volume likewise, as many as before.
+    Right: the maximum of each 2x2 block of a 4x4 slice.
+    """
+    volume = six_maps()[None]
+    pooled = max_pool(volume, 2)
+    for ax, each in ((left, volume), (middle, pooled)):
+        draw_image(ax, each[0, :, :, 5], vmin=volume[..., 5].min(), vmax=volume[..., 5].max())
+        ax.set(xlim=(-0.5, 27.5), ylim=(27.5, -0.5))
+        ax.set_title(" x ".join(map(str, each.shape[1:])), fontsize=10)
+    numbers(right, PIECE, (0, 2.6), 1.0)
+    numbers(right, max_pool(PIECE[None, :, :, None], 2)[0, :, :, 0], (1, -0.6), 2.0)
+    right.annotate("", (2, 1.75), (2, 2.45), arrowprops={"arrowstyle": "->", "color": INK})
+    right.text(2.25, 2.1, "max, 2 x 2, stride 2", va="center", fontsize=8.5)
+    empty(right, (-0.1, 5.1, -0.7, 6.8))
+
+
+def numbers(ax, table, corner, cells):
+    """A table as coloured cells; blocks of 4 / `cells` are of one colour."""
+    block = 2 if cells == 1.0 else 1
+    fills = [tint(c, 0.45) for c in (BLUE, ORANGE, GREEN, PURPLE)]
+    for (i, j), entry in np.ndenumerate(table):
+        x, y = corner[0] + j, corner[1] + len(table) - 1 - i
+        fill = fills[2 * (i // block) + j // block]
+        ax.fill((x, x + 1, x + 1, x), (y, y, y + 1, y + 1), fc=fill, ec=INK, lw=0.7)
+        ax.text(x + 0.5, y + 0.5, f"{entry:g}", ha="center", va="center")
+
+
+if __name__ == "__main__":
+    run_script(__file__)
