@@ -6,19 +6,19 @@ best single question is not: so the tree is grown from the root, one best split 
 
 Contents
     Impurity              class_fractions, gini, entropy, split_impurity, multiway_impurity
-    The best split        Split, count_splits, best_split, ObliqueSplit, oblique_split
+    The best split        Split, count_splits, best_split, midpoint, ObliqueSplit, oblique_split
     Trees                 Tree, descend, leaf_boxes, data_thresholds, tree_impurity
-    Growing               Level, levels, grow, feature_importances
+    Growing               Level, levels, grow, grow_all, feature_importances
     Pruning               prune, Pruned, weakest_links
     Categories            Category, id3, id3_predict
     Showing a tree        export_text, tree_layout
-    Estimators            DecisionTreeClassifier, DecisionTreeRegressor, ID3
+    Estimators            growth_rules, DecisionTreeClassifier, DecisionTreeRegressor, ID3
 
 Symbols
     X        (n, d)    samples x, one per row
     y        (n,)      their labels; where trees are grown, the numbers 0 .. C - 1 of the classes,
                        or the targets of a regression
-    w        (n,)      weights of the samples, None for ones
+    w        (n,)      weights of the samples, None for ones; or (T, n), a row for each of T trees
     p        (..., C)  shares p_k = |S_k| / |S| of the classes among some samples S
     f, t     int, float   a split: x goes left if x_f <= t, else right
     tree     Tree      m nodes; node 0 is the root, and children have larger numbers than parents
@@ -52,15 +52,18 @@ from mlnotes.probability import x_log_y
 
 __all__ = [
     "class_fractions", "gini", "entropy", "split_impurity", "multiway_impurity", "Split",
-    "count_splits", "best_split", "ObliqueSplit", "oblique_split", "Tree", "descend", "leaf_boxes",
-    "data_thresholds", "tree_impurity", "Level", "levels", "grow", "feature_importances", "prune",
-    "Pruned", "weakest_links", "Category", "id3", "id3_predict", "export_text", "tree_layout",
-    "DecisionTreeClassifier", "DecisionTreeRegressor", "ID3",
+    "count_splits", "best_split", "midpoint", "ObliqueSplit", "oblique_split", "Tree", "descend",
+    "leaf_boxes", "data_thresholds", "tree_impurity", "Level", "levels", "grow", "grow_all",
+    "feature_importances", "prune", "Pruned", "weakest_links", "Category", "id3", "id3_predict",
+    "export_text", "tree_layout", "growth_rules", "DecisionTreeClassifier",
+    "DecisionTreeRegressor", "ID3",
 ]  # fmt: skip
 
+SHORT = 2**31  # integers below it are sorted in half the time
 LEAF = -1  # the feature of a node that asks nothing, and the number of a child that is not there
 TIED = 1e-12  # splits that differ by this share of the node's impurity are equally good
 BLOCK = 2**15  # values of samples that are swept at a time: they fit the cache
+TOGETHER = 2**16  # samples of the trees that grow together
 SLIGHT = 1e-6  # share of the spread that makes the scatter of an oblique split regular
 
 
@@ -195,13 +198,23 @@ def best_split(X, y, w=None, criterion="gini"):
     return Split(f, t, float(share @ stump.impurity[1:]))
 
 
+def midpoint(a, b):
+    """The threshold between the values a < b: their middle, or a where rounding leaves none.
+
+    >>> float(midpoint(1.0, 4.0))
+    2.5
+    """
+    middle = a / 2 + b / 2
+    return np.where((a <= middle) & (middle < b), middle, a)
+
+
 def _any_split(X):
     """The first of the splits of samples that are pure already."""
     varying = np.flatnonzero(np.ptp(X, axis=0) > 0)
     if not len(varying):
         return None
     a, b = np.unique(X[:, varying[0]])[:2]
-    return Split(int(varying[0]), float(_between(a, b)), 0.0)
+    return Split(int(varying[0]), float(midpoint(a, b)), 0.0)
 
 
 class ObliqueSplit(NamedTuple):
@@ -291,14 +304,18 @@ def descend(tree, X, levels=None):
 
     Claims: trees-01
     """
-    node, walking, step = np.zeros(len(X), dtype=int), np.arange(len(X)), 0
+    X = np.ascontiguousarray(X)
+    children = np.column_stack([tree.left, tree.right]).ravel()
+    node = at = np.zeros(len(X), dtype=int)
+    walking, step = np.arange(len(X)), 0
     while step != levels:
-        walking = walking[tree.feature[node[walking]] != LEAF]
-        if not len(walking):
+        asks = np.flatnonzero(tree.feature.take(at) != LEAF)
+        if not len(asks):
             break
-        at = node[walking]
-        left = X[walking, tree.feature[at]] <= tree.threshold[at]
-        node[walking] = np.where(left, tree.left[at], tree.right[at])
+        walking, at = walking.take(asks), at.take(asks)
+        right = X.take(walking * X.shape[1] + tree.feature.take(at)) > tree.threshold.take(at)
+        at = children.take(2 * at + right)
+        node[walking] = at
         step += 1
     return node
 
@@ -366,6 +383,7 @@ class Level(NamedTuple):
     Attributes
     ----------
     feature, threshold, value, impurity, weight, n_samples : as those of a `Tree`
+    tree : ndarray of shape (m,); the number of the tree that the node is of, 0 if there is but one
     objective : float; weighted impurity of all samples, once these nodes have split
     """
 
@@ -375,37 +393,113 @@ class Level(NamedTuple):
     impurity: np.ndarray
     weight: np.ndarray
     n_samples: np.ndarray
+    tree: np.ndarray
     objective: float
 
 
+class _Data(NamedTuple):
+    """The samples, each feature sorted: order[f, r] is the one of rank r, rank[f] the inverse."""
+
+    XT: np.ndarray
+    ordered: np.ndarray  # (d, n), the values in that order
+    order: np.ndarray
+    rank: np.ndarray
+    y: np.ndarray
+    W: np.ndarray  # (T, n), a row per tree
+    unit: bool  # all weights are 1
+    criterion: str
+    C: int  # 0 for targets
+
+
+def _sorted(X, y, w, criterion):
+    """The `_Data` of the samples that weigh something."""
+    X, y = np.asarray(X, dtype=float), np.asarray(y)
+    rows = [w] if w is None or np.ndim(w) < 2 else w
+    W = np.array([check_weights(row, len(X)) for row in rows])
+    y = y.astype(float if criterion == "squared_error" else int)
+    C = 0 if criterion == "squared_error" else int(y.max()) + 1
+    kept = W.any(axis=0)
+    if not kept.all():
+        X, y, W = X[kept], y[kept], W[:, kept]
+    XT = np.ascontiguousarray(X.T)
+    order = np.argsort(XT, axis=1)
+    ordered = np.take_along_axis(XT, order, axis=1)
+    rank = np.empty(order.shape, dtype=np.int32)
+    np.put_along_axis(rank, order, np.arange(len(X))[None], axis=1)
+    return _Data(XT, ordered, order, rank, y, W, bool((W == 1).all()), criterion, C)
+
+
+class _Nodes(NamedTuple):
+    """Some nodes: their samples `at`, those of a node side by side, its size and its tree."""
+
+    at: np.ndarray
+    sizes: np.ndarray
+    tree: np.ndarray
+
+
+def _roots(W):
+    """A node for every tree, with the samples that weigh something in it."""
+    tree, at = np.nonzero(W)
+    return _Nodes(at, np.bincount(tree, minlength=len(W)), np.arange(len(W)))
+
+
+def _those(nodes, chosen):
+    """The nodes that are `chosen`."""
+    at = nodes.at[np.repeat(chosen, nodes.sizes)]
+    return _Nodes(at, nodes.sizes[chosen], nodes.tree[chosen])
+
+
+def _children(data, nodes, feature, threshold):
+    """The two children of every node, all left ones first."""
+    offset, t = (np.repeat(part, nodes.sizes) for part in (feature * data.XT.shape[1], threshold))
+    right = data.XT.take(offset + nodes.at) > t
+    segment = np.repeat(np.arange(len(nodes.sizes)), nodes.sizes)
+    to_right = np.bincount(segment[right], minlength=len(nodes.sizes))
+    at = np.concatenate([nodes.at[~right], nodes.at[right]])
+    sizes = np.concatenate([nodes.sizes - to_right, to_right])
+    return _Nodes(at, sizes, np.tile(nodes.tree, 2))
+
+
 class _Sums(NamedTuple):
-    """What the nodes of a level hold: `totals` (m, C) is the weight of each class, or empty."""
+    """What nodes hold: `totals` (m, C) is the weight of each class, or empty."""
 
     totals: np.ndarray
     value: np.ndarray
     impurity: np.ndarray
     weight: np.ndarray
-    n_samples: np.ndarray
     pure: np.ndarray
+
+
+def _sums(data, nodes):
+    """The `_Sums` of the nodes."""
+    of = np.repeat(np.arange(len(nodes.sizes)), nodes.sizes)
+    y, w = data.y[nodes.at], _weights(data, nodes, of, nodes.at)
+    if data.criterion == "squared_error":
+        return _target_sums(y, w, of, nodes.sizes)
+    return _class_sums(y, w, of, len(nodes.sizes), data.C, IMPURITY[data.criterion])
+
+
+def _weights(data, nodes, of, rows):
+    """What the samples in `rows`, of the nodes `of`, weigh in the trees of these."""
+    return data.W.take((nodes.tree * data.W.shape[1])[of] + rows)
 
 
 def _class_sums(y, w, of, m, C, impurity):
     """The `_Sums` of m nodes, for samples of the classes y in the nodes `of`."""
     totals = np.bincount(of * C + y, w, minlength=m * C).reshape(m, C)
-    weight, n_samples = totals.sum(axis=1), np.bincount(of, minlength=m)
+    weight = totals.sum(axis=1)
     p, pure = totals / weight[:, None], np.count_nonzero(totals, axis=1) == 1
-    return _Sums(totals, p, impurity(p), weight, n_samples, pure)
+    return _Sums(totals, p, impurity(p), weight, pure)
 
 
-def _target_sums(y, w, of, m):
-    """The `_Sums` of m nodes, for samples with the targets y in the nodes `of`."""
-    weight, n_samples = np.bincount(of, w, minlength=m), np.bincount(of, minlength=m)
-    low, high = np.full(m, inf), np.full(m, -inf)
-    np.minimum.at(low, of, y)
-    np.maximum.at(high, of, y)
-    mean = low + np.bincount(of, w * (y - low[of]), minlength=m) / weight
-    spread = np.bincount(of, w * (y - mean[of]) ** 2, minlength=m) / weight
-    return _Sums(np.empty((m, 0)), mean[:, None], spread, weight, n_samples, low == high)
+def _target_sums(y, w, of, sizes):
+    """The `_Sums` of nodes of these sizes, for samples with the targets y in the nodes `of`."""
+    starts = np.cumsum(sizes) - sizes
+    low, high = np.minimum.reduceat(y, starts), np.maximum.reduceat(y, starts)
+    weight = np.bincount(of, w)
+    mean = low + np.bincount(of, w * (y - low[of])) / weight
+    spread = np.bincount(of, w * (y - mean[of]) ** 2) / weight
+    return _Sums(np.empty((len(sizes), 0)), mean[:, None], spread, weight, low == high)
 
 
 def levels(
@@ -421,16 +515,17 @@ def levels(
     max_features=None,
     rng=None,
 ):
-    """Grow a tree top-down, all nodes of a level at once.
+    """Grow a tree top-down, all nodes of a level at once; or T trees together, for w (T, n).
 
     A node is a leaf if its labels are equal, or all its inputs, or a rule says so: at `max_depth`,
     with fewer than `min_samples_split` samples, or where no split leaves `min_samples_leaf` on
     both sides or takes `min_impurity_decrease` (in shares of all the weight) from the impurity.
     Every other node takes its best split; one that gains nothing will do, as XOR needs it. With
-    `max_features`, a node tries that many features, drawn by `rng`.
+    `max_features`, a node tries that many features, drawn by `rng`, and where none of them can be
+    split, as many others.
 
-    Every feature is sorted once. The samples of a node keep together, and their order, as they
-    pass from level to level, so that cumulative sums along a row meet all its splits in turn.
+    Every feature is sorted once. What is left to sort in a level are integers, rank within node,
+    so that cumulative sums along a row meet all splits of all nodes in turn.
 
     Yields: a `Level` for each depth.
     Raises: ValueError if the criterion is none of the three.
@@ -441,147 +536,107 @@ def levels(
     [-1 -1] [nan nan] [2 1]
     """
     check_choice("criterion", criterion, (*IMPURITY, "squared_error"))
-    rng = check_random_state(rng)
-    X, y, w, unit = _with_weight(X, y, w, criterion)
-    n, d = X.shape
-    C = 0 if criterion == "squared_error" else int(y.max()) + 1
-    XT, order = np.ascontiguousarray(X.T), np.argsort(X.T, axis=1, kind="stable")
-    at, of, m, depth, everything, leaves = np.arange(n), np.zeros(n, dtype=int), 1, 0, w.sum(), 0.0
-    while m:
-        if C:
-            sums = _class_sums(y[at], w[at], of, m, C, IMPURITY[criterion])
-        else:
-            sums = _target_sums(y[at], w[at], of, m)
-        enough = np.maximum(min_samples_split, 2 * min_samples_leaf)
-        asks = ~sums.pure & (sums.n_samples >= enough) & (depth != max_depth)
+    rng, data = check_random_state(rng), _sorted(X, y, w, criterion)
+    enough = max(min_samples_split, 2 * min_samples_leaf)
+    nodes, everything, depth, leaves = _roots(data.W), data.W.sum(axis=1), 0, 0.0
+    while len(nodes.sizes):
+        sums, m = _sums(data, nodes), len(nodes.sizes)
+        asks = ~sums.pure & (nodes.sizes >= enough) & (depth != max_depth)
         feature, threshold, cost = np.full(m, LEAF), np.full(m, np.nan), sums.weight * sums.impurity
         if asks.any():
-            order = _regrouped(order, at, of, m, asks, n)
-            sweep = _Sweep(XT, y, w, unit, criterion, min_samples_leaf)
-            drawn = _draw(XT, order, sums.n_samples[asks], max_features, rng)
-            f, t, after = _best_splits(sweep, order, _Sums(*(s[asks] for s in sums)), drawn)
-            gain = (cost[asks] - after) / everything
-            kept = (f != LEAF) & (gain >= min_impurity_decrease - TIED * cost[asks] / everything)
+            asking = _those(nodes, asks), _Sums(*(s[asks] for s in sums))
+            f, t, after = _search(data, *asking, max_features, min_samples_leaf, rng)
+            least = min_impurity_decrease * everything[nodes.tree[asks]]
+            kept = (f != LEAF) & (cost[asks] - after >= least - TIED * cost[asks])
             places = np.flatnonzero(asks)[kept]
             feature[places], threshold[places], cost[places] = f[kept], t[kept], after[kept]
         yield Level(
-            feature, threshold, sums.value, sums.impurity, sums.weight, sums.n_samples,
-            float((cost.sum() + leaves) / everything),
+            feature, threshold, sums.value, sums.impurity, sums.weight, nodes.sizes, nodes.tree,
+            float((cost.sum() + leaves) / everything.sum()),
         )  # fmt: skip
-        leaves += cost[feature == LEAF].sum()
-        at, of, m = _children(X, at, of, feature, threshold)
+        splits = feature != LEAF
+        leaves += cost[~splits].sum()
+        nodes = _children(data, _those(nodes, splits), feature[splits], threshold[splits])
         depth += 1
 
 
-def _with_weight(X, y, w, criterion):
-    """The samples that weigh something, and whether all weigh 1."""
-    X, y = np.asarray(X, dtype=float), np.asarray(y)
-    w = check_weights(w, len(X))
-    kept = w > 0
-    if not kept.all():
-        X, y, w = X[kept], y[kept], w[kept]
-    y = y.astype(float) if criterion == "squared_error" else y.astype(int)
-    return X, y, w, bool((w == 1).all())
-
-
-def _children(X, at, of, feature, threshold):
-    """The samples of the next level, the node of each, and how many nodes there are."""
-    splits = feature != LEAF
-    s = np.count_nonzero(splits)
-    number = np.cumsum(splits) - 1
-    going = splits[of]
-    at, of = at[going], of[going]
-    right = X[at, feature[of]] > threshold[of]
-    return at, number[of] + s * right, 2 * s
-
-
-def _regrouped(order, at, of, m, asks, n):
-    """The rows of `order` with the samples of the nodes that ask, node by node."""
-    side = np.zeros(n, dtype=np.int8)
-    side[at] = np.where(asks[of], 1 + (2 * of >= m) * (m > 1), 0)
-    goes = side[order]
-    d = len(order)
-    parts = [order[goes == each].reshape(d, -1) for each in (1, 2)]
-    return np.concatenate(parts, axis=1)
-
-
-def _draw(XT, order, sizes, max_features, rng):
-    """(d, m): the features that each node may try; None for all.
-
-    Where the first `max_features` of a random sequence are constant, it goes on to one that is not.
-    """
-    d = len(XT)
-    if max_features is None or max_features >= d:
-        return None
-    ends = np.cumsum(sizes)
-    row = np.arange(d)[:, None]
-    varies = XT[row, order[:, ends - sizes]] < XT[row, order[:, ends - 1]]
-    rank = np.argsort(rng.random((d, len(sizes))), axis=0)
-    first = np.where(varies, rank, d).min(axis=0)
-    return rank < np.maximum(max_features, first + 1)
-
-
-class _Sweep(NamedTuple):
-    """What the search for splits needs to know of all samples."""
-
-    XT: np.ndarray
-    y: np.ndarray
-    w: np.ndarray
-    unit: bool
-    criterion: str
-    min_samples_leaf: int
-
-
-def _best_splits(sweep, order, sums, drawn):
+def _search(data, nodes, sums, max_features, least, rng):
     """Feature, threshold and summed child impurity of the best split of every node.
 
-    The rows of `order` are swept some at a time; the feature is -1 where nothing can be split.
+    A node tries `max_features`, drawn by `rng`, until one of them can be split; with all of them
+    constant, and where no split leaves `least` samples on both sides, the feature stays -1.
     """
-    sizes = sums.n_samples
-    m, n = len(sizes), order.shape[1]
+    d, m = len(data.XT), len(nodes.sizes)
+    k = d if max_features is None else min(max_features, d)
+    drawn = np.argsort(rng.random((d, m)), axis=0) if k < d else np.arange(d)[:, None].repeat(m, 1)
+    feature, threshold, cost = np.full(m, LEAF), np.full(m, np.nan), np.full(m, inf)
+    open_ = np.ones(m, dtype=bool)
+    for a in range(0, d, k):
+        tried = np.sort(drawn[a : a + k, open_], axis=0)
+        some = _those(nodes, open_), _Sums(*(s[open_] for s in sums))
+        feature[open_], threshold[open_], cost[open_] = _best_splits(data, *some, tried, least)
+        open_ = feature == LEAF
+        if not open_.any():
+            break
+    return feature, threshold, cost
+
+
+def _best_splits(data, nodes, sums, tried, least):
+    """The same of the features `tried` (k, m), those of a node in a column.
+
+    They are swept some rows at a time.
+    """
+    sizes, m, n = nodes.sizes, len(nodes.sizes), len(nodes.at)
     starts = np.cumsum(sizes) - sizes
-    segment = np.repeat(np.arange(m), sizes)
-    place = np.arange(n) - starts[segment] + 1
-    least = sweep.min_samples_leaf
+    segment, everyone = np.repeat(np.arange(m), sizes), np.arange(n)
+    place = everyone - starts[segment] + 1
     allowed = (place >= least) & (sizes[segment] - place >= least)
     tie = TIED * sums.weight * sums.impurity
     best, feature, threshold = np.full(m, inf), np.full(m, LEAF), np.full(m, np.nan)
     step = max(1, BLOCK // n)
-    for a in range(0, len(order), step):
-        rows = order[a : a + step]
-        x = np.take_along_axis(sweep.XT[a : a + step], rows, axis=1)
-        cost = _costs(sweep, rows, sums, segment, place)
+    for a in range(0, len(tried), step):
+        F = tried[a : a + step]
+        rows, x = _in_order(data, nodes, F, segment)
+        cost = _costs(data, nodes, rows, sums, segment, place)
         cost[:, :-1][(x[:, :-1] == x[:, 1:]) | ~allowed[:-1]] = inf
         cost[:, -1] = inf
         low = np.minimum.reduceat(cost, starts, axis=1)
-        if drawn is not None:
-            low[~drawn[a : a + step]] = inf
         lowest = low.min(axis=0)
         better = lowest < best - np.where(best < inf, tie, 0)
-        f = np.argmax(low <= lowest + tie, axis=0)
-        hit = cost[f[segment], np.arange(n)] <= (lowest + tie)[segment]
-        i = np.minimum.reduceat(np.where(hit, np.arange(n), n - 1), starts)
-        t = _between(x[f, i], x[f, np.minimum(i + 1, n - 1)])
-        exact = cost[f, i]
-        best[better], feature[better], threshold[better] = exact[better], a + f[better], t[better]
+        j = np.argmax(low <= lowest + tie, axis=0)
+        hit = cost[j[segment], everyone] <= (lowest + tie)[segment]
+        i = np.minimum.reduceat(np.where(hit, everyone, n - 1), starts)
+        found = cost[j, i], F[j, np.arange(m)], midpoint(x[j, i], x[j, np.minimum(i + 1, n - 1)])
+        best[better], feature[better], threshold[better] = (part[better] for part in found)
     return feature, threshold, best
 
 
-def _between(a, b):
-    """The middle of a < b, or a where rounding leaves nothing between."""
-    middle = a / 2 + b / 2
-    return np.where((a <= middle) & (middle < b), middle, a)
+def _in_order(data, nodes, F, segment):
+    """The samples, node by node, sorted by the feature that F (k, m) names; and its values.
+
+    Node and rank make one integer, so that a row is sorted in one go.
+    """
+    n = data.XT.shape[1]
+    place, first = (F * n)[:, segment], segment * n
+    key = data.rank.take(place + nodes.at)
+    if first[-1] + n < SHORT:
+        first = first.astype(np.int32)
+    key = key + first
+    key.sort(axis=1)
+    key -= first
+    place += key
+    return data.order.take(place), data.ordered.take(place)
 
 
-def _costs(sweep, rows, sums, segment, place):
+def _costs(data, nodes, rows, sums, segment, place):
     """|S_L| I(S_L) + |S_R| I(S_R) after every sample of the rows, in its node."""
-    n_total = sums.weight[segment]
-    n_L = place if sweep.unit else _running(sweep.w[rows], sums.weight, segment)
-    n_R = n_total - n_L
+    w = None if data.unit else _weights(data, nodes, segment, rows)
+    n_L = place if data.unit else _running(w, sums.weight, segment)
+    n_R = sums.weight[segment] - n_L
     with np.errstate(divide="ignore", invalid="ignore"):
-        if sweep.criterion == "squared_error":
-            return _squared_costs(sweep, rows, sums, segment, n_L, n_R)
-        return _class_costs(sweep, rows, sums, segment, n_L, n_R)
+        if data.criterion == "squared_error":
+            return _squared_costs(data.y[rows], w, sums, segment, n_L, n_R)
+        return _class_costs(data.y[rows], w, sums, segment, n_L, n_R, data.criterion)
 
 
 def _running(values, totals, segment):
@@ -592,35 +647,37 @@ def _running(values, totals, segment):
     return running
 
 
-def _squared_costs(sweep, rows, sums, segment, n_L, n_R):
-    """The sums of squares: D - s^2 (1/n_L + 1/n_R), with s the sum of w (y - mean) on the left."""
-    mean = np.empty(len(sweep.y))
-    mean[rows[0]] = sums.value[segment, 0]
-    s = _running((sweep.w * (sweep.y - mean))[rows], np.zeros(len(sums.weight)), segment)
+def _squared_costs(y, w, sums, segment, n_L, n_R):
+    """The sums of squares: D - s^2 n / (n_L n_R), with s the sum of w (y - mean) on the left."""
+    y = y - sums.value[segment, 0]
+    s = _running(y if w is None else w * y, np.zeros(len(sums.weight)), segment)
     s *= s
-    s *= -(1 / n_L + 1 / n_R)
+    s /= n_L * n_R
+    s *= -sums.weight[segment]
     s += (sums.weight * sums.impurity)[segment]
     return s
 
 
-def _class_costs(sweep, rows, sums, segment, n_L, n_R):
+def _class_costs(y, w, sums, segment, n_L, n_R, criterion):
     """sum_k n_k (1 - p_k), or -sum_k n_k ln p_k, of both sides; of two classes G needs but one."""
-    y, cost = sweep.y[rows], 0.0
-    w = None if sweep.unit else sweep.w[rows]
-    C = sums.totals.shape[1]
-    once = sweep.criterion == "gini" and C == 2
+    C, cost = sums.totals.shape[1], 0.0
+    once = criterion == "gini" and C == 2
     for k in range(1, C) if once else range(C):
         own = y == k
         L = _running(own if w is None else own * w, sums.totals[:, k], segment)
         R = sums.totals[segment, k] - L
-        cost = cost + _class_cost(L, n_L, sweep.criterion) + _class_cost(R, n_R, sweep.criterion)
+        cost = _class_cost(L, n_L, criterion) + cost
+        cost += _class_cost(R, n_R, criterion)
     return 2 * cost if once else cost
 
 
 def _class_cost(size, n, criterion):
     """n_k (1 - p_k), or -n_k ln p_k, for n_k = `size`."""
     if criterion == "gini":
-        return size * (n - size) / n
+        cost = n - size
+        cost *= size
+        cost /= n
+        return cost
     return -size * np.log(np.where(size > 0, size / n, 1.0))
 
 
@@ -640,9 +697,40 @@ def grow(X, y, w=None, **rules):
 
     Claims: trees-09
     """
-    found = list(levels(X, y, w, **rules))
-    joined = [np.concatenate(part) for part in list(zip(*found, strict=True))[:-1]]
-    feature, threshold, value, impurity, weight, n_samples = joined
+    return _joined(list(levels(X, y, w, **rules)))
+
+
+def grow_all(X, y, W, **rules):
+    """A tree for every row of the weights W (T, n), some grown together; `rules` as in `levels`.
+
+    A bootstrap set is a row of counts: the samples themselves are not copied.
+
+    Returns: a list of `Tree`.
+
+    >>> X, y, W = np.array([[1.0], [2.0], [4.0]]), np.array([0, 1, 1]), [[1, 1, 1], [0, 2, 1]]
+    >>> [tree.n_samples.tolist() for tree in grow_all(X, y, W)]
+    [[3, 1, 2], [2]]
+    """
+    step, trees = max(1, TOGETHER // len(X)), []
+    rules["rng"] = check_random_state(rules.get("rng"))
+    for a in range(0, len(W), step):
+        some = np.asarray(W[a : a + step])
+        found = list(levels(X, y, some, **rules))
+        trees += [_joined([_of(level, t) for level in found]) for t in range(len(some))]
+    return trees
+
+
+def _of(level, t):
+    """The nodes of tree t."""
+    chosen = level.tree == t
+    parts = (part[chosen] for part in level[:-1])
+    return Level(*parts, level.objective)
+
+
+def _joined(found):
+    """The `Tree` of these levels."""
+    parts = [np.concatenate(part) for part in list(zip(*found, strict=True))[:6]]
+    feature, threshold, value, impurity, weight, n_samples = parts
     depth = np.repeat(np.arange(len(found)), [len(level.feature) for level in found])
     left, right, first = np.full(len(feature), LEAF), np.full(len(feature), LEAF), 0
     for level in found:
@@ -905,23 +993,34 @@ def tree_layout(tree):
 # ---------------------------------------------------------------------------------------
 
 
+def growth_rules(model, n, d):
+    """The `rules` of `levels` that the hyperparameters of an estimator stand for.
+
+    The `model` is a tree, or a forest; it is to be fitted to n samples of d features.
+
+    Raises: ValueError if one of them is not what it must be.
+
+    >>> rules = growth_rules(DecisionTreeClassifier(min_samples_leaf=0.1), n=50, d=3)
+    >>> rules["min_samples_leaf"], rules["max_features"]
+    (5, 3)
+    """
+    criteria = ("squared_error",) if isinstance(model, Regressor) else tuple(IMPURITY)
+    check_number("ccp_alpha", model.ccp_alpha, at_least=0)
+    return {
+        "criterion": check_choice("criterion", model.criterion, criteria),
+        "max_depth": _check_depth(model.max_depth),
+        "min_samples_split": _count("min_samples_split", model.min_samples_split, n, 2),
+        "min_samples_leaf": _count("min_samples_leaf", model.min_samples_leaf, n, 1),
+        "min_impurity_decrease": check_number(
+            "min_impurity_decrease", model.min_impurity_decrease, at_least=0
+        ),
+        "max_features": _features(model.max_features, d),
+        "rng": check_random_state(model.random_state),
+    }
+
+
 class _DecisionTree(Estimator):
     """What trees of labels and of targets have in common."""
-
-    def _rules(self, n, d):
-        """The arguments of `grow` that the hyperparameters stand for."""
-        check_number("ccp_alpha", self.ccp_alpha, at_least=0)
-        return {
-            "criterion": self.criterion,
-            "max_depth": _check_depth(self.max_depth),
-            "min_samples_split": _count("min_samples_split", self.min_samples_split, n, 2),
-            "min_samples_leaf": _count("min_samples_leaf", self.min_samples_leaf, n, 1),
-            "min_impurity_decrease": check_number(
-                "min_impurity_decrease", self.min_impurity_decrease, at_least=0
-            ),
-            "max_features": _features(self.max_features, d),
-            "rng": check_random_state(self.random_state),
-        }
 
     def _grow(self, X, y, w, rules):
         """Keep the tree of the checked samples."""
@@ -1055,14 +1154,11 @@ class DecisionTreeClassifier(_DecisionTree, Classifier):
 
     def fit(self, X, y, sample_weight=None):
         """Grow the tree of samples X (n, d) with labels y (n,); return self."""
-        check_choice("criterion", self.criterion, tuple(IMPURITY))
         samples = check_samples(X)
-        rules = self._rules(*samples.shape)
+        rules = growth_rules(self, *samples.shape)
         classes, k = np.unique(check_labels(y, len(samples)), return_inverse=True)
         w = check_weights(sample_weight, len(samples))
         self._grow(samples, k, w, rules)
-        missing = len(classes) - self.tree_.value.shape[1]  # the last, if they weigh nothing
-        self.tree_ = self.tree_._replace(value=np.pad(self.tree_.value, ((0, 0), (0, missing))))
         self.classes_, self.n_classes_ = classes, len(classes)
         return self._remember(X)
 
@@ -1132,9 +1228,8 @@ class DecisionTreeRegressor(_DecisionTree, Regressor):
 
     def fit(self, X, y, sample_weight=None):
         """Grow the tree of samples X (n, d) with targets y (n,); return self."""
-        check_choice("criterion", self.criterion, ("squared_error",))
         samples = check_samples(X)
-        rules = self._rules(*samples.shape)
+        rules = growth_rules(self, *samples.shape)
         targets = check_targets(y, len(samples))
         self._grow(samples, targets, check_weights(sample_weight, len(samples)), rules)
         return self._remember(X)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from mlnotes import trees
 from mlnotes.datasets import load_iris
 from mlnotes.neighbors import KNeighborsClassifier
 from mlnotes.trees import (
@@ -24,10 +25,13 @@ from mlnotes.trees import (
     feature_importances,
     gini,
     grow,
+    grow_all,
+    growth_rules,
     id3,
     id3_predict,
     leaf_boxes,
     levels,
+    midpoint,
     multiway_impurity,
     oblique_split,
     prune,
@@ -482,6 +486,43 @@ def test_weights_are_repetitions(rng):
         twice = grow(np.repeat(X, w, axis=0), np.repeat(labels, w), criterion=criterion)
         np.testing.assert_array_equal(ours.feature, twice.feature)
         np.testing.assert_allclose(ours.value, twice.value, atol=1e-12)
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "squared_error"])
+def test_trees_that_grow_together_are_those_that_grow_alone(rng, criterion, monkeypatch):
+    X, y = tied(rng, n=50)
+    W = rng.integers(3, size=(9, 50)) * rng.choice([0.5, 1.0, 2.0], size=(9, 1))
+    alone = [grow(X, y, w, criterion=criterion, min_samples_leaf=2) for w in W]
+    for together in (1, 50, 199, 10**6):  # trees at a time: 1, 1, 3, all
+        monkeypatch.setattr(trees, "TOGETHER", together)
+        ours = grow_all(X, y, W, criterion=criterion, min_samples_leaf=2)
+        for a, b in zip(ours, alone, strict=True):
+            for name, part, other in zip(a._fields, a, b, strict=True):
+                np.testing.assert_allclose(part, other, rtol=1e-12, atol=1e-12, err_msg=name)
+    found = list(levels(X, y, W, criterion=criterion))
+    assert found[0].tree.tolist() == list(range(9)) and found[-1].objective >= 0
+    for t, w in enumerate(W):  # a share of the weight of its own tree
+        cut = grow_all(X, y, W, criterion=criterion, min_impurity_decrease=0.02)[t]
+        own = grow(X, y, w, criterion=criterion, min_impurity_decrease=0.02)
+        assert nested(cut) == nested(own)
+
+
+def test_a_row_of_weights_may_leave_out_a_class(rng):
+    X, y = rng.normal(size=(12, 2)), np.repeat([0, 1, 2], 4)
+    W = np.array([y < 2, y > 0, y == 2], dtype=float)
+    assert [tree.value.shape[1] for tree in grow_all(X, y, W)] == [3, 3, 3]
+    assert [len(tree.feature) for tree in grow_all(X, y, W[2:])] == [1]
+    with pytest.raises(ValueError, match="sample_weight must be >= 0 and not zero everywhere"):
+        grow_all(X, y, np.zeros((1, 12)))
+
+
+def test_the_rules_are_those_of_the_hyperparameters():
+    model = DecisionTreeRegressor(max_features="sqrt", min_samples_split=0.25, max_depth=3)
+    rules = growth_rules(model, 40, 9)
+    assert rules["criterion"] == "squared_error" and rules["max_features"] == 3
+    assert rules["min_samples_split"] == 10 and rules["max_depth"] == 3
+    for a, b in ((1.0, 2.0), (1.0, np.nextafter(1.0, 2)), (-1e308, 1.7e308)):
+        assert a <= midpoint(a, b) < b
 
 
 def test_drawn_features_are_those_that_vary(rng):

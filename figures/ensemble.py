@@ -1,0 +1,162 @@
+"""Lecture figures of the ensemble chapter."""
+
+from functools import cache
+from itertools import islice
+
+import numpy as np
+
+from mlnotes.datasets import load_breast_cancer, load_wine
+from mlnotes.ensemble import (
+    adaboost,
+    error_bounds,
+    plurality,
+    random_forest,
+    stumps,
+    tree_outputs,
+    weighted_vote,
+)
+from mlnotes.plotting import (
+    BLUE,
+    INK,
+    ORANGE,
+    PURPLE,
+    draw_regions,
+    figure,
+    run_script,
+)
+
+SEEDS = range(10)
+KS = (1, 3, 13)
+SIZES = 2 ** np.arange(1, 8) - 1  # 1, 3, ..., 127 trees: odd, so that two classes cannot tie
+ROUNDS = 60
+LARGEST = 1500  # square points of a marker whose sample has all the weight
+
+
+# ---------------------------------------------------------------------------------------
+# Random forests
+# ---------------------------------------------------------------------------------------
+
+
+@cache
+def forest_votes(seed, k):
+    """What each tree says of the half of the wines that it has not seen, and their labels."""
+    wine, rng = load_wine(), np.random.default_rng(seed)
+    X, y = wine.X, np.unique(wine.y, return_inverse=True)[1]
+    order = rng.permutation(len(y))
+    train, test = np.array_split(order, 2)
+    trees = random_forest(X[train], y[train], SIZES[-1], k, rng=rng)
+    return tree_outputs(trees, X[test]), y[test]
+
+
+def forest_errors(seed, k):
+    """The test error of the votes of the first m trees, for each m of SIZES."""
+    L, y = forest_votes(seed, k)
+    return np.array([np.mean(plurality(L[:, :m]) != y) for m in SIZES])
+
+
+@figure("forest", claims=("ensemble-18",), size=(4.4, 2.9))
+def forest(ax):
+    """Test error of forests of m trees on half of the wines, each split the best among k of their
+    13 features, the mean of ten halves. More trees do no harm. For small k a single tree is worse,
+    and the forest better than that of k = 13, which is bagging.
+    """
+    looks = zip(KS, ("o:", "s-", "^--"), (PURPLE, BLUE, ORANGE), strict=True)
+    for k, style, color in looks:
+        error = np.mean([forest_errors(seed, k) for seed in SEEDS], axis=0)
+        ax.plot(SIZES, error, style, color=color, ms=4, label=f"$k = {k}$")
+    ax.set(xlabel="number of trees $m$", ylabel="test error", xscale="log", ylim=(0, None))
+    ax.set_xticks(SIZES, SIZES)
+    ax.minorticks_off()
+    ax.legend()
+
+
+# ---------------------------------------------------------------------------------------
+# AdaBoost
+# ---------------------------------------------------------------------------------------
+
+
+def toy():
+    """Ten samples in the plane, plus and minus, that no stump separates."""
+    plus = [[1.0, 4.5], [1.6, 1.6], [4.2, 8.4], [2.6, 6.2], [6.0, 7.6]]
+    minus = [[4.8, 1.8], [4.0, 3.3], [7.4, 5.4], [8.4, 8.6], [8.0, 1.4]]
+    return np.array(plus + minus), np.repeat([1, -1], 5)
+
+
+def toy_rounds():
+    """The start and three rounds of AdaBoost on them."""
+    X, y = toy()
+    return list(islice(adaboost(X, y, stumps(X, y)), 4))
+
+
+def draw_weighted(ax, X, y, D):
+    """The samples, the areas of their markers in proportion to the weights."""
+    for label, marker, color in ((1, "o", BLUE), (-1, "s", ORANGE)):
+        own = y == label
+        face = color if label == 1 else "white"
+        ax.scatter(
+            *X[own].T, s=LARGEST * D[own], marker=marker, fc=face, ec=color, lw=1.2, zorder=3
+        )
+
+
+def draw_stump(ax, stump, view):
+    """Its threshold, and on which side it says plus."""
+    line = ax.axvline if stump.feature == 0 else ax.axhline
+    line(stump.threshold, color=INK, lw=1.4)
+    for side, label in ((-1, stump.left), (1, stump.right)):
+        at = [view[1] - 0.5, view[1] - 0.5]
+        at[stump.feature] = stump.threshold + 0.45 * side
+        ax.text(*at, "$+$" if label > 0 else "$-$", ha="center", va="center", fontsize=13)
+
+
+@figure("rounds", claims=("ensemble-38",), panels=(2, 3), size=(2.3, 2.2))
+def rounds(*axes):
+    """Three rounds of AdaBoost. Above: the samples, as large as their weights when the stump (line)
+    is sought; those that it gets wrong are larger in the next panel. Below: the vote of the stumps
+    so far. After three rounds no sample is wrong, though every stump is.
+    """
+    X, y = toy()
+    states, view = toy_rounds(), (0.0, 9.6)
+    votes = zip(axes[:3], axes[3:], states[:-1], states[1:], strict=True)
+    for t, (above, below, before, state) in enumerate(votes, start=1):
+        members = [s.h for s in states[1 : t + 1]]
+        alpha = np.array([s.alpha for s in states[1 : t + 1]])
+
+        def vote(Z, members=members, alpha=alpha):
+            return weighted_vote(np.column_stack([h.predict(Z) for h in members]), alpha)
+
+        for ax in (above, below):
+            ax.set(xlim=view, ylim=view, xticks=[], yticks=[])
+        draw_weighted(above, X, y, before.D)
+        draw_stump(above, state.h, view)
+        above.set_title(f"$\\epsilon_{t} = {state.error:.2f}$, $\\alpha_{t} = {state.alpha:.2f}$")
+        draw_regions(below, vote, [1, -1])
+        draw_weighted(below, X, y, np.full(len(X), 0.03))
+        below.set_title(f"sign $F_{t}$: {np.sum(vote(X) != y)} wrong")
+
+
+def cancer_rounds():
+    """The rounds of AdaBoost with stumps, and the training error after each."""
+    T = load_breast_cancer()
+    y = np.where(T.y == "malignant", 1, -1)
+    states = list(islice(adaboost(T.X, y, stumps(T.X, y)), 1, ROUNDS + 1))
+    return states, np.array([np.mean(np.where(s.F > 0, 1, -1) != y) for s in states])
+
+
+@figure("bounds", claims=("ensemble-39",), size=(4.4, 2.9))
+def bounds(ax):
+    """Training error of AdaBoost with stumps on breast cancer, and its two bounds. The error is
+    ragged, yet never above them. It is zero, which a logarithmic axis cannot show, where its
+    markers end.
+    """
+    states, wrong = cancer_rounds()
+    product, bound = error_bounds([s.error for s in states])
+    t = np.arange(1, ROUNDS + 1)
+    ax.plot(t, bound, "--", color=ORANGE, label="$\\exp(-2\\, \\Sigma\\, \\gamma_t^2)$")
+    ax.plot(t, product, color=INK, label="$\\Pi\\, Z_t$")
+    ax.plot(t, np.where(wrong > 0, wrong, np.nan), "o-", color=BLUE, ms=3.5, label="training error")
+    ax.set(xlabel="round $t$", ylabel="error and bounds", yscale="log", xlim=(0, ROUNDS))
+    ax.legend()
+
+
+if __name__ == "__main__":
+    run_script(__file__)
