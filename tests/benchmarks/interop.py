@@ -31,6 +31,7 @@ from mlnotes.base import Estimator, NotFittedError
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
+MACHINES = "SVC", "NuSVC", "SVR", "NuSVR"
 # class: hyperparameters for what scikit-learn feeds it, and why the defaults refuse that
 CHECKED_WITH = {
     # samples in a hyperplane, whose normal law has no density
@@ -42,7 +43,7 @@ CHECKED_WITH = {
     **{kind: {"bootstrap": False} for kind in ("RandomForestClassifier", "RandomForestRegressor")},
     # weights and repetitions, compared to more digits than their default tolerance gives; gamma
     # "scale" looks at X without its weights, and nu = 1/2 is too much for some unequal classes
-    "SVC": {"tol": 1e-9, "gamma": "auto"},
+    **{kind: {"tol": 1e-9, "gamma": "auto"} for kind in ("SVC", "SVR", "NuSVR")},
     "NuSVC": {"tol": 1e-9, "gamma": "auto", "nu": 0.2},
 }
 # class: scikit-learn's checks that it cannot pass, and why
@@ -53,7 +54,7 @@ FAILS = {
 # (class, parameter): why its default is not that of scikit-learn's class of the same name
 OTHER_DEFAULTS = {
     ("SelectKBest", "score_func"): "mutual information, as in the notes, and not an F-test",
-    **{(kind, "cache_size"): "enough for 10,000 samples" for kind in ("SVC", "NuSVC")},
+    **{(kind, "cache_size"): "enough for 10,000 samples" for kind in MACHINES},
 }
 # (class, method): why it is missing, or does not take what scikit-learn's takes
 NOT_THERE = {

@@ -1,0 +1,1862 @@
+"""Support vector machines: the hyperplane that keeps the largest distance from both classes.
+
+Of all hyperplanes that separate two classes one has the largest margin, and a convex quadratic
+program finds it. Its dual has one multiplier per sample, most of them 0, and sees the samples
+through their inner products alone, so that a kernel may take their place. Slack variables make
+room for classes that overlap. What solves the dual is an algorithm of two multipliers a step;
+and every solution comes with its certificate: a primal value, a dual value, and the gap between.
+
+Contents
+    Hyperplanes             label, project, signed_distance, geometric_margin, canonical
+    Separability            separate, Separator, HullsMeet
+    Hard margin             hard_margin, hard_lagrangian, hard_lagrangian_gradients, dual_value,
+                            support_vectors, recover
+    Soft margin             slack, hinge, hinge_subgradient, soft_margin, Machine,
+                            soft_lagrangian, kkt_residuals, KKTResiduals, squared_slack_margin
+    The nu machine          nu_margin, NuMachine
+    The dual problem        Dual, c_dual, nu_dual, fill, solve_dual, DualSolution
+    Offset and certificate  offset_intervals, offsets, certify, Certificate
+    SMO                     smo, SMOState, second_order, steepest, step_bounds, restrict,
+                            chunking, free_step, smo_with_free_steps, in_play, settle, solve,
+                            Solved
+    The primal              erm_objective, subgradient_descent, SubgradientState
+    Kernels                 KernelRows, kernel_matrix, kernel_parameters, kernel_score
+    Estimators              SVC, NuSVC, L2SVC, LinearSVC
+
+Symbols
+    X      (n, d)    samples x_i, one per row
+    y      (n,)      labels, -1 or +1
+    w, b   (d,)      f(x) = w^T x + b, the hyperplane is f = 0; f (n,) the scores of the samples
+    xi     (n,)      slack
+    C      float     what a unit of slack costs; inf for the hard margin
+    nu     float     of the nu machine; rho its margin before scaling
+    alpha  (n,)      multipliers; Q_ij = y_i y_j x_i^T x_j
+    K      (n, n)    Gram matrix x_i^T x_j or k(x_i, x_j): an array, or `KernelRows`
+    beta   (n,)      signed multipliers, beta_i = alpha_i y_i, so that w = sum_i beta_i x_i
+    p      (n,)      linear term of the dual; the gradient is p - K beta
+    r      (n,)      multipliers of xi >= 0
+    dual             a `Dual`: the problem in beta that all the machines share
+
+The plus sign of b is MLN's, PRNN's, REP's and ISML's; IRHD writes w^T x - b, so that its b is
+our -b. REP minimises w^T w + C sum xi, and has half of its C where the others, and we, have C.
+scikit-learn has our C in `SVC`; in `LinearSVC`, without the half before the squared slack,
+half of it; and in `NuSVC` the box [0, 1] for [0, 1/n].
+
+Notes: MLN "Optimal Hyperplane" to "v-SVM"; REP "Support Vector Machines", "Soft-Margin SVM";
+PRNN 7 to 13; ISML "SVM"; IRHD 8.
+"""
+
+from itertools import combinations, pairwise
+from math import inf, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from mlnotes.base import (
+    Classifier,
+    LinearClassifier,
+    Run,
+    check_choice,
+    check_flag,
+    check_labels,
+    check_number,
+    check_samples,
+    check_weights,
+    iterate,
+    one_vs_rest,
+    row_blocks,
+)
+from mlnotes.kernels import gram
+from mlnotes.linear_regression import augment
+from mlnotes.optimization import InfeasibleError, box, newton, solve_qp
+from mlnotes.perceptron import decision, margin
+
+__all__ = [
+    "label", "project", "signed_distance", "geometric_margin", "canonical", "separate",
+    "Separator", "HullsMeet", "hard_margin", "hard_lagrangian", "hard_lagrangian_gradients",
+    "dual_value", "support_vectors", "recover", "slack", "hinge", "hinge_subgradient",
+    "soft_margin", "Machine", "soft_lagrangian", "kkt_residuals", "KKTResiduals",
+    "squared_slack_margin", "nu_margin", "NuMachine", "Dual", "c_dual", "nu_dual", "fill",
+    "solve_dual", "DualSolution", "offset_intervals", "offsets", "certify", "Certificate", "smo",
+    "SMOState", "second_order", "steepest", "step_bounds", "restrict", "chunking", "free_step",
+    "smo_with_free_steps", "in_play", "settle", "solve", "Solved", "erm_objective",
+    "subgradient_descent", "SubgradientState", "KernelRows", "kernel_matrix", "kernel_parameters",
+    "kernel_score", "SVC", "NuSVC", "L2SVC", "LinearSVC",
+]  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------
+# Hyperplanes
+# ---------------------------------------------------------------------------------------
+
+
+def label(f):
+    """h(x) = sign f(x): +1 where f > 0, and -1 elsewhere, the hyperplane f = 0 included.
+
+    f(x) = w^T x + b is `perceptron.decision`. The printed rules put f = 0 on both sides, or count
+    it as right for either label (svm-09). b may have either sign: IRHD wants its b >= 0, which
+    x = -3 (y = -1), x = -1 (y = +1) already forbids (svm-04). (c w, c b) classifies as (w, b)
+    does for c > 0; c < 0 swaps the labels, where REP would have any c that is not 0 (svm-11).
+
+    Returns: (n,).
+
+    >>> label(np.array([0.2, 0.0, -3.0]))
+    array([ 1., -1., -1.])
+
+    Claims: svm-01
+    """
+    return np.where(f > 0, 1.0, -1.0)
+
+
+def project(X, w, b):
+    """x_P = x - (f(x) / ||w||^2) w: the nearest point of the hyperplane.
+
+    Any other r with f(x + r) = 0 is that step plus some r_perp orthogonal to w, and so longer by
+    Pythagoras: ||r||^2 = ||lambda w||^2 + ||r_perp||^2. The triangle inequality, which IRHD names,
+    bounds ||r|| from above only (svm-03).
+
+    Returns: (n, d).
+
+    >>> project(np.array([[5.0, 5.0]]), w=np.array([3.0, 4.0]), b=-10.0)
+    array([[2., 1.]])
+    """
+    return X - np.multiply.outer(decision(X, w, b) / (w @ w), w)
+
+
+def signed_distance(X, w, b):
+    """delta = f(x) / ||w||: the distance from the hyperplane, negative on its negative side.
+
+    The same for (c w, c b), c > 0.
+
+    Returns: (n,).
+
+    >>> signed_distance(np.array([[5.0, 5.0], [0.0, 0.0]]), w=np.array([3.0, 4.0]), b=-10.0)
+    array([ 5., -2.])
+
+    Claims: svm-02
+    """
+    return decision(X, w, b) / np.linalg.norm(w)
+
+
+def geometric_margin(X, w, b):
+    """gamma(w, b) = min_i |f(x_i)| / ||w||: what it is from the hyperplane to the closest sample.
+
+    Without the labels it has no maximum: move the hyperplane away from all samples (svm-14).
+
+    >>> geometric_margin(np.array([[5.0, 5.0], [0.0, 0.0]]), w=np.array([3.0, 4.0]), b=-10.0)
+    2.0
+
+    Claims: svm-10
+    """
+    return margin(X, w, b)
+
+
+def canonical(X, y, w, b):
+    """(w, b) / min_i y_i f(x_i), after which y_i f(x_i) >= 1 with equality for some i.
+
+    It classifies as before, its geometric margin is 1 / ||w||, and the slab |f| < 1 is empty: its
+    width is 2 / ||w||. PRNN prints f < -1 for class -1, which would leave the equality out, and
+    the program below without a minimum (svm-09). The width is neither the distance to the closest
+    sample, 1 / ||w||, nor ||w||^-2, nor 2 / ||w||^2 (svm-13).
+
+    Returns: w, b. Raises: ValueError if (w, b) does not separate the classes.
+
+    >>> canonical(np.array([[3.0], [1.0]]), np.array([1, -1]), w=np.array([4.0]), b=-8.0)
+    (array([1.]), -2.0)
+
+    Claims: svm-08
+    """
+    smallest = (y * decision(X, w, b)).min()
+    if not smallest > 0:
+        raise ValueError(f"w and b must separate the classes; got min_i y_i f(x_i) = {smallest:g}")
+    return w / smallest, float(b / smallest)
+
+
+# ---------------------------------------------------------------------------------------
+# Separability
+# ---------------------------------------------------------------------------------------
+
+
+class Separator(NamedTuple):
+    """A hyperplane that separates the classes: y_i (w^T x_i + b) >= 1."""
+
+    w: np.ndarray  # (d,)
+    b: float
+
+
+class HullsMeet(NamedTuple):
+    """The proof that none does: a point in the convex hulls of both classes."""
+
+    u: np.ndarray  # (n_+,), weights of the samples of class +1; they sum to 1
+    v: np.ndarray  # (n_-,), weights of those of class -1, with the same mean
+
+
+def separate(X, y):
+    """Either a hyperplane with y_i f(x_i) > 0 for all i, or the proof that there is none.
+
+    With X_+^T u = X_-^T v for weights u, v >= 0 that sum to 1, w^T X_+^T u + b would be positive
+    and negative at once. The weights are what `optimization.solve_qp` proves the program of the
+    hard margin infeasible with.
+
+    Returns: a `Separator` (that of largest margin), or `HullsMeet`.
+
+    >>> separate(np.array([[3.0], [1.0]]), np.array([1, -1]))
+    Separator(w=array([1.]), b=-2.0)
+    >>> XOR = np.array([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]])
+    >>> separate(XOR, np.array([1, 1, -1, -1])).u.round(9)
+    array([0.5, 0.5])
+
+    Claims: svm-05
+    """
+    try:
+        machine = hard_margin(X, y)
+    except InfeasibleError as error:
+        weights = np.maximum(error.certificate, 0.0)  # rounding may leave -1e-33
+        u, v = weights[y > 0], weights[y < 0]
+        return HullsMeet(u / u.sum(), v / v.sum())
+    return Separator(machine.w, machine.b)
+
+
+# ---------------------------------------------------------------------------------------
+# Hard margin
+# ---------------------------------------------------------------------------------------
+
+
+class Machine(NamedTuple):
+    """The solution of a primal problem, with the multipliers of its margins."""
+
+    w: np.ndarray  # (d,)
+    b: float
+    xi: np.ndarray  # (n,), slack; 0 of a hard margin
+    alpha: np.ndarray  # (n,)
+    objective: float  # of the primal
+
+
+def hard_margin(X, y):
+    """min 1/2 ||w||^2 subject to y_i (w^T x_i + b) >= 1 for all i, by `optimization.solve_qp`.
+
+    The separator of largest margin 1 / ||w||: maximising 2 / ||w||, minimising ||w|| and
+    minimising w^T w have the same solution, though not the same value (svm-16). At the optimum
+    samples of both classes are at f = 1 and f = -1, and 2 / ||w|| is the distance of the
+    convex hulls. w is unique, and so is b; the multipliers need not be (svm-28).
+
+    Returns: a `Machine`. Raises: `optimization.InfeasibleError` if nothing separates the classes.
+
+    >>> machine = hard_margin(np.array([[0.0, 0], [2, 0], [2, 2]]), np.array([-1, 1, 1]))
+    >>> machine.w.round(9) + 0.0, round(machine.b, 9), round(machine.objective, 9)
+    (array([1., 0.]), -1.0, 0.5)
+
+    Claims: svm-15
+    """
+    (n, d), (X, centre, unit) = X.shape, _in_units(X)
+    P, q = np.diag(np.append(np.ones(d), 0.0)), np.zeros(d + 1)
+    qp = solve_qp(P, q, G=_margins(X, y), h=np.ones(n))
+    w, b = _in_place(qp.x[:d] / unit, qp.x[d], centre)
+    return Machine(w, b, np.zeros(n), qp.lam / unit**2, qp.objective / unit**2)
+
+
+def _in_units(X):
+    """X centred and divided by its largest entry, so that no program depends on units or origin.
+
+    Returns: X, the centre (d,), and the unit.
+    """
+    centre = X.mean(axis=0)
+    unit = float(np.abs(X - centre).max(initial=0.0))
+    return (X - centre) / (unit or 1.0), centre, unit or 1.0
+
+
+def _in_place(w, b, centre):
+    """w and the offset b of a machine of centred samples where they were before."""
+    return w, float(b - w @ centre)
+
+
+def _margins(X, y):
+    """The rows y_i (x_i, 1), whose products with (w, b) are y_i f(x_i): (n, d + 1)."""
+    return y[:, None] * np.column_stack([X, np.ones(len(X))])
+
+
+def hard_lagrangian(X, y, w, b, alpha):
+    """L(w, b, alpha) = 1/2 ||w||^2 - sum_i alpha_i [y_i (w^T x_i + b) - 1], alpha >= 0.
+
+    max over alpha of min over w, b: at a saddle point both orders give the same. IRHD prints the
+    minimum over alpha as well, which is -inf, ISML the maximum alone, which is +inf, and PRNN has
+    sum_i alpha_i y_i = 0 as something to put in, where it comes out (svm-22).
+
+    >>> hard_lagrangian(np.array([[2.0]]), np.array([1]), np.array([3.0]), -1.0, np.array([0.5]))
+    2.5
+
+    Claims: svm-21
+    """
+    return float(w @ w / 2 - alpha @ (y * decision(X, w, b) - 1))
+
+
+def hard_lagrangian_gradients(X, y, w, alpha):
+    """The gradients of L in w and in b: w - sum_i alpha_i y_i x_i, and -sum_i alpha_i y_i.
+
+    >>> X, y = np.array([[2.0], [1.0]]), np.array([1, -1])
+    >>> hard_lagrangian_gradients(X, y, w=np.array([3.0]), alpha=np.array([1.0, 1.0]))
+    (array([2.]), -0.0)
+    """
+    return w - X.T @ (alpha * y), -float(alpha @ y)
+
+
+def dual_value(alpha, K, y):
+    """q(alpha) = inf over w, b of L: with Q = diag(y) K diag(y),
+
+        q(alpha) = sum_i alpha_i - 1/2 alpha^T Q alpha   if sum_i alpha_i y_i = 0, else -inf .
+
+    L is linear in b, which is why the multipliers of the classes must balance; w = sum_i alpha_i
+    y_i x_i. Q is positive semidefinite, q concave, and q(alpha) <= 1/2 ||w||^2 of every separator.
+    A sum beyond the rounding of its terms counts as not 0.
+
+    >>> dual_value(np.array([0.5, 0.5]), np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([1, -1]))
+    0.5
+    >>> dual_value(np.array([0.5, 0.0]), np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([1, -1]))
+    -inf
+
+    Claims: svm-25
+    """
+    beta = alpha * y
+    if abs(beta.sum()) > ROUNDING * np.abs(beta).sum():
+        return -inf
+    return float(alpha.sum() - beta @ (K @ beta) / 2)
+
+
+ROUNDING = 1e-9  # relative to its terms, a sum that is none
+
+
+def support_vectors(alpha):
+    """S = {i: alpha_i > 0}, ascending: the samples that make up w, and alone determine it.
+
+    Of a hard margin all of them have y_i f(x_i) = 1; of a soft one those with alpha_i < C, the
+    free ones, and not, as PRNN and IRHD print, every one (svm-46). Nor is every sample on the
+    margin among them (svm-28).
+
+    >>> support_vectors(np.array([0.0, 0.3, 0.3]))
+    array([1, 2])
+
+    Claims: svm-24
+    """
+    return np.flatnonzero(alpha > 0)
+
+
+def recover(X, y, alpha):
+    """w = sum_{i in S} alpha_i y_i x_i, and b = y_j - w^T x_j of a hard margin, for j in S.
+
+    Any j does, for exact alpha; the mean over them is what is returned.
+
+    Returns: w, b. Raises: ValueError if S is empty.
+
+    >>> recover(np.array([[3.0], [1.0]]), np.array([1, -1]), np.array([0.5, 0.5]))
+    (array([1.]), -2.0)
+
+    Claims: svm-27
+    """
+    S = support_vectors(alpha)
+    if not len(S):
+        raise ValueError("alpha must have entries > 0; got none")
+    w = (alpha[S] * y[S]) @ X[S]
+    return w, float(np.mean(y[S] - X[S] @ w))
+
+
+# ---------------------------------------------------------------------------------------
+# Soft margin
+# ---------------------------------------------------------------------------------------
+
+
+def slack(f, y):
+    """xi_i = max(0, 1 - y_i f_i): the least that makes y_i f_i >= 1 - xi_i, xi_i >= 0.
+
+    0 beyond the margin, below 1 inside it on the right side, 1 on the hyperplane, above 1 on the
+    wrong side. From its own margin line the sample is xi_i / ||w|| away.
+
+    >>> slack(np.array([2.0, 0.5, 0.0, -1.0]), np.array([1, 1, 1, 1]))
+    array([0. , 0.5, 1. , 2. ])
+
+    Claims: svm-33
+    """
+    return hinge(f, y)
+
+
+def hinge(f, y):
+    """l(f, y) = max(0, 1 - y f): convex in f, at least the 0-1 loss, and 0 iff y f >= 1.
+
+    It is the slack of the program without its constraints. PRNN keeps them after xi is gone, and
+    has a stray label in l (svm-85).
+
+    >>> hinge(np.array([1.0, 0.0]), np.array([1, -1]))
+    array([0., 1.])
+
+    Claims: svm-54
+    """
+    return np.maximum(0.0, 1 - y * f)
+
+
+def hinge_subgradient(f, y):
+    """-y where y f < 1, else 0: a subgradient of the hinge loss in f.
+
+    >>> hinge_subgradient(np.array([0.5, 1.0, 0.0]), np.array([1, 1, -1]))
+    array([-1.,  0.,  1.])
+    """
+    return np.where(y * f < 1, -y, 0) + 0.0
+
+
+def soft_margin(X, y, C):
+    """min over w, b, xi of 1/2 ||w||^2 + C sum_i xi_i subject to
+
+        y_i (w^T x_i + b) >= 1 - xi_i,   xi_i >= 0 ,
+
+    by `optimization.solve_qp`. There is always a solution. C = 0 makes slack free, so that w = 0:
+    it does not, as REP has it, make the slack itself 0 (svm-36). REP minimises w^T w + C sum xi,
+    for which C stands for our C / 2 (svm-35). C = inf leaves no slack: the `hard_margin`.
+
+    Returns: a `Machine`. Raises: ValueError unless C > 0.
+
+    >>> machine = soft_margin(np.array([[1.0], [-1.0]]), np.array([1, -1]), C=0.25)
+    >>> machine.w.round(9), machine.alpha.round(9), round(machine.objective, 9)
+    (array([0.5]), array([0.25, 0.25]), 0.375)
+
+    Claims: svm-34
+    """
+    check_number("C", C, above=0)
+    if C == inf:
+        return hard_margin(X, y)
+    (n, d), (X, centre, unit) = X.shape, _in_units(X)
+    P = np.diag(np.concatenate([np.full(d, 1 / (C * unit**2)), np.zeros(1 + n)]))
+    q = np.concatenate([np.zeros(d + 1), np.ones(n)])  # all of it divided by C
+    G = np.block([[_margins(X, y), np.eye(n)], [np.zeros((n, d + 1)), np.eye(n)]])
+    qp = solve_qp(P, q, G=G, h=np.concatenate([np.ones(n), np.zeros(n)]))
+    w, b = _in_place(qp.x[:d] / unit, qp.x[d], centre)
+    return Machine(w, b, qp.x[d + 1 :], C * qp.lam[:n], C * qp.objective)
+
+
+def soft_lagrangian(X, y, w, b, xi, alpha, r, C):
+    """L = 1/2 ||w||^2 + C sum_i xi_i - sum_i alpha_i [y_i f_i - 1 + xi_i] - sum_i r_i xi_i .
+
+    ISML prints -sum_i alpha_i for +sum_i alpha_i when it expands the bracket, and PRNN no sign
+    before the last sum (svm-40). In xi_i, which is free here, L is linear: its infimum is -inf
+    unless alpha_i + r_i = C, for a positive C - alpha_i - r_i too (svm-42). With r = C - alpha xi
+    goes, and what is left is the dual of the hard margin with alpha_i <= C.
+
+    >>> soft_lagrangian(np.array([[2.0]]), np.array([1]), np.array([3.0]), -1.0,
+    ...                 np.array([1.0]), alpha=np.array([0.5]), r=np.array([1.5]), C=2.0)
+    2.5
+    """
+    return hard_lagrangian(X, y, w, b, alpha) + float((C - alpha - r) @ xi)
+
+
+class KKTResiduals(NamedTuple):
+    """How far from each of the KKT conditions; all 0 at the optimum, and only there."""
+
+    weights: float  # max |w - sum_i alpha_i y_i x_i|
+    balance: float  # |sum_i alpha_i y_i|
+    margins: float  # max(1 - xi_i - y_i f_i, 0)
+    slack: float  # max(-xi_i, 0)
+    box: float  # max(-alpha_i, alpha_i - C, 0)
+    on_the_margin: float  # max |alpha_i (y_i f_i - 1 + xi_i)|
+    at_the_bound: float  # max |(C - alpha_i) xi_i|; the largest |xi_i| for C = inf
+
+
+def kkt_residuals(X, y, w, b, xi, alpha, C=inf):
+    """The Karush-Kuhn-Tucker conditions of the soft margin, as numbers that should be 0:
+
+        w = sum_i alpha_i y_i x_i,  sum_i alpha_i y_i = 0,  alpha_i + r_i = C,  alpha_i, r_i >= 0,
+        y_i f_i >= 1 - xi_i,  xi_i >= 0,  alpha_i (y_i f_i - 1 + xi_i) = 0,  r_i xi_i = 0 ,
+
+    with r = C - alpha; C = inf for the hard margin, where xi = 0. So alpha_i = 0 has y_i f_i >= 1;
+    0 < alpha_i < C has y_i f_i = 1 (IRHD prints + 1 = 0, svm-47); and alpha_i = C has
+    y_i f_i <= 1, on the wrong side or not, on the margin even (svm-45).
+
+    Returns: `KKTResiduals`.
+
+    >>> X, y = np.array([[1.0], [-1.0]]), np.array([1, -1])
+    >>> max(kkt_residuals(X, y, np.array([0.5]), 0.0, np.array([0.5, 0.5]), np.full(2, 0.25), 0.25))
+    0.0
+
+    Claims: svm-39
+    """
+    above = y * decision(X, w, b) - 1 + xi
+    r = C - alpha if C < inf else np.ones(len(y))
+    return KKTResiduals(
+        weights=_size(w - X.T @ (alpha * y)),
+        balance=abs(float(alpha @ y)),
+        margins=_size(np.minimum(above, 0)),
+        slack=_size(np.minimum(xi, 0)),
+        box=_size(np.minimum(np.minimum(alpha, r), 0)),
+        on_the_margin=_size(alpha * above),
+        at_the_bound=_size(r * xi),
+    )
+
+
+def _size(v):
+    """The largest absolute entry; 0 if there is none."""
+    return float(np.abs(v).max(initial=0.0))
+
+
+def squared_slack_margin(X, y, C):
+    """min over w, b, xi of 1/2 ||w||^2 + C/2 sum_i xi_i^2 subject to y_i f_i >= 1 - xi_i .
+
+    xi_i >= 0 need not be asked for: a negative one set to 0 costs less. xi = alpha / C, and the
+    dual is that of the hard margin with K + I / C, whose alpha is unique and has no upper bound:
+
+        max sum_i alpha_i - 1/2 alpha^T Q alpha - 1/(2C) sum_i alpha_i^2,  sum_i alpha_i y_i = 0 .
+
+    ISML loses labels and squares on the way there (svm-60).
+
+    Returns: a `Machine`. Raises: ValueError unless C > 0.
+
+    >>> machine = squared_slack_margin(np.array([[1.0], [-1.0]]), np.array([1, -1]), C=0.5)
+    >>> machine.w.round(9), machine.xi.round(9), machine.alpha.round(9)
+    (array([0.5]), array([0.5, 0.5]), array([0.25, 0.25]))
+
+    Claims: svm-58
+    """
+    check_number("C", C, above=0)
+    (n, d), (X, centre, unit) = X.shape, _in_units(X)
+    P = np.diag(np.concatenate([np.ones(d), np.zeros(1), np.full(n, C * unit**2)]))
+    qp = solve_qp(P, np.zeros(d + 1 + n), G=np.hstack([_margins(X, y), np.eye(n)]), h=np.ones(n))
+    w, b = _in_place(qp.x[:d] / unit, qp.x[d], centre)
+    return Machine(w, b, qp.x[d + 1 :], qp.lam / unit**2, qp.objective / unit**2)
+
+
+# ---------------------------------------------------------------------------------------
+# The nu machine
+# ---------------------------------------------------------------------------------------
+
+
+class NuMachine(NamedTuple):
+    """The solution of the primal problem of the nu machine."""
+
+    w: np.ndarray  # (d,)
+    b: float
+    rho: float  # y_i f_i >= rho - xi_i; >= 0
+    xi: np.ndarray  # (n,)
+    alpha: np.ndarray  # (n,), of the margins; their sum is nu
+    objective: float
+
+
+def nu_margin(X, y, nu):
+    """min over w, b, rho, xi of 1/2 ||w||^2 - nu rho + 1/n sum_i xi_i subject to
+
+        y_i (w^T x_i + b) >= rho - xi_i,   xi_i >= 0 .
+
+    If rho > 0, nu is at least the share of samples with xi_i > 0 and at most that of support
+    vectors, which no C controls (svm-77). Divided by rho the solution is that of `soft_margin`
+    with C = 1 / (rho n), which MLN prints as 1 / rho n, "with the same solution" (svm-79); the
+    classifier is the same, the numbers are not. In its Lagrangian MLN has b outside the bracket
+    of y_i, which makes it unbounded in b (svm-80).
+
+    Returns: a `NuMachine`. Raises: ValueError unless 0 < nu <= 2 min(n_+, n_-) / n: beyond, b,
+    rho and xi can grow together for ever.
+
+    >>> machine = nu_margin(np.array([[1.0], [-1.0]]), np.array([1, -1]), nu=0.5)
+    >>> machine.w.round(9), round(machine.rho, 9), round(machine.objective, 9)
+    (array([0.5]), 0.5, -0.125)
+
+    Claims: svm-75
+    """
+    _check_nu(y, nu, _shares(y, None))
+    (n, d), (X, centre, unit) = X.shape, _in_units(X)
+    P = np.diag(np.concatenate([np.ones(d), np.zeros(2 + n)]))
+    q = np.concatenate([np.zeros(d + 1), [-nu], np.full(n, 1 / n)])
+    above = np.hstack([_margins(X, y), np.full((n, 1), -1.0), np.eye(n)])
+    G = np.vstack([above, np.hstack([np.zeros((n, d + 2)), np.eye(n)])])
+    qp = solve_qp(P, q, G=G, h=np.zeros(2 * n))
+    scale = unit**2  # of f, rho and xi
+    w, b = _in_place(qp.x[:d] * unit, qp.x[d] * scale, centre)
+    rho, xi = float(qp.x[d + 1]) * scale, qp.x[d + 2 :] * scale
+    return NuMachine(w, b, rho, xi, qp.lam[:n], qp.objective * scale)
+
+
+def _check_nu(y, nu, shares):
+    """0 < nu <= twice the share of the smaller class."""
+    check_number("nu", nu, above=0)
+    limit = 2 * min(shares[y > 0].sum(), shares[y < 0].sum())
+    if nu > limit * (1 + ROUNDING):
+        raise ValueError(
+            f"nu must be <= 2 min(n_+, n_-) / n = {limit:g} here: the specified nu is infeasible; "
+            f"got {nu!r}"
+        )
+
+
+def _shares(y, weights):
+    """What every sample counts: 1/n, or its part of the weights."""
+    return np.full(len(y), 1 / len(y)) if weights is None else weights / weights.sum()
+
+
+# ---------------------------------------------------------------------------------------
+# The dual problem
+# ---------------------------------------------------------------------------------------
+
+
+class Dual(NamedTuple):
+    """max over beta of p^T beta - 1/2 beta^T K beta subject to lower <= beta <= upper, and
+
+    the sum of beta over each group being what it is at the start.
+    """
+
+    p: np.ndarray  # (n,)
+    lower: np.ndarray  # (n,)
+    upper: np.ndarray  # (n,)
+    start: np.ndarray  # (n,), a feasible beta
+    groups: tuple  # slices that share out the n multipliers
+
+
+def c_dual(y, C=inf):
+    """The dual of the soft margin, in beta_i = alpha_i y_i: p = y and one group of sum 0,
+
+        max y^T beta - 1/2 beta^T K beta,   0 <= y_i beta_i <= C,   sum_i beta_i = 0 .
+
+    That is max sum_i alpha_i - 1/2 alpha^T Q alpha. C is in the box alone; C = inf leaves
+    the dual of the hard margin, whose optimum 1/2 ||w||^2 is 1/2 sum_i alpha_i. With C above the
+    largest alpha_i of the hard margin the two are the same. PRNN prints the box without the
+    sum, the dual of a machine without b (svm-43). C may be an array, a bound per sample.
+
+    Returns: a `Dual`.
+
+    >>> c_dual(np.array([1.0, -1.0]), C=2.0)[1:3]
+    (array([ 0., -2.]), array([2., 0.]))
+
+    Claims: svm-26, svm-41, svm-61
+    """
+    C = np.broadcast_to(np.asarray(C, dtype=float), len(y))
+    lower, upper = np.where(y > 0, 0.0, -C), np.where(y > 0, C, 0.0)
+    return Dual(y.astype(float), lower, upper, np.zeros(len(y)), (slice(0, len(y)),))
+
+
+def nu_dual(y, nu, weights=None):
+    """The dual of the nu machine, in beta_i = alpha_i y_i: p = 0 and a group for each class,
+
+        max -1/2 beta^T K beta,   0 <= alpha_i <= 1/n,   sum_i alpha_i = nu/2 in both classes .
+
+    The same as sum_i alpha_i y_i = 0 and sum_i alpha_i = nu. With `weights` (n,) the box of
+    sample i is its share of them in the place of 1/n. Groups are slices: the samples of a class
+    must follow each other.
+
+    Returns: a `Dual`. Raises: ValueError for nu out of range, or a y that changes more than once.
+
+    >>> nu_dual(np.array([1.0, 1.0, -1.0, -1.0]), nu=0.75).start
+    array([ 0.25 ,  0.125, -0.25 , -0.125])
+    """
+    shares = _shares(y, weights)
+    _check_nu(y, nu, shares)
+    changes = np.flatnonzero(np.diff(y)) + 1
+    if len(changes) != 1:
+        raise ValueError(f"y must hold one class after the other; it changes {len(changes)} times")
+    groups = slice(0, int(changes[0])), slice(int(changes[0]), len(y))
+    start = np.concatenate([y[group] * fill(shares[group], nu / 2) for group in groups])
+    lower, upper = np.where(y > 0, 0.0, -shares), np.where(y > 0, shares, 0.0)
+    return Dual(np.zeros(len(y)), lower, upper, start, groups)
+
+
+def fill(most, total):
+    """Numbers between 0 and `most` (n,) that sum to `total`: the first as large as they may be.
+
+    >>> fill(np.array([2.0, 2.0, 2.0, 2.0]), total=5.0)
+    array([2., 2., 1., 0.])
+    """
+    return np.clip(total - (np.cumsum(most) - most), 0.0, most)
+
+
+class DualSolution(NamedTuple):
+    """The solution of a `Dual` by the general solver."""
+
+    beta: np.ndarray  # (n,)
+    objective: float
+    residual: float  # the largest violation of a KKT condition, relative to its terms
+
+
+def solve_dual(K, dual):
+    """The maximiser of a `Dual` by `optimization.solve_qp`: the second route, for small n.
+
+    It knows nothing of pairs: an interior point method on all multipliers at once.
+
+    Returns: a `DualSolution`. Raises: `optimization.UnboundedError` for C = inf and classes that
+    nothing separates.
+
+    >>> solution = solve_dual(np.array([[1.0, -1.0], [-1.0, 1.0]]), c_dual(np.array([1.0, -1.0])))
+    >>> solution.beta.round(9), round(solution.objective, 9)
+    (array([ 0.5, -0.5]), 0.5)
+
+    Claims: svm-68
+    """
+    n = len(dual.p)
+    A = np.zeros((len(dual.groups), n))
+    for row, group in zip(A, dual.groups, strict=True):
+        row[group] = 1.0
+    G, h = box(dual.lower, dual.upper)
+    finite = np.isfinite(h)
+    qp = solve_qp(np.asarray(K, float), -dual.p, A, A @ dual.start, G[finite], h[finite])
+    return DualSolution(qp.x, -qp.objective, qp.residual)
+
+
+# ---------------------------------------------------------------------------------------
+# Offset and certificate
+# ---------------------------------------------------------------------------------------
+
+
+def offset_intervals(gradient, dual, beta):
+    """Of each group the offsets b that the KKT conditions allow, g = p - K beta the gradient:
+
+        max {g_i: beta_i < upper_i} <= b <= min {g_i: beta_i > lower_i} .
+
+    For the soft margin g_i = y_i - w^T x_i. A free multiplier is in both sets and leaves one b;
+    without any there may be a whole interval of optimal ones. Away from the optimum the left end
+    is above the right one, and their distance is what SMO makes small.
+
+    Returns: (groups, 2).
+
+    >>> X, y = np.array([[0.0], [1.0], [0.5], [1.5]]), np.array([-1.0, -1.0, 1.0, 1.0])
+    >>> beta = 0.1 * y
+    >>> offset_intervals(y - X @ X.T @ beta, c_dual(y, C=0.1), beta)
+    array([[-1.  ,  0.85]])
+
+    Claims: svm-50
+    """
+    low = np.where(beta < dual.upper, gradient, -inf)
+    high = np.where(beta > dual.lower, gradient, inf)
+    return np.array([[low[group].max(), high[group].min()] for group in dual.groups])
+
+
+def _is_free(dual, beta):
+    """Which multipliers are strictly inside their box: (n,)."""
+    return (beta > dual.lower) & (beta < dual.upper)
+
+
+def offsets(gradient, dual, beta):
+    """b of each group: the mean of g over its free multipliers, else amid `offset_intervals`.
+
+    For the soft margin b = y_j - w^T x_j, averaged over 0 < alpha_j < C. Support vectors at the
+    bound have b + y_j xi_j there, and do not belong in the mean, as ISML and IRHD have it
+    (svm-49).
+
+    Returns: (groups,).
+
+    >>> X, y = np.array([[3.0], [1.0]]), np.array([1.0, -1.0])
+    >>> offsets(y - X @ X.T @ (0.5 * y), c_dual(y), 0.5 * y)
+    array([-2.])
+
+    Claims: svm-48
+    """
+    free = _is_free(dual, beta)
+    b = offset_intervals(gradient, dual, beta)
+    b = np.where(np.isfinite(b), b, b[:, ::-1]).mean(axis=1)
+    for k, group in enumerate(dual.groups):
+        if free[group].any():
+            b[k] = gradient[group][free[group]].mean()
+    return b
+
+
+class Certificate(NamedTuple):
+    """What proves how good a beta is."""
+
+    dual: float  # the objective of beta
+    primal: float  # that of w = sum_i beta_i phi(x_i) and `offsets`
+    gap: float  # primal - dual: no less than what either is from the optimum
+    violation: float  # the largest distance of the ends of `offset_intervals`, if they are swapped
+    offsets: np.ndarray  # (groups,)
+
+
+def certify(K, dual, beta):
+    """The certificate of a feasible beta, from K beta computed afresh.
+
+    For any offset b of each group, s its sum, and l, u for lower and upper,
+
+        1/2 beta^T K beta + sum_i max(u_i (g_i - b), l_i (g_i - b)) + sum b s
+
+    bounds the dual from above: for the soft margin it is 1/2 ||w||^2 + C sum_i xi_i. It is inf
+    where a bound is and a margin is missed. With b between the ends of `offset_intervals` each
+    i contributes at most the violation times its box to the gap.
+
+    Returns: a `Certificate`.
+
+    >>> K, dual = np.array([[1.0, -1.0], [-1.0, 1.0]]), c_dual(np.array([1.0, -1.0]), C=2.0)
+    >>> certify(K, dual, np.array([0.5, -0.5]))[:4]
+    (0.5, 0.5, 0.0, 0.0)
+
+    Claims: svm-62
+    """
+    return _certified(dual, beta, dual.p - K @ beta)
+
+
+def _certified(dual, beta, gradient):
+    b = offsets(gradient, dual, beta)
+    quadratic = beta @ (dual.p - gradient) / 2
+    primal = quadratic
+    for group, offset in zip(dual.groups, b, strict=True):
+        above = gradient[group] - offset
+        bound = np.where(above > 0, dual.upper[group], dual.lower[group])
+        primal += np.sum(bound[above != 0] * above[above != 0]) + offset * dual.start[group].sum()
+    low, high = offset_intervals(gradient, dual, beta).T
+    value = float(dual.p @ beta - quadratic)
+    return Certificate(
+        value, float(primal), float(primal - value), float(max(0.0, (low - high).max())), b
+    )
+
+
+# ---------------------------------------------------------------------------------------
+# SMO
+# ---------------------------------------------------------------------------------------
+
+FLAT = 1e-12  # the least curvature that a step counts on
+
+
+class SMOState(NamedTuple):
+    """SMO after a step."""
+
+    beta: np.ndarray  # (n,)
+    gradient: np.ndarray  # (n,), p - K beta
+    pair: tuple  # the multipliers that the last step moved; () at the start
+    objective: float  # of the dual; it never falls
+    violation: float  # of the worst pair: g_i - g_j, where beta_i may rise and beta_j fall
+
+
+def steepest(excess, curvature):
+    """The partner j that violates the KKT conditions most: the largest g_i - g_j.
+
+    `excess` (n,) holds g_i - g_j, `curvature` (n,) K_ii + K_jj - 2 K_ij; of both only the
+    j that may fall matter, the others have an excess of -inf.
+
+    >>> steepest(np.array([3.0, 2.0]), np.array([9.0, 1.0]))
+    0
+    """
+    return int(excess.argmax())
+
+
+def second_order(excess, curvature):
+    """The partner j with which the objective rises most, excess^2 / curvature (see `steepest`).
+
+    >>> second_order(np.array([3.0, 2.0]), np.array([9.0, 1.0]))
+    1
+    """
+    rise = np.maximum(excess, 0.0)
+    step = rise / curvature  # a square could overflow
+    rise *= step
+    return int(rise.argmax())
+
+
+def step_bounds(dual, beta, i, j):
+    """The ends of the segment that a step on the pair i, j may move beta_i on.
+
+    The sum of the two stays; the box cuts the line that this leaves.
+
+    Returns: L, H.
+
+    >>> dual = c_dual(np.array([1.0, -1.0]), C=2.0)
+    >>> step_bounds(dual, np.array([0.5, -0.5]), i=0, j=1)
+    (0.0, 2.0)
+    """
+    total = beta[i] + beta[j]
+    low = max(dual.lower[i], total - dual.upper[j])
+    return float(low), float(min(dual.upper[i], total - dual.lower[j]))
+
+
+def smo(K, dual, select=second_order, start=None):
+    """Sequential minimal optimisation: the best step on two multipliers at a time.
+
+    One alone cannot move, since the sum of its group must stay; two of a group can, and the best
+    step is a fraction: with g = p - K beta the objective rises by t (g_i - g_j) - t^2 eta / 2 for
+    beta_i + t and beta_j - t, where eta = K_ii + K_jj - 2 K_ij, so that
+
+        t = (g_i - g_j) / eta,   cut where either leaves its box.
+
+    i is the multiplier of its group that may rise with the largest g_i. j is one of the group
+    that may fall: the one that `select` picks, from the excess g_i - g_j and eta. An eta of 0 or
+    less (equal samples, or a K that is no Gram matrix) is taken as tiny: the step goes to the
+    box. g is kept up to date with two rows of K: a step costs O(n), and needs no others.
+
+    `start` is a state to go on from; None begins with the start of `dual`.
+
+    Yields: `SMOState`, the start included. It ends at an optimum, or where rounding hides a step.
+
+    >>> K, dual = np.array([[1.0, -1.0], [-1.0, 1.0]]), c_dual(np.array([1.0, -1.0]))
+    >>> [(state.beta.tolist(), state.objective) for state in smo(K, dual)]
+    [([0.0, 0.0], 0.0), ([0.5, -0.5], 0.5)]
+
+    Claims: svm-71
+    """
+    _, lower, upper, _, groups = dual
+    beta, gradient, pair, objective, _ = _start(K, dual) if start is None else start
+    diagonal = K.diagonal().copy()  # side by side: read in every step
+    no_rise = np.where(beta < upper, 0.0, -inf)  # added to the gradient, they rule out
+    no_fall = np.where(beta > lower, 0.0, inf)  # what cannot rise or fall
+    excess, curvature = np.empty(len(beta)), np.empty(len(beta))
+    while True:
+        risers = _pairs(K, diagonal, gradient, no_rise, no_fall, groups, excess, curvature)
+        yield SMOState(beta, gradient, pair, objective, float(excess[excess.argmax()]))
+        j = select(excess, curvature)
+        k = 0
+        while groups[k].stop <= j:
+            k += 1
+        i = risers[k]
+        room_i, room_j = upper[i] - beta[i], beta[j] - lower[j]
+        t = float(min(excess[j] / curvature[j], room_i, room_j))
+        after_i = upper[i] if t == room_i else beta[i] + t
+        after_j = lower[j] if t == room_j else beta[j] - t
+        if not excess[j] > 0 or (after_i == beta[i] and after_j == beta[j]):
+            return
+        row = K[i]
+        eta = diagonal[i] + diagonal[j] - 2 * row[j]
+        objective += float(t * (excess[j] - t * eta / 2))
+        beta = beta.copy()
+        beta[i], beta[j], pair = after_i, after_j, (i, j)
+        change = row - K[j]
+        change *= -t
+        change += gradient
+        gradient = change
+        for k in pair:
+            no_rise[k] = 0.0 if beta[k] < upper[k] else -inf
+            no_fall[k] = 0.0 if beta[k] > lower[k] else inf
+
+
+def _start(K, dual):
+    """The state that SMO begins with."""
+    beta = dual.start.copy()
+    product = K @ beta if beta.any() else np.zeros(len(beta))
+    return SMOState(beta, dual.p - product, (), float(beta @ (dual.p - product / 2)), inf)
+
+
+def _pairs(K, diagonal, gradient, no_rise, no_fall, groups, excess, curvature):
+    """Of each group its first multiplier i; for all j the excess and the curvature with it."""
+    np.add(gradient, no_rise, out=excess)
+    risers = [group.start + int(excess[group].argmax()) for group in groups]
+    np.add(gradient, no_fall, out=excess)
+    for i, group in zip(risers, groups, strict=True):
+        best = gradient[i] + no_rise[i]  # -inf if nothing of the group can rise
+        np.subtract(best, excess[group], out=excess[group])
+        np.multiply(K[i][group], -2.0, out=curvature[group])
+        curvature[group] += diagonal[group]
+        curvature[group] += diagonal[i]
+    np.maximum(curvature, FLAT, out=curvature)
+    return risers
+
+
+def restrict(gradient, dual, beta, chunk, K_chunk):
+    """The `Dual` of the multipliers of a `chunk`, the others fixed at beta.
+
+    K_chunk (m, m) is their matrix. What the others contribute to the `gradient` p - K beta goes
+    into p, and the sums of the groups are what the chunk, in ascending order, has now.
+
+    Returns: a `Dual`.
+
+    >>> K, dual = np.array([[1.0, -1.0], [-1.0, 1.0]]), c_dual(np.array([1.0, -1.0]), C=2.0)
+    >>> beta = np.array([0.25, -0.25])
+    >>> part = restrict(dual.p - K @ beta, dual, beta, np.array([1]), np.array([[1.0]]))
+    >>> part.p, part.start, part.groups
+    (array([-0.75]), array([-0.25]), (slice(0, 1, None),))
+    """
+    start = beta[chunk]
+    ends = [np.searchsorted(chunk, [group.start, group.stop]) for group in dual.groups]
+    groups = tuple(slice(*map(int, end)) for end in ends if end[0] < end[1])
+    p = gradient[chunk] + K_chunk @ start
+    return Dual(p, dual.lower[chunk], dual.upper[chunk], start, groups)
+
+
+def chunking(K, dual, size, *, rng):
+    """Optimise over a random chunk of `size` multipliers, the others fixed; again and again.
+
+    That is a `Dual` again (`restrict`), which `solve_dual` maximises.
+
+    Yields: `SMOState`; its pair holds the chunk.
+
+    >>> K, dual = np.array([[1.0, -1.0], [-1.0, 1.0]]), c_dual(np.array([1.0, -1.0]), C=2.0)
+    >>> states = chunking(K, dual, size=2, rng=np.random.default_rng(0))
+    >>> [round(next(states).objective, 9) for _ in range(2)]
+    [0.0, 0.5]
+
+    Claims: svm-70
+    """
+    state = _start(K, dual)
+    while True:
+        low, high = offset_intervals(state.gradient, dual, state.beta).T
+        yield state._replace(violation=float((low - high).max()))
+        chunk = np.sort(rng.choice(len(dual.p), size, replace=False))
+        beta, K_chunk = state.beta.copy(), K[np.ix_(chunk, chunk)]
+        part = restrict(state.gradient, dual, beta, chunk, K_chunk)
+        better = np.clip(solve_dual(K_chunk, part).beta, part.lower, part.upper)
+        beta[chunk] = better
+        gradient = state.gradient - K[:, chunk] @ (better - part.start)
+        objective = float(beta @ (dual.p + gradient) / 2)
+        state = SMOState(beta, gradient, tuple(chunk.tolist()), objective, inf)
+
+
+MOST = 40  # free multipliers that a step moves together where all are too many
+
+
+def free_step(K, dual, state, most=MOST):
+    """The free multipliers at once: Newton's step on them, cut where one meets its bound.
+
+    Among multipliers strictly inside their box the constraints are the sums alone, and
+
+        [K_FF  A^T] [d]   [g_F]
+        [A      0 ] [b] = [ 0 ],   A the rows that sum the groups,
+
+    maximises the objective at beta_F + d. K_FF, singular when there are more of them than
+    features, gets a little on its diagonal. If there are more than `most`, some `MOST` take part.
+
+    Returns: a `SMOState`; the same if nothing can be gained. Its violation is not computed: inf.
+
+    >>> K, dual = np.array([[1.0, -1.0], [-1.0, 1.0]]), c_dual(np.array([1.0, -1.0]))
+    >>> state = SMOState(np.array([0.1, -0.1]), np.array([0.8, -0.8]), (), 0.18, 1.6)
+    >>> free_step(K, dual, state).beta.round(6)
+    array([ 0.5, -0.5])
+    """
+    F = np.flatnonzero(_is_free(dual, state.beta))
+    if len(F) > most:
+        F = F[np.linspace(0, len(F) - 1, MOST).astype(int)]
+    A = np.array([(group.start <= F) & (group.stop > F) for group in dual.groups], dtype=float)
+    rows, A = K[F], A[A.any(axis=1)]
+    K_FF, g = rows[:, F], _centred(state.gradient[F], A)
+    ridge = ROUNDING * np.abs(K_FF.diagonal()).max(initial=FLAT) * np.eye(len(F))
+    system = np.block([[K_FF + ridge, A.T], [A, np.zeros((len(A), len(A)))]])
+    d = _centred(np.linalg.solve(system, np.append(g, np.zeros(len(A))))[: len(F)], A)
+    slope, curvature = float(g @ d), float(d @ K_FF @ d)
+    if not slope > ROUNDING**2 * abs(state.objective):
+        return state
+    room, end = _room(dual, state.beta, F, d)
+    t = room.min(initial=slope / curvature if curvature > 0 else inf)
+    if t == inf:
+        return state
+    beta = state.beta.copy()
+    beta[F] = np.where(room == t, end, np.clip(beta[F] + t * d, dual.lower[F], dual.upper[F]))
+    gradient = state.gradient - (t * d) @ rows
+    objective = state.objective + t * (slope - t * curvature / 2)
+    return SMOState(beta, gradient, tuple(F.tolist()), objective, inf)
+
+
+def _centred(v, A):
+    """v less its mean over each group, whose rounding a long step would make a sum that moves."""
+    return v - (A @ v / A.sum(axis=1)) @ A
+
+
+def _room(dual, beta, F, d):
+    """How far along d each of the multipliers F can go, and the bound that it meets."""
+    end = np.where(d > 0, dual.upper[F], dual.lower[F])
+    room = np.full(len(F), inf)
+    np.divide(end - beta[F], d, out=room, where=np.abs(d) > FLAT * np.abs(d).max(initial=0.0))
+    return room, end
+
+
+HIDDEN = 1e-14  # relative to K_ii |beta_i|, a violation that may be rounding error alone
+FEW, MANY = 64, 400  # steps of SMO before the free multipliers have their turn
+PATIENCE = 64  # times the work of a phase of SMO that free steps may take as long as they pay
+PER_STEP = 20.0  # passes over n numbers that a step of SMO makes
+DENSE = 10.0  # times as fast as in these passes are the operations that solve a system
+CALLS = 3e4  # the time of its calls, in operations; a free step has about three times as many
+
+
+def smo_with_free_steps(K, dual):
+    """`smo`, and now and then `free_step`s that cost about as much.
+
+    When SMO has found out which multipliers are free, as few as d + 1 with a linear kernel, it
+    still takes many steps to solve for these: pairs are then slower than all of them at once. As
+    long as free steps raise the objective as much for their cost they come after every `FEW`
+    steps of SMO, and more of them every time; otherwise ever more rarely, up to `MANY`. All free
+    multipliers take part if that costs no more than the steps since the last time and none of
+    those last moved met its bound; or, whenever the steps are a quarter more, than an eighth of
+    all so far.
+
+    Yields: `SMOState`; of the free steps the violation is inf. It ends where `smo` does, or where
+    free steps gain nothing and the violation is no more than rounding errors.
+
+    >>> K, dual = np.array([[1.0, -1.0], [-1.0, 1.0]]), c_dual(np.array([1.0, -1.0]))
+    >>> [state.objective for state in smo_with_free_steps(K, dual)]
+    [0.0, 0.5]
+    """
+    state, work = None, CALLS + PER_STEP * len(dual.p)
+    noise = HIDDEN * np.abs(K.diagonal()).max()
+    phase, patience, total, large, uncut = FEW, 1, 0, FEW, True
+    while True:
+        began = None
+        for steps, before in enumerate(smo(K, dual, start=state)):
+            began = before.objective if steps == 0 else began
+            yield before
+            if steps == phase:
+                break
+        else:
+            return
+        state, spent, budget = before, 0.0, phase * work / (1 if uncut else 8)
+        total += phase
+        if total >= large:
+            budget, large = max(phase * work, total * work / 8), 1.25 * total
+        most = max(MOST, round((DENSE * budget) ** (1 / 3)))
+        while spent < patience * phase * work:
+            after = free_step(K, dual, state, most)
+            if after is state:
+                break
+            uncut = _is_free(dual, after.beta)[list(after.pair)].all()
+            most = most if uncut else MOST
+            spent += _cost(len(after.pair), len(dual.p))
+            if state is not before:
+                yield state
+            state = after
+        if state is before and before.violation <= noise * np.abs(before.beta).max():
+            return  # nothing is left that rounding does not hide
+        paid = state.objective - before.objective
+        if paid > (before.objective - began) / (phase * work) * spent:
+            phase, patience = FEW, min(2 * patience, PATIENCE)
+        else:
+            phase, patience = min(2 * phase, MANY), 1
+
+
+def _cost(m, n):
+    """Of a free step on m multipliers, in operations: the system, its rows, and the calls."""
+    return m**3 / DENSE + 3 * m * n + 3 * CALLS
+
+
+def in_play(gradient, dual, beta, margin=0.0):
+    """The multipliers that matter now: the free ones, and those that a step would move, or nearly.
+
+    With b amid `offset_intervals` the latter are the beta_i below their upper bound with
+    g_i > b - margin, and those above the lower one with g_i < b + margin, g the `gradient`. At the
+    optimum, without a margin, they are those of the samples on the margin lines.
+
+    Returns: (m,), ascending.
+
+    >>> dual = c_dual(np.array([1.0, 1.0, -1.0]))
+    >>> in_play(np.array([2.0, -1.0, 0.0]), dual, dual.start)
+    array([0, 2])
+    """
+    moves = _is_free(dual, beta)
+    middles = offset_intervals(gradient, dual, beta).mean(axis=1)
+    for group, b in zip(dual.groups, middles, strict=True):
+        g, here = gradient[group], beta[group]
+        moves[group] |= (here < dual.upper[group]) & (g > b - margin)
+        moves[group] |= (here > dual.lower[group]) & (g < b + margin)
+    return np.flatnonzero(moves)
+
+
+SOLVES = 5  # after which `settle` gives up
+
+
+def settle(K, dual):
+    """The optimum of a `Dual` by Newton's method, if its start is near: else None.
+
+    Were it known which multipliers F are free at the optimum, one system would give them, and the
+    offsets b of the groups:
+
+        [K_FF  A^T] [beta_F]   [p_F - K_FB beta_B]
+        [A      0 ] [b     ] = [what is left of the sums],   A the rows that sum the groups.
+
+    Those that are free now, or else all, are the guess. What leaves its box then is set to the
+    bound; what is at a bound, and would raise the objective inside, is made free; and again. Where
+    it comes to rest is the optimum. Far from there it may go round for ever.
+
+    Returns: (n,) or None.
+
+    >>> K, dual = np.array([[1.0, -1.0], [-1.0, 1.0]]), c_dual(np.array([1.0, -1.0]), C=2.0)
+    >>> settle(K, dual._replace(start=np.array([0.1, -0.1]))).round(6)
+    array([ 0.5, -0.5])
+    """
+    A = np.zeros((len(dual.groups), len(dual.p)))
+    for row, group in zip(A, dual.groups, strict=True):
+        row[group] = 1.0
+    beta, total = dual.start, A @ dual.start
+    free = _is_free(dual, beta)
+    free |= not free.any()
+    least = ROUNDING * np.abs(dual.p).max(initial=0.0)
+    for _ in range(SOLVES):
+        if not A[:, free].any(axis=1).all():
+            return None
+        beta, b = _solve_free(K, dual, A, total, np.where(free, 0.0, beta), free)
+        beyond = free & ((beta < dual.lower) | (beta > dual.upper))
+        pull = dual.p - K @ beta - b @ A
+        inward = np.where(beta == dual.lower, pull > least, pull < -least) & ~free
+        if not (beyond.any() or inward.any()):
+            return beta
+        beta = np.clip(beta, dual.lower, dual.upper)
+        free = (free & ~beyond) | inward
+    return None
+
+
+def _solve_free(K, dual, A, total, fixed, free):
+    """beta with the free ones where the objective is best, given the others; and the offsets."""
+    F, k = np.flatnonzero(free), len(A)
+    K_FF, A_F = K[np.ix_(F, F)], A[:, F]
+    K_FF.flat[:: len(F) + 1] += ROUNDING * (K_FF.diagonal().max() or 1.0)
+    system = np.block([[K_FF, A_F.T], [A_F, np.zeros((k, k))]])
+    right = np.concatenate([dual.p[F] - (K @ fixed)[F], total - A @ fixed])
+    solution = np.linalg.solve(system, right)
+    beta = fixed.copy()
+    beta[F] = solution[: len(F)]
+    beta[F] += ((total - A @ beta) / A_F.sum(axis=1)) @ A_F  # rounding
+    return beta, solution[len(F) :]
+
+
+LARGE = 200  # multipliers from which on it pays to leave some out
+SHARE = 0.75  # of all, in play, above which a matrix of their own does not pay
+NARROW, PASSES = 10.0, 12  # the violation falls so many times in a pass; the most passes
+LATE, WIDE = 0.1, 3.0  # when `settle` may help: the share of the first violation; its margin
+
+
+class Solved(NamedTuple):
+    """How `solve` ended."""
+
+    run: Run
+    beta: np.ndarray  # (n,)
+    certificate: Certificate
+
+
+def solve(K, dual, tol, max_iter):
+    """The optimum of a `Dual`, to a violation of at most `tol`, with its certificate.
+
+    Soon most multipliers are at the bound where they will end, and SMO need not look at them. So,
+    of a large problem, each pass takes those `in_play` alone, until their violation is a tenth of
+    what it was; then the gradient, computed afresh, tells for all of them which are. Late passes
+    `settle` in one step, where that costs no more than all before. There are `max_iter` steps, a
+    settlement being one; -1 stands for 10^7, or 100 n if that is more. With a C of inf SMO also
+    stops when the classes are as close as rounding tells: nothing separates them then.
+
+    Returns: a `Solved`; it has converged if the certificate says so.
+
+    >>> K, dual = np.array([[1.0, -1.0], [-1.0, 1.0]]), c_dual(np.array([1.0, -1.0]))
+    >>> solution = solve(K, dual, tol=1e-3, max_iter=-1)
+    >>> solution.beta, solution.certificate.gap, solution.run.converged
+    (array([ 0.5, -0.5]), 0.0, True)
+    """
+    left = max(10**7, 100 * len(dual.p)) if max_iter == -1 else max_iter
+    state, first = _start(K, dual), None
+    history = [state.objective]
+    for _ in range(PASSES):
+        violation = _violation(dual, state)
+        if violation <= tol or left == 0:
+            break
+        first = first or violation
+        end, rises = _pass(K, dual, state, violation, first, tol, left, len(history))
+        if not len(rises):
+            break
+        history.extend(history[-1] + np.cumsum(rises))
+        left, dual = left - len(rises), dual._replace(start=end)
+        state = _start(K, dual)
+    certificate = _certified(dual, state.beta, state.gradient)
+    state = state._replace(violation=certificate.violation)
+    converged = bool(certificate.violation <= tol)
+    run = Run(state, np.array(history), len(history) - 1, converged)
+    return Solved(run, state.beta, certificate)
+
+
+def _violation(dual, state):
+    """How far the ends of `offset_intervals` are swapped."""
+    low, high = offset_intervals(state.gradient, dual, state.beta).T
+    return float((low - high).max())
+
+
+def _pass(K, dual, state, violation, first, tol, left, steps):
+    """beta after a pass, and what the objective rose by with each of its steps."""
+    n, bounded = len(dual.p), np.isfinite(dual.upper - dual.lower).all()
+    if n < LARGE or not bounded:
+        return _smo_pass(K, dual, tol, left)
+    goal, near = max(tol, violation / NARROW), violation <= LATE * first
+    margin = goal * (WIDE if near else 1.0)
+    chunk = in_play(state.gradient, dual, state.beta, margin)
+    chunk, K_chunk = _block(K, chunk) if len(chunk) <= SHARE * n else (np.arange(n), K)
+    if not isinstance(K_chunk, np.ndarray):
+        return _smo_pass(K, dual, goal, left)
+    part = restrict(state.gradient, dual, state.beta, chunk, K_chunk)
+    affordable = len(chunk) ** 3 / DENSE <= steps * (CALLS + PER_STEP * n)
+    end = settle(K_chunk, part) if near and affordable else None
+    rise = -1.0 if end is None else _rise(K_chunk, part, end)
+    end, rises = (end, [rise]) if rise > 0 else _smo_pass(K_chunk, part, goal, left)
+    beta = state.beta.copy()
+    beta[chunk] = end
+    return beta, rises
+
+
+def _smo_pass(K, dual, tol, left):
+    """beta and the rises of SMO, until the violation is `tol`."""
+    states = smo_with_free_steps(K, dual)
+    if not np.isfinite(dual.upper - dual.lower).all():
+        states = _while_apart(states, dual, K.diagonal().max())
+    run = iterate(states, "violation", tol, left)
+    return run.state.beta, np.diff(run.history)
+
+
+def _block(K, chunk):
+    """The chunk, and its rows and columns of K, None if that is not in memory."""
+    return chunk, K[np.ix_(chunk, chunk)] if isinstance(K, np.ndarray) else K.block(chunk)
+
+
+def _rise(K, dual, end):
+    """How much larger the objective is at the end than at the start."""
+    step = end - dual.start
+    return float(step @ (dual.p - K @ (dual.start + step / 2)))
+
+
+def _while_apart(states, dual, largest):
+    """The states, until ||w||^2 / (sum_i alpha_i / 2)^2 is 0 for samples of that length.
+
+    It is the squared distance of a point of one hull from one of the other.
+    """
+    for state in states:
+        yield state
+        mass = np.abs(state.beta).sum() / 2
+        length = 2 * (dual.p @ state.beta - state.objective)
+        if length < ROUNDING * largest * mass**2:
+            return
+
+
+# ---------------------------------------------------------------------------------------
+# The primal
+# ---------------------------------------------------------------------------------------
+
+
+def erm_objective(X, y, w, b, C):
+    """1/2 ||w||^2 + C sum_i max(0, 1 - y_i f_i): the soft margin without its constraints.
+
+    n C times (lambda/2) ||w||^2 + (1/n) sum_i max(0, 1 - y_i f_i), lambda = 1 / (n C): regularised
+    empirical risk with the hinge loss. PRNN prints the sum for the mean, with which the same C
+    regularises ever less as n grows (svm-56).
+
+    >>> erm_objective(np.array([[1.0], [-1.0]]), np.array([1, -1]), np.array([0.5]), 0.0, C=0.25)
+    0.375
+
+    Claims: svm-55
+    """
+    return float(w @ w / 2 + np.sum(C * hinge(decision(X, w, b), y)))
+
+
+class SubgradientState(NamedTuple):
+    """Subgradient descent after a step."""
+
+    w: np.ndarray  # (d,)
+    b: float
+    objective: float  # it may rise
+    best: float  # the least objective so far
+    moved: float  # the length of the last step; inf at the start
+
+
+def subgradient_descent(X, y, C):
+    """Descent on `erm_objective` along subgradients: at step t = 1, 2, ... with eta = 1 / t,
+
+        w <- w - eta (w - C sum_i {y_i : y_i f_i < 1} x_i),   b <- b + eta C sum_i {...} y_i .
+
+    The step of Pegasos, on all samples. It needs no dual, and comes near the optimum slowly: what
+    it gains shrinks like 1 / t.
+
+    Yields: a `SubgradientState`, the start w = 0, b = 0 included.
+
+    >>> states = subgradient_descent(np.array([[1.0], [-1.0]]), np.array([1, -1]), C=0.25)
+    >>> [(next(states).objective) for _ in range(2)]
+    [0.5, 0.375]
+    """
+    w, b, t, best, moved = np.zeros(X.shape[1]), 0.0, 0, inf, inf
+    while True:
+        f = decision(X, w, b)
+        objective = float(w @ w / 2 + np.sum(C * hinge(f, y)))
+        best = min(best, objective)
+        yield SubgradientState(w, b, objective, best, moved)
+        t += 1
+        pull = C * hinge_subgradient(f, y)
+        slope_w, slope_b = w + pull @ X, float(pull.sum())
+        w, b = w - slope_w / t, b - slope_b / t
+        moved = float(np.hypot(np.linalg.norm(slope_w), slope_b)) / t
+
+
+# ---------------------------------------------------------------------------------------
+# Kernels
+# ---------------------------------------------------------------------------------------
+
+BLOCK = 2**22  # entries of a kernel matrix that are computed at a time
+MEBIBYTE = 2**20
+
+
+def kernel_parameters(X, kernel="rbf", gamma="scale", degree=3, coef0=0.0):
+    """What `kernels.gram` needs to know, from what scikit-learn's machines are given.
+
+    gamma "scale" is 1 / (d Var X), Var over all entries of X, "auto" 1 / d; `kernel`, `degree`
+    and `coef0` are passed on.
+
+    Returns: a dict. Raises: ValueError for a gamma that is neither of them nor a number > 0.
+
+    >>> kernel_parameters(np.array([[0.0, 2.0]]), "rbf", "scale")
+    {'kernel': 'rbf', 'gamma': 0.5, 'degree': 3, 'coef0': 0.0}
+    """
+    check_choice("kernel", kernel, ("linear", "poly", "rbf", "sigmoid", "laplacian", "exponential"))
+    if isinstance(gamma, str):
+        check_choice("gamma", gamma, ("scale", "auto"))
+        spread = float(X.var()) if gamma == "scale" else 1.0
+        gamma = 1.0 / (X.shape[1] * spread) if spread > 0 else 1.0
+    check_number("gamma", gamma, above=0)
+    check_number("degree", degree, at_least=1, integer=True)
+    check_number("coef0", coef0, at_least=-inf if kernel == "sigmoid" else 0)
+    return {"kernel": kernel, "gamma": gamma, "degree": degree, "coef0": coef0}
+
+
+class KernelRows:
+    """A Gram matrix of which only the rows in use are in memory, the latest `capacity` of them.
+
+    For SMO it is an array: rows K[i] and K[[i, j]], the diagonal, and K @ beta. `ridge` is
+    added to the diagonal.
+
+    >>> K = KernelRows(np.array([[1.0], [2.0]]), {"kernel": "linear"}, capacity=1)
+    >>> K[1], K.diagonal(), K @ np.array([1.0, 1.0])
+    (array([2., 4.]), array([1., 4.]), array([3., 6.]))
+    """
+
+    def __init__(self, X, how, capacity, ridge=0.0):
+        self.X, self.how, self.capacity, self.ridge = X, how, max(2, capacity), ridge
+        self.rows = {}
+
+    def __getitem__(self, i):
+        """Row i (n,), or the rows of an array of indices, computed if they are not here."""
+        if np.ndim(i):
+            return np.array([self[k] for k in i]).reshape(len(i), len(self.X))
+        row = self.rows.pop(i, None)
+        if row is None:
+            row = gram(self.X[i : i + 1], self.X, **self.how)[0]
+            row[i] += self.ridge
+            if len(self.rows) == self.capacity:
+                del self.rows[next(iter(self.rows))]
+        self.rows[i] = row  # last in: the first of the dict is the longest unused
+        return row
+
+    def block(self, chunk):
+        """None: the entries of the chunk are not all in memory."""
+        return None
+
+    def diagonal(self):
+        """k(x_i, x_i): (n,)."""
+        single = (gram(x[None], x[None], **self.how)[0, 0] for x in self.X)
+        return np.fromiter(single, float, len(self.X)) + self.ridge
+
+    def __matmul__(self, beta):
+        """K beta: (n,)."""
+        S = np.flatnonzero(beta)
+        return kernel_score(self.X, self.X[S], beta[S], self.how) + self.ridge * beta
+
+
+def kernel_matrix(X, how, megabytes, ridge=0.0):
+    """The Gram matrix of X, whole if it fits into so many `megabytes`, else as `KernelRows`.
+
+    `how` is what `kernel_parameters` returns; `ridge` is added to the diagonal.
+
+    Raises: ValueError if k(x, z) overflows.
+
+    >>> kernel_matrix(np.array([[1.0], [2.0]]), {"kernel": "linear"}, megabytes=1, ridge=0.5)
+    array([[1.5, 2. ],
+           [2. , 4.5]])
+    """
+    row_size = 8 * len(X)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if row_size * len(X) > megabytes * MEBIBYTE:
+            K = KernelRows(X, how, int(megabytes * MEBIBYTE / row_size), ridge)
+            finite = np.isfinite(K.diagonal()).all()
+        else:
+            K = gram(X, **how)
+            K.flat[:: len(X) + 1] += ridge
+            finite = np.isfinite(K.sum()) or np.isfinite(K).all()
+    if not finite:
+        raise ValueError("K must be finite; k(x, z) overflows: scale the features of X")
+    return K
+
+
+def kernel_score(Z, X, beta, how):
+    """f(z) = sum_i beta_i k(x_i, z), without its offset, in blocks of bounded memory.
+
+    Z (m, d) are the points, X (s, d) the support vectors with their beta (s,) or (s, k), `how`
+    what `kernel_parameters` returns. It is all a machine has to keep. With alpha_i = 1/n for
+    every sample it is the difference of two Parzen estimates (svm-67).
+
+    Returns: (m,) or (m, k).
+
+    >>> X, Z = np.array([[1.0], [2.0]]), np.array([[3.0]])
+    >>> kernel_score(Z, X, np.array([1.0, -1.0]), {"kernel": "linear"})
+    array([-3.])
+    """
+    if not len(X):
+        return np.zeros((len(Z), *beta.shape[1:]))
+    blocks = row_blocks(len(Z), BLOCK // len(X))
+    return np.concatenate([gram(Z[rows], X, **how) @ beta for rows in blocks])
+
+
+# ---------------------------------------------------------------------------------------
+# Estimators
+# ---------------------------------------------------------------------------------------
+
+
+class _OneVersusOne(Classifier):
+    """A kernel machine for two classes, made one for several by a machine for each pair.
+
+    What `_solve` does on the Gram matrix of a pair is all that the kinds differ in.
+    """
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit to samples X (n, d) with labels y (n,) of the given weights; return self."""
+        self._check_numbers()
+        samples = np.ascontiguousarray(check_samples(X))  # the same rounding for any layout
+        how = self._kernel(samples)
+        y = check_labels(y, len(samples))
+        weights = check_weights(sample_weight, len(samples))
+        classes = np.unique(check_labels(y[weights > 0], np.count_nonzero(weights)))
+        parts = [np.flatnonzero((y == c) & (weights > 0)) for c in classes]
+        solutions, offsets = [], []
+        coef = np.zeros((len(samples), len(classes) * (len(classes) - 1) // 2))
+        for pair, (rows, signs, K) in enumerate(self._problems(samples, how, parts)):
+            solved, coef[rows, pair], b = self._solve(K, signs, weights[rows])
+            solutions.append(solved)
+            offsets.append(b)
+        self._record([solved.run for solved in solutions], "violation", self._tolerance(len(y)))
+        self.certificates_ = [solved.certificate for solved in solutions]
+        self._keep(samples, y, classes, coef, np.array(offsets))
+        self._how = how
+        return self._remember(X)
+
+    def _problems(self, X, how, parts):
+        """Of each pair of classes its samples, their signs and their Gram matrix."""
+        X, ends = X[np.concatenate(parts)], np.cumsum([0, *map(len, parts)])
+        whole = kernel_matrix(X, how, self.cache_size, self._ridge())
+        places = [slice(*both) for both in pairwise(ends)]
+        for (p, a), (q, b) in combinations(zip(parts, places, strict=True), 2):
+            if len(parts) == 2:
+                K = whole
+            elif isinstance(whole, np.ndarray):
+                K = np.block([[whole[a, a], whole[a, b]], [whole[b, a], whole[b, b]]])
+            else:
+                K = kernel_matrix(np.vstack([X[a], X[b]]), how, self.cache_size, self._ridge())
+            yield np.concatenate([p, q]), np.repeat([1.0, -1.0], [len(p), len(q)]), K
+
+    def _check_numbers(self):
+        check_number("tol", self.tol, above=0)
+        check_number("cache_size", self.cache_size, above=0)
+        check_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
+        if self.max_iter != -1:
+            check_number("max_iter", self.max_iter, at_least=1, integer=True)
+
+    def _kernel(self, X):
+        return kernel_parameters(X, self.kernel, self.gamma, self.degree, self.coef0)
+
+    def _ridge(self):
+        return 0.0
+
+    def _tolerance(self, n):
+        return self.tol
+
+    def _keep(self, X, y, classes, coef, offsets):
+        """The support vectors, by class and then as they came, and what is theirs."""
+        support = np.flatnonzero(coef.any(axis=1))
+        support = support[np.argsort(y[support], kind="stable")]
+        k = np.searchsorted(classes, y[support])
+        self.classes_ = classes
+        self.support_ = support.astype(np.int32)
+        self.support_vectors_ = X[support]
+        self.n_support_ = np.bincount(k, minlength=len(classes)).astype(np.int32)
+        sign = -1.0 if len(classes) == 2 else 1.0  # of two classes the second is the positive one
+        self.intercept_ = sign * offsets
+        self._pair_coef = sign * coef[support]
+        self.dual_coef_ = np.zeros((len(classes) - 1, len(support)))
+        for pair, (first, second) in enumerate(combinations(range(len(classes)), 2)):
+            for own, other in ((first, second), (second, first)):
+                of_own = k == own
+                row = other - (other > own)
+                self.dual_coef_[row, of_own] = self._pair_coef[of_own, pair]
+
+    @property
+    def coef_(self):
+        """The weights w of every pair, (pairs, d), of a linear kernel."""
+        if self.kernel != "linear":
+            raise AttributeError("coef_ must have kernel='linear'; other kernels have no such w")
+        return self._pair_coef.T @ self.support_vectors_
+
+    def _pair_scores(self, X):
+        """f of every pair's machine: (n, pairs), positive for the first class of a pair."""
+        X = self._check_fitted(X)
+        F = kernel_score(X, self.support_vectors_, self._pair_coef, self._how) + self.intercept_
+        return -F if len(self.classes_) == 2 else F
+
+    def decision_function(self, X):
+        """Scores (n,) for the second of two classes; of more, (n, K) or (n, pairs).
+
+        "ovo" has f of every pair, positive for the first of it. "ovr" has the votes of a class,
+        and, for what ties, a share of less than 1/3 that rises with the sum of its scores.
+        """
+        F = self._pair_scores(X)
+        if len(self.classes_) == 2:
+            return -F[:, 0]
+        if self.decision_function_shape == "ovo":
+            return F
+        votes, total = self._votes(F), np.zeros((len(F), len(self.classes_)))
+        for f, (first, second) in zip(F.T, self._pairs(), strict=True):
+            total[:, first] += f
+            total[:, second] -= f
+        return votes + total / (3 * (np.abs(total) + 1))
+
+    def predict(self, X):
+        """Labels (n,): the class that most pairs vote for, the first of those that tie."""
+        votes = self._votes(self._pair_scores(X))
+        return self.classes_[votes.argmax(axis=1)]
+
+    def _pairs(self):
+        return combinations(range(len(self.classes_)), 2)
+
+    def _votes(self, F):
+        """How many pairs' machines are for each class: (n, K)."""
+        votes = np.zeros((len(F), len(self.classes_)))
+        for f, (first, second) in zip(F.T, self._pairs(), strict=True):
+            votes[:, first] += f >= 0
+            votes[:, second] += f < 0
+        return votes
+
+
+class SVC(_OneVersusOne):
+    """The soft margin with a kernel, by SMO.
+
+    As scikit-learn's, with these differences: the solution comes with its certificate; more
+    kernels, but no precomputed ones; f = 0 counts as the first class of a pair; no class weights
+    and no probabilities; `n_iter_` is one number, that of the pair that took most steps.
+
+    Parameters
+    ----------
+    C : float; what a unit of slack costs, inf for the hard margin
+    kernel : str; "rbf", "linear", "poly", "sigmoid", "laplacian" or "exponential"
+    degree : int; of "poly", 1 or more
+    gamma : "scale", "auto" or float; of the kernel, 1 / (d Var X), 1 / d or itself
+    coef0 : float; of "poly", 0 or more, and of "sigmoid"
+    tol : float; how large a violation of the KKT conditions may stay
+    cache_size : float; MiB that a Gram matrix may take, above which only rows in use are kept
+    max_iter : int; steps per pair of classes, -1 for 10^7 or 100 n, whichever is more
+    decision_function_shape : "ovr" or "ovo"; of several classes, a score per class or per pair
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,); the labels, sorted
+    support_ : ndarray of shape (s,); the support vectors' places in X, by class
+    support_vectors_ : ndarray of shape (s, d)
+    n_support_ : ndarray of shape (K,); how many are of each class
+    dual_coef_ : ndarray of shape (K - 1, s); beta_i in the machines against the other classes
+    intercept_ : ndarray of shape (pairs,); b of every pair of classes
+    certificates_ : list of `Certificate`; of every pair, in the order (0, 1), (0, 2), ..., (1, 2)
+    history_ : list of ndarrays; the dual objective after every step, of every pair
+    n_iter_ : int; steps of the pair that took most
+    converged_ : bool
+    n_features_in_ : int
+
+    >>> model = SVC(kernel="linear", C=10.0).fit([[1.0], [3.0]], ["low", "high"])
+    >>> model.dual_coef_, model.intercept_, model.predict([[2.1]])
+    (array([[-0.5,  0.5]]), array([2.]), array(['high'], dtype='<U4'))
+    """
+
+    def __init__(
+        self, *, C=1.0, kernel="rbf", degree=3, gamma="scale", coef0=0.0, tol=1e-3,
+        cache_size=800, max_iter=-1, decision_function_shape="ovr",
+    ):  # fmt: skip
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.cache_size = cache_size
+        self.max_iter = max_iter
+        self.decision_function_shape = decision_function_shape
+
+    def _check_numbers(self):
+        check_number("C", self.C, above=0)
+        super()._check_numbers()
+
+    def _solve(self, K, y, weights):
+        solved = solve(K, c_dual(y, self.C * weights), self.tol, self.max_iter)
+        if self.C == inf:
+            solved = solved._replace(certificate=_scaled_to_separate(K, y, solved))
+        return solved, solved.beta, solved.certificate.offsets[0]
+
+
+def _scaled_to_separate(K, y, solved):
+    """The certificate of a hard margin: 1/2 ||w||^2 of the `canonical` machine, if it separates."""
+    beta, certificate = solved.beta, solved.certificate
+    product = K @ beta
+    smallest = (y * (product + certificate.offsets[0])).min()
+    primal = float(beta @ product / 2 / smallest**2) if smallest > 0 else inf
+    return certificate._replace(primal=primal, gap=primal - certificate.dual)
+
+
+class NuSVC(_OneVersusOne):
+    """The nu machine with a kernel, by SMO.
+
+    nu is at least the share of margin errors and at most that of support vectors. The solution is
+    divided by rho, as in scikit-learn, so that margins are at f = 1 and -1; the certificate is
+    that of the undivided problem. tol is for violations in the unit 1 / n, which makes it the one
+    of scikit-learn's box [0, 1]. For the rest see `SVC`.
+
+    Parameters
+    ----------
+    nu : float; above 0, and at most 2 min(n_+, n_-) / n of every pair of classes
+    kernel, degree, gamma, coef0, tol, cache_size, max_iter, decision_function_shape : as in `SVC`
+
+    Attributes
+    ----------
+    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_ : as in `SVC`
+    certificates_, history_, n_iter_, converged_, n_features_in_ : as in `SVC`
+
+    >>> model = NuSVC(kernel="linear").fit([[1.0], [3.0]], ["low", "high"])
+    >>> model.dual_coef_.round(9), model.intercept_.round(9), model.rho_.round(9)
+    (array([[-0.5,  0.5]]), array([2.]), array([0.5]))
+    """
+
+    def __init__(
+        self, *, nu=0.5, kernel="rbf", degree=3, gamma="scale", coef0=0.0, tol=1e-3,
+        cache_size=800, max_iter=-1, decision_function_shape="ovr",
+    ):  # fmt: skip
+        self.nu = nu
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.cache_size = cache_size
+        self.max_iter = max_iter
+        self.decision_function_shape = decision_function_shape
+
+    def _check_numbers(self):
+        check_number("nu", self.nu, above=0)
+        super()._check_numbers()
+
+    def _solve(self, K, y, weights):
+        solved = solve(K, nu_dual(y, self.nu, weights), self.tol / len(y), self.max_iter)
+        positive, negative = solved.certificate.offsets
+        rho, b = (negative - positive) / 2, (negative + positive) / 2
+        scale = 1 / rho if rho > 0 else 1.0
+        return solved, solved.beta * scale, b * scale
+
+    @property
+    def rho_(self):
+        """The margin of every pair before it is scaled to 1: (pairs,)."""
+        positive, negative = np.array([c.offsets for c in self.certificates_]).T
+        return (negative - positive) / 2
+
+
+class L2SVC(_OneVersusOne):
+    """The soft margin with squared slack and a kernel, by SMO: the hard margin with K + I / C.
+
+    It minimises 1/2 ||w||^2 + C/2 sum_i xi_i^2, and always has a solution, which is unique. The
+    certificate is that of this problem. scikit-learn has nothing of the kind.
+
+    Parameters
+    ----------
+    C : float; what half of a unit of squared slack costs, inf for the hard margin
+    kernel, degree, gamma, coef0, tol, cache_size, max_iter, decision_function_shape : as in `SVC`
+
+    Attributes
+    ----------
+    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_ : as in `SVC`
+    certificates_, history_, n_iter_, converged_, n_features_in_ : as in `SVC`
+
+    >>> model = L2SVC(kernel="linear", C=0.5).fit([[-1.0], [1.0]], ["low", "high"])
+    >>> model.dual_coef_, model.predict([[0.1]])
+    (array([[-0.25,  0.25]]), array(['high'], dtype='<U4'))
+    """
+
+    def __init__(
+        self, *, C=1.0, kernel="rbf", degree=3, gamma="scale", coef0=0.0, tol=1e-3,
+        cache_size=800, max_iter=-1, decision_function_shape="ovr",
+    ):  # fmt: skip
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.cache_size = cache_size
+        self.max_iter = max_iter
+        self.decision_function_shape = decision_function_shape
+
+    def fit(self, X, y):
+        """Fit to samples X (n, d) with labels y (n,); return self."""
+        return super().fit(X, y)
+
+    def _check_numbers(self):
+        check_number("C", self.C, above=0)
+        super()._check_numbers()
+
+    def _ridge(self):
+        return 1 / self.C
+
+    def _solve(self, K, y, weights):
+        most = self.C * sqrt(len(y))  # w = 0 costs n C / 2: no xi_i = alpha_i / C is above sqrt(n)
+        solved = solve(K, c_dual(y, most), self.tol, self.max_iter)
+        beta, certificate, ridge = solved.beta, solved.certificate, self._ridge()
+        b = certificate.offsets[0]
+        if ridge == 0:
+            return solved._replace(certificate=_scaled_to_separate(K, y, solved)), beta, b
+        product = K @ beta - ridge * beta
+        losses = hinge(product + b, y)
+        primal = float(beta @ product / 2 + losses @ losses / (2 * ridge))
+        certificate = certificate._replace(primal=primal, gap=primal - certificate.dual)
+        return solved._replace(certificate=certificate), beta, b
+
+
+class LinearSVC(LinearClassifier):
+    """The linear machine with squared slack, trained in the primal by Newton's method:
+
+        min over w, b of 1/2 ||w||^2 + C sum_i max(0, 1 - y_i f_i)^2 ,
+
+    for each class against the rest; of two, for the second. Time grows with n d^2, and no Gram
+    matrix is needed. The loss is scikit-learn's, without the 1/2 of ISML's squared slack: C here
+    is C / 2 there. b is not penalised, where scikit-learn's is.
+
+    Parameters
+    ----------
+    tol : float; the largest Newton decrement at the end
+    C : float; what a unit of squared slack costs
+    fit_intercept : bool; whether there is a b
+    max_iter : int; the most Newton steps
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,); the labels, sorted
+    coef_ : ndarray of shape (1, d) or (K, d); the weights w
+    intercept_ : ndarray of shape (1,) or (K,); the offsets b
+    history_ : list of ndarrays; the objective after every step, of every class
+    n_iter_ : int; steps of the class that took most
+    converged_ : bool
+    n_features_in_ : int
+
+    >>> model = LinearSVC(C=0.25).fit([[-1.0], [1.0]], ["low", "high"])
+    >>> model.coef_.round(9), model.predict([[0.1]])
+    (array([[-0.5]]), array(['high'], dtype='<U4'))
+    """
+
+    def __init__(self, *, tol=1e-4, C=1.0, fit_intercept=True, max_iter=1000):
+        self.tol = tol
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit to samples X (n, d) with labels y (n,) of the given weights; return self."""
+        tol = check_number("tol", self.tol, above=0)
+        C = check_number("C", self.C, above=0)
+        intercept = check_flag("fit_intercept", self.fit_intercept)
+        max_iter = check_number("max_iter", self.max_iter, at_least=1, integer=True)
+        samples = check_samples(X)
+        y = check_labels(y, len(samples))
+        costs = C * check_weights(sample_weight, len(samples))
+        A = augment(samples) if intercept else samples
+        self.classes_ = np.unique(y)
+        runs = [
+            iterate(_primal_newton(A, column, costs, intercept), "decrement", tol, max_iter)
+            for column in one_vs_rest(y, self.classes_).T
+        ]
+        self._record(runs, "decrement", tol)
+        theta = np.array([run.state.x for run in runs])
+        self.coef_ = theta[:, 1:] if intercept else theta
+        self.intercept_ = theta[:, 0] if intercept else np.zeros(len(runs))
+        return self._remember(X)
+
+
+def _primal_newton(A, y, costs, intercept):
+    """Newton's method on 1/2 ||w||^2 + sum_i costs_i max(0, 1 - y_i theta^T a_i)^2."""
+    penalty = np.ones(A.shape[1])
+    penalty[0] = 0.0 if intercept else 1.0
+
+    def f(theta):
+        losses = hinge(A @ theta, y)
+        return float(penalty @ theta**2 / 2 + costs @ losses**2)
+
+    def gradient(theta):
+        return penalty * theta - 2 * A.T @ (costs * y * hinge(A @ theta, y))
+
+    def hessian(theta):
+        inside = A[y * (A @ theta) < 1]
+        return np.diag(penalty) + 2 * (inside * costs[y * (A @ theta) < 1, None]).T @ inside
+
+    return newton(f, gradient, hessian, np.zeros(A.shape[1]))
