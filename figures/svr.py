@@ -1,0 +1,133 @@
+"""Lecture figures of the svr chapter."""
+
+import numpy as np
+
+from mlnotes.datasets import make_curve
+from mlnotes.perceptron import decision
+from mlnotes.plotting import BLUE, GREY, INK, ORANGE, SHADE, figure, run_script
+from mlnotes.svr import SVR, hard_tube, insensitive_loss, slack, soft_tube
+
+EPSILON = 0.5  # of the tubes around lines
+C = 1.0  # of the soft tube
+ON_THE_EDGE = 1e-6  # a residual that is epsilon but for rounding
+
+
+# ---------------------------------------------------------------------------------------
+# The tube
+# ---------------------------------------------------------------------------------------
+
+
+def near_a_line(far=()):
+    """Samples within a tube around a line, and those of the places `far` moved out of it."""
+    rng = np.random.default_rng(6)
+    T = make_curve(16, lambda x: 0.6 * x + 0.5, low=0.0, high=5.0, sigma=0.0, rng=rng)
+    y = T.y + 0.9 * EPSILON * rng.uniform(-1, 1, size=len(T))
+    for i, shift in far:
+        y[i] += shift
+    return T.X, y
+
+
+def draw_tube(ax, x, f, epsilon):
+    """f over x (m,), the edges f + epsilon and f - epsilon, and what is between them."""
+    ax.fill_between(x, f - epsilon, f + epsilon, color=SHADE, lw=0, zorder=0)
+    ax.plot(x, f, color=INK, lw=1.6)
+    for edge in (f + epsilon, f - epsilon):
+        ax.plot(x, edge, color=INK, lw=0.9, ls="--")
+
+
+def draw_supported(ax, X, y, on_or_outside):
+    """The samples, those `on_or_outside` the tube circled."""
+    ax.plot(X[:, 0], y, "o", ms=4, color=BLUE, zorder=3)
+    held = X[on_or_outside, 0], y[on_or_outside]
+    ax.plot(*held, "o", ms=9, mfc="none", mec=INK, mew=1.0, zorder=4)
+
+
+def supporting(f, y, epsilon):
+    """The samples on the tube or outside."""
+    return np.abs(y - f) >= epsilon - ON_THE_EDGE
+
+
+@figure("tube", claims=("svr-28",), panels=3, size=(2.5, 2.4))
+def tube(left, middle, right):
+    """Left: the flattest line whose tube, of half width epsilon, holds all samples; those on its
+    edges (circled) hold it. Middle: three samples are far away; what it takes to reach them is
+    slack, xi above the tube and xi' below, and they are support vectors too. Right: the loss, 0 in
+    the tube and the distance from it beyond.
+    """
+    ends = np.array([-0.2, 5.2])
+    X, y = near_a_line()
+    hard = hard_tube(X, y, EPSILON)
+    draw_tube(left, ends, decision(ends[:, None], hard.w, hard.b), EPSILON)
+    draw_supported(left, X, y, supporting(decision(X, hard.w, hard.b), y, EPSILON))
+    foot = decision(np.array([[0.95]]), hard.w, hard.b)[0]
+    arrow = {"arrowstyle": "<->", "color": INK, "shrinkA": 0, "shrinkB": 0}
+    left.annotate("", (0.95, foot), (0.95, foot + EPSILON), arrowprops=arrow)
+    left.text(1.05, foot + EPSILON / 2, "$\\epsilon$", va="center")
+    X, y = near_a_line(far=((3, 1.4), (7, -1.5), (12, 1.2)))
+    soft = soft_tube(X, y, EPSILON, C)
+    f = decision(X, soft.w, soft.b)
+    draw_tube(middle, ends, decision(ends[:, None], soft.w, soft.b), EPSILON)
+    for i in np.flatnonzero(insensitive_loss(f, y, EPSILON) > 0.1):
+        edge = f[i] + EPSILON * np.sign(y[i] - f[i])
+        middle.plot([X[i, 0], X[i, 0]], [edge, y[i]], color=ORANGE, lw=1.6, zorder=2)
+        above, below = slack(f[i], y[i], EPSILON)
+        name = "$\\xi$" if above > below else "$\\xi'$"
+        middle.text(X[i, 0] + 0.12, (edge + y[i]) / 2, name, va="center")
+    draw_supported(middle, X, y, supporting(f, y, EPSILON))
+    for ax, title in ((left, "hard tube"), (middle, "soft tube")):
+        ax.set(xlabel="$x$", title=title, xlim=ends, ylim=(-0.6, 5.0), xticks=(), yticks=())
+    left.set_ylabel("$y$")
+    draw_loss(right)
+
+
+def draw_loss(ax):
+    """The loss against the residual in units of epsilon, and |y - f| with it."""
+    z = np.array([-3.0, -1.0, 0.0, 1.0, 3.0])
+    ax.plot(z, np.abs(z), color=GREY, lw=1.0, ls=":", label="$|y - f|$")
+    ax.plot(z, insensitive_loss(0.0, z, 1.0), color=BLUE, lw=1.8, label="$L_\\epsilon$")
+    ax.set(xlabel="$y - f$", title="loss", xlim=(-3, 3), ylim=(-0.1, 3), yticks=())
+    ax.set_xticks((-1, 0, 1), ("$-\\epsilon$", "0", "$\\epsilon$"))
+    ax.legend(loc="upper center")
+
+
+# ---------------------------------------------------------------------------------------
+# A tube that bends
+# ---------------------------------------------------------------------------------------
+
+WIDTH = 0.2  # epsilon of the sine
+
+
+def sine():
+    """A noisy sine."""
+    rng = np.random.default_rng(1)
+    return make_curve(60, lambda x: np.sin(2 * np.pi * x), sigma=0.15, rng=rng)
+
+
+def fits():
+    """The two machines of the figure, fitted to the sine."""
+    T = sine()
+    machines = {
+        "linear": SVR(kernel="linear", C=10.0, epsilon=WIDTH, tol=1e-7),
+        "Gaussian": SVR(kernel="rbf", gamma=10.0, C=10.0, epsilon=WIDTH, tol=1e-7),
+    }
+    return {name: machine.fit(T.X, T.y) for name, machine in machines.items()}
+
+
+@figure("sine", claims=("svr-29",), panels=2, size=(3.4, 2.4))
+def bent_tube(left, right):
+    """A noisy sine. No line is near it: most samples are far outside the tube (left). With the
+    Gaussian kernel the tube bends, and the samples that hold it, circled, are few: the others
+    could be taken away.
+    """
+    T, x = sine(), np.linspace(0, 1, 201)
+    for ax, (name, model) in zip((left, right), fits().items(), strict=True):
+        draw_tube(ax, x, model.predict(x[:, None]), WIDTH)
+        draw_supported(ax, T.X, T.y, supporting(model.predict(T.X), T.y, WIDTH))
+        error = np.sqrt(np.mean((T.y - model.predict(T.X)) ** 2))
+        ax.set(xlabel="$x$", xlim=(0, 1), ylim=(-1.6, 1.6), yticks=(-1, 0, 1))
+        ax.set_title(f"{name}: error {error:.2f}, {len(model.support_)} circled")
+    left.set_ylabel("$y$")
+
+
+if __name__ == "__main__":
+    run_script(__file__)
