@@ -1,0 +1,250 @@
+"""Lecture figures of the autoencoder chapter."""
+
+import warnings
+from functools import cache
+from itertools import islice, pairwise
+
+import numpy as np
+
+from mlnotes.autoencoder import (
+    Autoencoder,
+    corrupt,
+    descend_linear,
+    linear_denoiser,
+    linear_error,
+    linear_optimum,
+)
+from mlnotes.datasets import load_digits, load_iris
+from mlnotes.plotting import (
+    BLUE,
+    GREY,
+    INK,
+    ORANGE,
+    SHADE,
+    draw_image,
+    draw_samples,
+    figure,
+    run_script,
+    set_view,
+)
+
+CENTRED = {"ha": "center", "va": "center"}
+
+
+# ---------------------------------------------------------------------------------------
+# Three ways
+# ---------------------------------------------------------------------------------------
+
+LOST = (1, 3)  # inputs that are masked
+ACTIVE = (1, 4)  # units of the wide code that are not 0
+
+
+@figure("networks", claims=("autoencoder-10",), panels=3, size=(2.4, 2.6))
+def networks(narrow, denoising, sparse):
+    """Three networks that give back their input and cannot just copy it. Left: the code z = V x has
+    fewer units than the input. Middle: some inputs are set to 0 (crossed out), and the target is
+    the whole x. Right: the code is wider than the input, but for every sample only a few of its
+    units are active (black).
+    """
+    draw_network(narrow, (5, 2, 5))
+    narrow.set_title("Narrow code")
+    inputs, *_ = draw_network(denoising, (5, 3, 5), first=r"$\tilde{x}$")
+    denoising.plot(*inputs[list(LOST)].T, "x", ms=7, color=INK, mew=1.3, zorder=3)
+    denoising.set_title("Spoilt input")
+    _, code, _ = draw_network(sparse, (4, 6, 4))
+    sparse.plot(*code[list(ACTIVE)].T, "o", ms=13, mfc=INK, mec=INK, zorder=3)
+    sparse.set_title("Sparse code")
+
+
+def draw_network(ax, sizes, first="$x$"):
+    """Layers from left to right, with V and W between them; the places of the nodes."""
+    places = [
+        np.column_stack([np.full(m, float(j)), (m - 1) / 2 - np.arange(m)])
+        for j, m in enumerate(sizes)
+    ]
+    for left, right in pairwise(places):
+        for (x0, y0), (x1, y1) in ((p, q) for p in left for q in right):
+            ax.plot([x0, x1], [y0, y1], color=GREY, lw=0.8, zorder=1)
+    ax.plot(*np.concatenate(places).T, "o", ms=13, mfc="white", mec=INK, mew=1.1, zorder=2)
+    for j, text in enumerate((first, "$z$", r"$\hat{x}$")):
+        ax.text(j, -3.4, text, fontsize=12, **CENTRED)
+    for j, text in enumerate(("$V$", "$W$")):
+        ax.text(j + 0.5, -3.4, text, fontsize=12, **CENTRED)
+    ax.set(xlim=(-0.3, 2.3), ylim=(-3.8, 2.9))
+    ax.set_axis_off()
+    return places
+
+
+# ---------------------------------------------------------------------------------------
+# Linear units
+# ---------------------------------------------------------------------------------------
+
+STEPS = 60
+DASHES = ("-", "--", "-.")
+
+
+@cache
+def iris():
+    """The iris, standardised: samples and species."""
+    X, y = load_iris()[:]
+    return (X - X.mean(axis=0)) / X.std(axis=0), y
+
+
+@cache
+def trained_pairs():
+    """Descent on J from three starts, with two units of code."""
+    X, _ = iris()
+    runs = []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        start = 0.1 * rng.normal(size=(4, 2)), 0.1 * rng.normal(size=(2, 4))
+        runs.append(list(islice(descend_linear(X, *start, eta=5e-4), STEPS + 1)))
+    return runs
+
+
+@figure("linear", claims=(), panels=3, size=(2.4, 2.4))
+def linear(left, middle, right):
+    """A linear autoencoder finds the subspace of PCA, not its axes. Left: error of reconstruction
+    on the iris in gradient descent from three starts with two units of code: first one axis is
+    found, and then the other, and all end at the sum of the squared singular values that PCA
+    leaves out (dotted). Middle: the scores of PCA, which are uncorrelated, with a mark for each
+    species. Right: the codes at the end of the second descent (dashed), a linear image of the
+    scores.
+    """
+    X, y = iris()
+    for k, states in enumerate(trained_pairs()):
+        J = [state.objective for state in states]
+        left.plot(J, color=(INK, BLUE, ORANGE)[k], ls=DASHES[k], lw=1.4)
+    best = linear_optimum(X, 2)
+    left.axhline(linear_error(X, *best), color=GREY, ls=":", lw=1.4, zorder=0)
+    left.set(xlabel="step", ylabel="$J(W, V)$", xlim=(0, STEPS), ylim=(0, None), title="Descent")
+    ends = {"PCA": (middle, best.V), "Trained code": (right, trained_pairs()[1][-1].V)}
+    for title, (ax, V) in ends.items():
+        Z = X @ V.T
+        draw_samples(ax, Z, y, size=2.8)
+        set_view(ax, Z)
+        ax.set(xlabel="$z_1$", ylabel="$z_2$", title=title, xticks=(-2, 0, 2), yticks=(-2, 0, 2))
+        ax.set_anchor("N")
+
+
+# ---------------------------------------------------------------------------------------
+# Spoilt inputs
+# ---------------------------------------------------------------------------------------
+
+Q = 0.5
+KEPT = np.array([-1.8, -1.2, -0.6, 0.6, 1.2, 1.8])
+COVARIANCE = np.array([[1.0, 0.85], [0.85, 1.0]])
+SHOWN = (3, 14, 25, 60, 71, 86)  # of the digits that were not trained on
+
+
+@cache
+def digits():
+    """Grey levels in [0, 1], for training and for testing."""
+    X = load_digits().X / 16
+    return X[:1200], X[1200:]
+
+
+@cache
+def denoiser():
+    """A wide code, trained on digits that have lost half of their pixels."""
+    model = Autoencoder(100, activation="relu", noise="masking", noise_level=Q, alpha=0.01)
+    model.set_params(learning_rate_init=0.003, max_iter=120, random_state=0)
+    return trained(model, digits()[0])
+
+
+def trained(model, X):
+    """Fitted for as many passes as it has; that more would do better is known."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.fit(X)
+
+
+def restorations():
+    """Digits: clean, spoilt, restored by the best linear map, restored by the network."""
+    train, test = digits()
+    X = test[list(SHOWN)]
+    spoilt = corrupt(X, "masking", Q, rng=np.random.default_rng(2))
+    M = linear_denoiser(train.T @ train / len(train), "masking", Q)
+    model = denoiser()
+    return X, spoilt, spoilt @ M.T, model.inverse_transform(model.transform(spoilt))
+
+
+@figure("denoising", claims=(), panels=2, size=(3.6, 2.9))
+def denoising(left, right):
+    """What undoes a corruption knows how features depend on one another. Left: two correlated
+    features, of which one is set to 0 (open); the best linear map (black) puts it back near to
+    where the samples are (grey). Right: digits that lost each pixel with probability 1/2; the best
+    linear map of 64 pixels to 64, and a network of 100 ReLUs, restore what they can.
+    """
+    rng = np.random.default_rng(3)
+    X = rng.multivariate_normal(np.zeros(2), COVARIANCE, size=300)
+    M = linear_denoiser(COVARIANCE, "masking", Q)
+    set_view(left, X)
+    draw_samples(left, X, size=4)
+    spoilt = np.kron(np.eye(2), KEPT[:, None])  # only x_1 left, and only x_2
+    for start, end in zip(spoilt, spoilt @ M.T, strict=True):
+        left.plot(*zip(start, end, strict=True), color=INK, lw=0.7, zorder=2)
+    left.plot(*spoilt.T, "o", ms=4, mfc="white", mec=ORANGE, mew=1.2, zorder=3)
+    left.plot(*(spoilt @ M.T).T, "o", ms=3.2, color=INK, zorder=3)
+    left.set(xlabel="$x_1$", ylabel="$x_2$", xticks=(-2, 0, 2), yticks=(-2, 0, 2))
+    left.set_title("One of two features lost")
+    rows = restorations()
+    draw_mosaic(right, np.concatenate(rows), len(SHOWN))
+    for k, name in enumerate(("clean", "spoilt", "linear", "network")):
+        right.text(-1.5, 4 + 9 * k, name, ha="right", va="center")
+    right.set_title("Half of the pixels lost")
+
+
+def draw_mosaic(ax, X, columns, **style):
+    """The rows of X (n, 64) as 8 x 8 images, black on white, so many beside one another."""
+    images = X.reshape(-1, columns, 8, 8)
+    framed = np.pad(images, ((0, 0), (0, 0), (0, 1), (0, 1)), constant_values=np.nan)
+    sheet = framed.swapaxes(1, 2).reshape(9 * len(images), 9 * columns)[:-1, :-1]
+    return draw_image(ax, sheet, **({"cmap": "Greys", "vmin": 0, "vmax": 1} | style))
+
+
+# ---------------------------------------------------------------------------------------
+# Sparse codes
+# ---------------------------------------------------------------------------------------
+
+BETA = 0.1
+
+
+@cache
+def codes(beta):
+    """A code of 100 ReLUs for 64 pixels, trained with the penalty beta: model and test codes."""
+    model = Autoencoder(100, activation="relu", sparsity=beta, alpha=0.1)
+    model.set_params(learning_rate_init=0.003, max_iter=100, random_state=0)
+    return trained(model, digits()[0]), model.transform(digits()[1])
+
+
+def busiest(beta, n=25):
+    """The images that the n units of the largest mean activity add to a reconstruction."""
+    model, Z = codes(beta)
+    units = np.argsort(-Z.mean(axis=0))[:n]
+    atoms = model.coefs_[1][units]
+    return atoms / np.abs(atoms).max(axis=1, keepdims=True)
+
+
+@figure("sparse", claims=(), panels=3, size=(2.4, 2.4))
+def sparse(left, middle, right):
+    """A code of 100 ReLUs for digits of 64 pixels. Left and middle: what the 25 busiest units add
+    to the image (black, or white if they take away), without and with the penalty on ||z||_1.
+    Without, a unit is a patchwork that means nothing alone; with it, a stroke, a bow, a ring.
+    Right: how many units are active for a test digit.
+    """
+    panels = (left, 0.0, r"$\beta = 0$"), (middle, BETA, rf"$\beta = {BETA}$")
+    for ax, beta, title in panels:
+        draw_mosaic(ax, busiest(beta), 5, vmin=-1, vmax=1)
+        ax.set_title(title)
+    bins = np.arange(0, 102, 4)
+    looks = {"fc": SHADE, "hatch": "////"}, {"fc": BLUE}
+    for (_, beta, title), look in zip(panels, looks, strict=True):
+        active = np.count_nonzero(codes(beta)[1], axis=1)
+        heights, *_ = right.hist(active, bins, histtype="stepfilled", ec=INK, lw=0.8, **look)
+        right.text(active.mean(), heights.max() + 15, title, ha="center")
+    right.set(xlabel="active units", ylabel="digits", xlim=(0, 100))
+
+
+if __name__ == "__main__":
+    run_script(__file__)

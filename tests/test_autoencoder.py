@@ -1,0 +1,989 @@
+"""The autoencoder chapter: every statement of the notes, checked by a second route."""
+
+import os
+import re
+from functools import partial
+from itertools import islice, product
+
+import numpy as np
+import pytest
+from checks import check_gradient
+from matplotlib.figure import Figure
+
+from mlnotes.autoencoder import (
+    SPARSITY,
+    Autoencoder,
+    Reconstruction,
+    active_units,
+    autoencoder_network,
+    corrupt,
+    corrupted_moments,
+    decode,
+    denoising_error,
+    descend_linear,
+    encode,
+    encoder,
+    linear_denoiser,
+    linear_error,
+    linear_gradient,
+    linear_optimum,
+    recoded,
+    reconstruction_risk,
+    relu_identity,
+    shrunk,
+    start_at_mean,
+)
+from mlnotes.base import ConvergenceWarning
+from mlnotes.datasets import load_digits, load_iris, load_mnist, load_orl_faces
+from mlnotes.linear_regression import ridge
+from mlnotes.neural_networks import (
+    IDENTITY,
+    LOGISTIC,
+    RELU,
+    TANH,
+    Objective,
+    adam,
+    forward,
+    glorot_start,
+    n_parameters,
+    pack,
+    risk,
+    sgd,
+    unpack,
+)
+from mlnotes.optimization import gradient_descent
+from mlnotes.pca import PCA, alternate, covariance, low_rank, principal_components, projector
+
+DATA = os.environ.get("MLNOTES_DATA", "")
+needs_data = pytest.mark.skipif(not DATA, reason="MLNOTES_DATA names no folder with the data")
+quiet = pytest.mark.filterwarnings("ignore::mlnotes.base.ConvergenceWarning")
+FOUR = 4.0  # standard errors
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+def samples(rng, n=40, d=5):
+    """Correlated features of unequal spread, not centred."""
+    return rng.normal(size=(n, d)) @ rng.normal(size=(d, d)) + rng.normal(size=d)
+
+
+def second_moment(X):
+    return X.T @ X / len(X)
+
+
+def angles_cosines(A, B):
+    """Cosines of the principal angles between the spans of the columns of A and B."""
+    return np.linalg.svd(np.linalg.qr(A)[0].T @ np.linalg.qr(B)[0], compute_uv=False)
+
+
+def tail(X, k):
+    """s_{k+1}^2 + s_{k+2}^2 + ..."""
+    return np.sum(np.linalg.svd(X, compute_uv=False)[k:] ** 2)
+
+
+# ---------------------------------------------------------------------------------------
+# Linear units
+# ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.claims("autoencoder-02")
+@pytest.mark.parametrize("n, d, k", [(40, 5, 2), (3, 6, 2), (7, 4, 4), (5, 2, 3), (1, 3, 1)])
+def test_linear_error_is_the_sum_over_samples_and_its_gradient_the_printed_one(rng, n, d, k):
+    X, W, V = samples(rng, n, d), rng.normal(size=(d, k)), rng.normal(size=(k, d))
+    loop = sum(np.linalg.norm(x - W @ (V @ x)) ** 2 for x in X)
+    assert linear_error(X, W, V) == pytest.approx(loop, rel=1e-12)
+    assert linear_error(X, W, V) == pytest.approx(np.linalg.norm(X - X @ (W @ V).T) ** 2)
+    dW, dV = linear_gradient(X, W, V)
+    M, E = X.T @ X, W @ V - np.eye(d)
+    np.testing.assert_allclose(dW, 2 * E @ M @ V.T, rtol=1e-9, atol=1e-9 * np.abs(M).max())
+    np.testing.assert_allclose(dV, 2 * W.T @ E @ M, rtol=1e-9, atol=1e-9 * np.abs(M).max())
+    check_gradient(lambda W: linear_error(X, W, V), lambda W: linear_gradient(X, W, V)[0], W)
+    check_gradient(lambda V: linear_error(X, W, V), lambda V: linear_gradient(X, W, V)[1], V)
+
+
+def test_every_choice_of_axes_is_stationary_and_all_but_the_first_are_saddles(rng):
+    X = samples(rng, d=4)
+    _, s, Vt = np.linalg.svd(X, full_matrices=False)
+    for chosen in ([0, 1], [0, 2], [1, 3], [2, 3]):
+        Q, left = Vt[chosen].T, np.delete(s, chosen)
+        dW, dV = linear_gradient(X, Q, Q.T)
+        assert max(np.abs(dW).max(), np.abs(dV).max()) < 1e-10 * s[0] ** 2
+        J = linear_error(X, Q, Q.T)
+        assert J == pytest.approx(np.sum(left**2))
+        tries = [Q + 1e-2 * step for step in rng.normal(size=(200, 4, 2))]
+        lower = min(linear_error(X, *linear_pair(W)) for W in tries)
+        assert (lower < J) == (chosen != [0, 1])
+
+
+def linear_pair(W):
+    return W, np.linalg.pinv(W)
+
+
+@pytest.mark.claims("autoencoder-03")
+@pytest.mark.parametrize("n, d", [(40, 5), (4, 7), (6, 6)])
+def test_top_singular_vectors_attain_a_bound_that_no_pair_passes(rng, n, d):
+    X = samples(rng, n, d)
+    for k in range(1, min(n, d) + 1):
+        W, V = linear_optimum(X, k)
+        assert W.shape == (d, k) and V.shape == (k, d)
+        np.testing.assert_array_equal(W, V.T)
+        np.testing.assert_allclose(V @ W, np.eye(k), atol=1e-12)
+        bound = tail(X, k)
+        np.testing.assert_allclose(X @ (W @ V).T, low_rank(X, k), atol=1e-10)
+        assert linear_error(X, W, V) == pytest.approx(bound, rel=1e-10, abs=1e-10)
+    k = 2
+    bound = tail(X, k)
+    for _ in range(1000):
+        V = rng.normal(size=(k, d))
+        assert linear_error(X, rng.normal(size=(d, k)), V) >= bound
+        best = np.linalg.lstsq(X @ V.T, X, rcond=None)[0].T  # the best decoder for this encoder
+        assert linear_error(X, best, V) >= bound * (1 - 1e-12)
+    states = list(islice(alternate(X, rng.normal(size=(k, d))), 100))
+    assert all(state.objective >= bound * (1 - 1e-12) for state in states)
+    assert states[-1].objective == pytest.approx(bound, rel=1e-3)
+    random = np.linalg.qr(rng.normal(size=(d, k)))[0]  # orthonormal, but not the right ones
+    assert linear_error(X, random, random.T) > 1.01 * bound
+
+
+@pytest.mark.claims("autoencoder-03")
+def test_gradient_descent_reaches_the_projector_from_any_start(rng):
+    X = rng.normal(size=(30, 5)) * [3.0, 2.0, 1.0, 0.5, 0.3]
+    Q = linear_optimum(X, 2).W
+    for _ in range(3):
+        W, V = 0.3 * rng.normal(size=(5, 2)), 0.3 * rng.normal(size=(2, 5))
+        states = list(islice(descend_linear(X, W, V), 1500))
+        assert states[0].objective == pytest.approx(linear_error(X, W, V))
+        J = [state.objective for state in states]
+        assert all(after <= (1 + 1e-12) * before for before, after in zip(J, J[1:], strict=False))
+        W, V = states[-1].W, states[-1].V
+        assert J[-1] == pytest.approx(tail(X, 2), rel=1e-6)
+        np.testing.assert_allclose(W @ V, Q @ Q.T, atol=1e-4)
+        together = np.linalg.norm(
+            [*linear_gradient(X, W, V)[0].flat, *linear_gradient(X, W, V)[1].flat]
+        )
+        assert states[-1].gradient_norm == pytest.approx(together)
+
+
+def test_descent_from_nothing_stays_there(rng):
+    X, nothing = samples(rng), np.zeros((5, 2))
+    states = list(islice(descend_linear(X, nothing, nothing.T), 5))
+    assert len(states) == 1 and states[0].gradient_norm == 0
+    assert states[0].objective == pytest.approx(np.sum(X**2))
+
+
+def test_states_of_descent_are_never_rewritten(rng):
+    X = samples(rng)
+    states = descend_linear(X, rng.normal(size=(5, 2)), rng.normal(size=(2, 5)), eta=1e-5)
+    first = next(states)
+    kept = first.W.copy(), first.V.copy()
+    list(islice(states, 5))
+    np.testing.assert_array_equal(first.W, kept[0])
+    np.testing.assert_array_equal(first.V, kept[1])
+
+
+@pytest.mark.claims("autoencoder-04")
+def test_optimal_pair_is_known_up_to_an_invertible_factor(rng):
+    X = samples(rng, d=6)
+    W, V = linear_optimum(X, 3)
+    J = linear_error(X, W, V)
+    for _ in range(20):
+        A = rng.normal(size=(3, 3))
+        other = recoded(W, V, A)
+        np.testing.assert_allclose(other.V, np.linalg.inv(A) @ V, atol=1e-9)
+        np.testing.assert_allclose(other.W @ other.V, W @ V, atol=1e-9)
+        assert linear_error(X, *other) == pytest.approx(J, rel=1e-9)
+        assert np.abs(other.W - W).max() > 1e-2
+    singular = np.diag([1.0, 1.0, 0.0])  # not invertible: a direction is lost
+    assert linear_error(X, W @ singular, V) > 1.01 * J
+
+
+@pytest.mark.claims("autoencoder-04")
+def test_trained_units_span_the_principal_subspace_and_are_not_its_components(rng):
+    X = rng.normal(size=(30, 5)) * [3.0, 2.0, 1.5, 0.5, 0.3]
+    start = 0.3 * rng.normal(size=(5, 3)), 0.3 * rng.normal(size=(3, 5))
+    *_, last = islice(descend_linear(X, *start), 2000)
+    Q = linear_optimum(X, 3).W
+    np.testing.assert_allclose(angles_cosines(last.V.T, Q), 1, atol=1e-6)
+    np.testing.assert_allclose(angles_cosines(last.W, Q), 1, atol=1e-6)
+    inner = last.V @ last.V.T
+    assert np.abs(inner - np.diag(np.diag(inner))).max() > 0.05 * np.abs(inner).max()
+    correlation = np.corrcoef((X @ last.V.T).T)
+    assert np.abs(correlation - np.eye(3)).max() > 0.1
+    assert np.abs(np.corrcoef((X @ Q).T) - np.eye(3)).max() < 0.35  # uncentred: nearly
+
+
+def test_k_out_of_range_is_refused(rng):
+    for k in (0, 4):
+        with pytest.raises(
+            ValueError, match=re.escape(f"k must be between 1 and min(n, d), 3; got {k}")
+        ):
+            linear_optimum(rng.normal(size=(3, 5)), k)
+
+
+def test_constant_features_and_repeated_samples_do_no_harm():
+    X = np.array([[1.0, 7.0, 0.0], [2.0, 7.0, 0.0], [2.0, 7.0, 0.0]])
+    W, V = linear_optimum(X, 2)
+    assert linear_error(X, W, V) < 1e-25
+    assert linear_error(1e150 * X, W, V) < 1e-25 * 1e300
+
+
+# ---------------------------------------------------------------------------------------
+# Any units
+# ---------------------------------------------------------------------------------------
+
+NETWORKS = [
+    ((4, 2), IDENTITY, {}),
+    ((4, 2), TANH, {"alpha": 0.7}),
+    ((4, 2), RELU, {"beta": 0.3}),
+    ((4, 6), LOGISTIC, {"beta": 0.3, "alpha": 0.7}),
+    ((4, 3, 2), TANH, {"beta": 1.3}),
+    ((4, 5, 3), RELU, {"alpha": 0.1, "beta": 0.2}),
+]
+
+
+@pytest.mark.claims("autoencoder-01", "autoencoder-06", "autoencoder-09")
+@pytest.mark.parametrize("sizes, activation, how", NETWORKS, ids=str)
+@pytest.mark.parametrize("spoil", [False, True])
+def test_gradients_are_those_of_the_objective(rng, sizes, activation, how, spoil):
+    net = autoencoder_network(sizes, activation)
+    assert net.sizes == (*sizes, *sizes[::-1][1:])
+    theta, X = rng.normal(size=n_parameters(net.sizes)), samples(rng, 6, 4)
+    spoilt = corrupt(X, "masking", 0.4, rng=rng) if spoil else None
+    if activation is RELU:  # away from the kinks
+        layers = unpack(theta, net.sizes)[:-1]
+        H = forward(layers, net.activations[:-1], X if spoilt is None else spoilt)
+        inputs = [h @ W.T + b for h, (W, b) in zip(H[:-1], layers, strict=True)]
+        assert min(np.abs(A).min() for A in inputs) > 1e-4
+    objective = partial(reconstruction_risk, net, X=X, X_tilde=spoilt, **how)
+    check_gradient(lambda t: objective(t)[0], lambda t: objective(t)[1], theta)
+
+
+@pytest.mark.claims("autoencoder-01")
+@pytest.mark.parametrize("sizes", [(5, 2), (5, 4, 2), (5, 9), (3, 1)], ids=str)
+def test_encoder_and_decoder_are_the_halves_of_the_network(rng, sizes):
+    net = autoencoder_network(sizes, TANH)
+    theta, X = rng.normal(size=n_parameters(net.sizes)), rng.normal(size=(7, sizes[0]))
+    layers = unpack(theta, net.sizes)
+    Z = encode(layers, net.activations, X)
+    assert Z.shape == (7, sizes[-1])
+    h = X
+    for (W, b), step in zip(layers, net.activations, strict=True):
+        h = step.f(h @ W.T + b)
+        if len(b) == sizes[-1] and h.shape == Z.shape and W is layers[len(layers) // 2 - 1][0]:
+            np.testing.assert_allclose(Z, h, atol=1e-12)
+    np.testing.assert_allclose(decode(layers, net.activations, Z), h, atol=1e-12)
+    assert h.shape == X.shape
+    half = encoder(net)
+    assert half.sizes == sizes and half.activations == (TANH,) * (len(sizes) - 1)
+    assert half.loss is SPARSITY
+
+
+@pytest.mark.claims("autoencoder-01")
+def test_linear_units_with_biases_cannot_do_better_than_pca(rng):
+    """The biases take the mean; what is left is the linear autoencoder of centred samples."""
+    X, n = samples(rng, 30, 4), 30
+    lam = principal_components(X).lam
+    errors = []
+    for k in range(1, 5):
+        W, V = linear_optimum(X - X.mean(axis=0), k)
+        mean = X.mean(axis=0)
+        theta = pack([(V, -V @ mean), (W, mean)])
+        net = autoencoder_network((4, k), IDENTITY)
+        J, slope = reconstruction_risk(net, theta, X)
+        errors.append(2 * n * J)
+        assert np.abs(slope).max() < 1e-10
+        for _ in range(50):
+            other = theta + 0.3 * rng.normal(size=len(theta))
+            assert reconstruction_risk(net, other, X)[0] >= J
+    np.testing.assert_allclose(errors, [n * lam[k:].sum() for k in range(1, 5)], atol=1e-9)
+    assert all(after <= before for before, after in zip(errors, errors[1:], strict=False))
+    assert errors[-1] < 1e-9
+    flat = X[:, :2] @ rng.normal(size=(2, 4))  # rank 2: a code of 2 loses nothing
+    assert linear_error(flat, *linear_optimum(flat, 2)) < 1e-20 * np.sum(flat**2)
+
+
+@quiet
+@pytest.mark.claims("autoencoder-01")
+def test_trained_linear_autoencoder_finds_the_principal_subspace():
+    X = load_iris().X
+    X = (X - X.mean(axis=0)) / X.std(axis=0) + 1.0
+    how = {"alpha": 0, "solver": "sgd", "learning_rate_init": 0.01, "max_iter": 3000, "tol": 0}
+    scores = []
+    for k in (1, 2):
+        model = Autoencoder(k, activation="identity", n_iter_no_change=100, random_state=0, **how)
+        pca = PCA(k).fit(X)
+        share = pca.explained_variance_ratio_.sum()
+        scores.append(model.fit(X).score(X))
+        assert scores[-1] <= share + 1e-12 and scores[-1] == pytest.approx(share, abs=1e-5)
+        np.testing.assert_allclose(angles_cosines(model.coefs_[0], pca.components_.T), 1, atol=1e-3)
+    assert scores == sorted(scores)
+
+
+@pytest.mark.claims("autoencoder-06")
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_twice_as_many_relus_as_features_are_the_identity(rng, d):
+    A = rng.normal(size=(d, d))
+    layers, X = relu_identity(A), 10 * rng.normal(size=(50, d))
+    (V, b), (W, a) = layers
+    assert V.shape == (2 * d, d) and W.shape == (d, 2 * d) and not b.any() and not a.any()
+    Z = encode(layers, [RELU, IDENTITY], X)
+    np.testing.assert_array_equal(Z, np.maximum(0, X @ V.T))
+    assert (Z >= 0).all() and (Z == 0).any()
+    back = decode(layers, [RELU, IDENTITY], Z)
+    size = np.linalg.cond(A) * np.abs(X).max()
+    np.testing.assert_allclose(back, X, rtol=0, atol=1e-14 * size + 1e-12)
+    half = [(V[:d], b[:d]), (W[:, :d], a)]  # A alone loses what is negative
+    lost = decode(half, [RELU, IDENTITY], encode(half, [RELU, IDENTITY], X))
+    assert np.abs(lost - X).max() > 1
+
+
+@pytest.mark.claims("autoencoder-06")
+def test_where_every_unit_is_positive_a_relu_encoder_is_linear(rng):
+    V, X = rng.normal(size=(3, 4)), rng.normal(size=(500, 4))
+    layers = [(V, np.zeros(3)), (V.T, np.zeros(4))]
+    Z = encode(layers, [RELU, IDENTITY], X)
+    positive = (X @ V.T > 0).all(axis=1)
+    assert 10 < positive.sum() < 490
+    np.testing.assert_allclose(Z[positive], X[positive] @ V.T)
+    assert (Z >= 0).all()
+    assert not np.allclose(Z[~positive], X[~positive] @ V.T)
+
+
+@pytest.mark.claims("autoencoder-06")
+def test_full_batch_loss_of_relus_falls_with_every_line_searched_step(rng):
+    X, net = samples(rng, 30, 4), autoencoder_network((4, 3), RELU)
+    start = start_at_mean(net, X, rng=rng)
+    states = gradient_descent(
+        lambda t: reconstruction_risk(net, t, X)[0],
+        lambda t: reconstruction_risk(net, t, X)[1],
+        start,
+    )
+    J = [state.objective for state in islice(states, 200)]
+    assert all(after < before for before, after in zip(J, J[1:], strict=False))
+    assert J[-1] < 0.8 * J[0]
+    assert J[0] == pytest.approx(risk(net, start, X, X))
+
+
+# ---------------------------------------------------------------------------------------
+# Corruption
+# ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.claims("autoencoder-07")
+@pytest.mark.parametrize("q", [0.0, 0.1, 0.5, 0.9])
+def test_masking_zeroes_a_share_of_the_entries_and_no_others(rng, q):
+    X = rng.normal(size=(400, 25)) + 10
+    before = X.copy()
+    spoilt = corrupt(X, "masking", q, rng=rng)
+    np.testing.assert_array_equal(X, before)
+    zero = spoilt == 0
+    np.testing.assert_array_equal(spoilt[~zero], X[~zero])
+    assert abs(zero.mean() - q) <= FOUR * np.sqrt(q * (1 - q) / X.size)
+    assert np.abs(zero.mean(axis=0) - q).max() <= FOUR * np.sqrt(q * (1 - q) / len(X))
+    if q:  # each by itself: pairs of features go together as often as by chance
+        both = np.mean(zero[:, 0] & zero[:, 1])
+        assert abs(both - q**2) <= FOUR * np.sqrt(q**2 * (1 - q**2) / len(X))
+    again = [corrupt(X, "masking", 0.5, rng=np.random.default_rng(3)) for _ in "ab"]
+    np.testing.assert_array_equal(*again)
+    assert not np.shares_memory(spoilt, X)
+
+
+@pytest.mark.claims("autoencoder-07")
+def test_gaussian_noise_has_the_covariance_of_independent_components(rng):
+    X, n, sigma = rng.normal(size=(20_000, 3)), 20_000, 0.7
+    E = corrupt(X, "gaussian", sigma, rng=np.random.default_rng(1)) - X
+    S = second_moment(E)
+    deviation = sigma**2 * np.sqrt((1 + np.eye(3)) / n)  # of e_i e_j, and 2 sigma^4 of e_i^2
+    assert (np.abs(S - sigma**2 * np.eye(3)) <= FOUR * deviation).all()
+    assert np.abs(E.mean(axis=0)).max() <= FOUR * sigma / np.sqrt(n)
+    assert np.abs(E.T @ X / n).max() <= FOUR * sigma * np.abs(X).std() * 2 / np.sqrt(n)
+    again = [corrupt(X, "gaussian", sigma, rng=np.random.default_rng(3)) for _ in "ab"]
+    np.testing.assert_array_equal(*again)
+    np.testing.assert_array_equal(corrupt(X, "gaussian", 0.0, rng=rng), X)
+
+
+@pytest.mark.parametrize(
+    "noise, level, message",
+    [
+        ("salt", 0.1, "noise must be one of 'masking', 'gaussian'; got 'salt'"),
+        ("masking", 1.0, "level must be below 1 for masking, to leave something; got 1.0"),
+        ("masking", -0.1, "level must be a number >= 0; got -0.1"),
+        ("gaussian", -1, "level must be a number >= 0; got -1"),
+        ("gaussian", np.nan, "level must be a number >= 0; got nan"),
+    ],
+)
+def test_what_is_no_corruption_is_refused(rng, noise, level, message):
+    X = np.ones((2, 2))
+    for call in (
+        lambda: corrupt(X, noise, level, rng=rng),
+        lambda: corrupted_moments(X, noise, level),
+        lambda: linear_denoiser(X, noise, level),
+    ):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            call()
+
+
+def every_mask(d, q):
+    """All 2^d masks, and their probabilities."""
+    masks = np.array(list(product([0.0, 1.0], repeat=d)))
+    return masks, np.prod(np.where(masks > 0, 1 - q, q), axis=1)
+
+
+@pytest.mark.claims("autoencoder-08")
+@pytest.mark.parametrize("d, q", [(2, 0.3), (4, 0.5), (8, 0.2)])
+def test_enumeration_of_all_masks_gives_the_masking_formula(rng, d, q):
+    X = samples(rng, 30, d)
+    X -= X.mean(axis=0)
+    S, (masks, p) = covariance(X), every_mask(d, q)
+    assert p.sum() == pytest.approx(1)
+    spoilt = X[None] * masks[:, None]  # (2^d, n, d)
+    A = np.einsum("m,mni,mnj->ij", p, spoilt, spoilt) / len(X)
+    C = np.einsum("m,ni,mnj->ij", p, X, spoilt) / len(X)
+    np.testing.assert_allclose(A, (1 - q) ** 2 * S + q * (1 - q) * np.diag(np.diag(S)), atol=1e-10)
+    for given, found in zip(corrupted_moments(S, "masking", q), (A, C), strict=True):
+        np.testing.assert_allclose(given, found, atol=1e-10)
+    M = linear_denoiser(S, "masking", q)
+    np.testing.assert_allclose(M, C @ np.linalg.inv(A), atol=1e-8)
+    printed = (1 - q) * S @ np.linalg.inv((1 - q) ** 2 * S + q * (1 - q) * np.diag(np.diag(S)))
+    np.testing.assert_allclose(M, printed, atol=1e-8)
+    for trial in (M, np.eye(d), rng.normal(size=(d, d))):
+        error = np.einsum("m,mni->", p, (spoilt @ trial.T - X) ** 2) / len(X)
+        assert denoising_error(trial, S, "masking", q) == pytest.approx(error, rel=1e-9)
+    assert denoising_error(np.eye(d), S, "masking", q) == pytest.approx(q * np.trace(S))
+    assert_minimal(M, S, "masking", q, rng)
+
+
+def assert_minimal(M, S, noise, level, rng):
+    least = denoising_error(M, S, noise, level)
+    for step in (1e-3, 0.1, 1.0):
+        for _ in range(20):
+            other = M + step * rng.normal(size=M.shape)
+            assert denoising_error(other, S, noise, level) > least
+
+
+@pytest.mark.claims("autoencoder-08")
+@pytest.mark.parametrize("sigma", [0.1, 1.0, 5.0])
+def test_additive_noise_is_undone_as_by_ridge_regression(rng, sigma):
+    X = samples(rng, 50, 4)
+    X -= X.mean(axis=0)
+    S, eye = covariance(X), np.eye(4)
+    M = linear_denoiser(S, "gaussian", sigma)
+    np.testing.assert_allclose(M, S @ np.linalg.inv(S + sigma**2 * eye), atol=1e-10)
+    by_ridge = np.array([ridge(X, x, len(X) * sigma**2) for x in X.T])
+    np.testing.assert_allclose(M, by_ridge, atol=1e-10)
+    error = denoising_error(M, S, "gaussian", sigma)
+    assert error == pytest.approx(sigma**2 * np.trace(M), rel=1e-9)
+    assert error < 4 * sigma**2 == pytest.approx(denoising_error(eye, S, "gaussian", sigma))
+    assert_minimal(M, S, "gaussian", sigma, rng)
+    lam, Q = np.linalg.eigh(S)
+    np.testing.assert_allclose(M, Q * (lam / (lam + sigma**2)) @ Q.T, atol=1e-10)
+    many = np.repeat(X, 4000, axis=0)  # and by simulation
+    spoilt = corrupt(many, "gaussian", sigma, rng=rng)
+    lost = np.sum((spoilt @ M.T - many) ** 2, axis=1)
+    assert abs(lost.mean() - error) <= FOUR * lost.std() / np.sqrt(len(many))
+
+
+@pytest.mark.claims("autoencoder-08")
+def test_masking_is_ridge_with_a_penalty_for_each_feature_of_its_own(rng):
+    X, q = samples(rng, 30, 4), 0.3
+    S = second_moment(X)
+    M = linear_denoiser(S, "masking", q)
+    scale = np.sqrt(np.diag(S) * len(X))  # w_j^2 S_jj n is the square of w_j scale_j
+    by_ridge = [ridge(X / scale, x, q / (1 - q)) / scale for x in X.T]
+    np.testing.assert_allclose((1 - q) * M, by_ridge, atol=1e-10)
+
+
+@pytest.mark.claims("autoencoder-08")
+@pytest.mark.parametrize("noise, level", [("masking", 0.4), ("gaussian", 0.8)])
+def test_denoiser_is_diagonal_iff_features_are_uncorrelated(noise, level):
+    plain = linear_denoiser(np.diag([1.0, 2.0, 5.0]), noise, level)
+    np.testing.assert_allclose(plain, np.diag(np.diag(plain)), atol=1e-14)
+    S = np.array([[1.0, 0.3, 0.0], [0.3, 2.0, 0.0], [0.0, 0.0, 5.0]])
+    M = linear_denoiser(S, noise, level)
+    assert abs(M[0, 1]) > 0.04 and abs(M[1, 0]) > 0.04
+    np.testing.assert_allclose(M[[0, 1, 2, 2], [2, 2, 0, 1]], 0, atol=1e-14)
+    np.testing.assert_allclose(linear_denoiser(S, noise, 0.0), np.eye(3), atol=1e-12)
+    if noise == "masking":  # nothing to be learnt from the others: what is masked is lost
+        np.testing.assert_allclose(plain, np.eye(3), atol=1e-14)
+
+
+@pytest.mark.claims("autoencoder-08")
+@pytest.mark.parametrize("noise, level", [("masking", 0.4), ("gaussian", 0.8)])
+def test_narrow_denoiser_is_the_best_of_its_rank(rng, noise, level):
+    X = samples(rng, 30, 4)
+    S = second_moment(X)
+    whole = linear_denoiser(S, noise, level)
+    np.testing.assert_allclose(linear_denoiser(S, noise, level, 4), whole, atol=1e-10)
+    errors = []
+    for k in (1, 2, 3):
+        M = linear_denoiser(S, noise, level, k)
+        assert np.linalg.matrix_rank(M, tol=1e-9) == k
+        errors.append(denoising_error(M, S, noise, level))
+        # second route: the best decoder for a given encoder, and back, as in alternate
+        A, C = corrupted_moments(S, noise, level)
+        root = np.linalg.cholesky(A)
+        Y = np.linalg.solve(root, C.T).T  # ||M root - Y||_F^2 is the error, but for a constant
+        best = low_rank(Y, k) @ np.linalg.inv(root)
+        np.testing.assert_allclose(M, best, atol=1e-8)
+    assert errors == sorted(errors, reverse=True)
+    assert errors[-1] > denoising_error(whole, S, noise, level)
+    Q = linear_optimum(X, 2).W
+    same = np.allclose(projector(linear_denoiser(S, noise, level, 2) @ Q), Q @ Q.T, atol=1e-8)
+    assert same == (noise == "gaussian")  # masking turns the subspace
+    for k in (0, 5):
+        with pytest.raises(ValueError, match=f"k must be between 1 and d, 4; got {k}"):
+            linear_denoiser(S, noise, level, k)
+
+
+@pytest.mark.parametrize("noise, level", [("masking", 0.4), ("gaussian", 0.8)])
+def test_singular_moments_have_a_denoiser_too(rng, noise, level):
+    X = np.column_stack([rng.normal(size=20), np.zeros(20), np.zeros(20)])
+    X[:, 2] = 3 * X[:, 0]
+    S = second_moment(X)
+    M = linear_denoiser(S, noise, level)
+    np.testing.assert_allclose(M[1], 0, atol=1e-12)
+    np.testing.assert_allclose(M[:, 1], 0, atol=1e-12)
+    least = denoising_error(M, S, noise, level)
+    for _ in range(50):
+        other = M + 0.1 * rng.normal(size=M.shape)
+        assert denoising_error(other, S, noise, level) >= least - 1e-12
+
+
+@pytest.mark.claims("autoencoder-08")
+@pytest.mark.parametrize("noise, level", [("masking", 0.4), ("gaussian", 1.0)])
+def test_training_with_clean_targets_finds_the_denoiser(noise, level):
+    rng = np.random.default_rng(5)
+    X = rng.multivariate_normal([0.0, 0.0], [[1.0, 0.8], [0.8, 1.0]], size=400)
+    X -= X.mean(axis=0)
+    S, net = covariance(X), autoencoder_network((2, 2), IDENTITY)
+    f = Reconstruction(net, X, noise=noise, level=level, rng=rng)
+    states = adam(
+        f, start_at_mean(net, X, rng=rng), 400, batch_size=200, learning_rate=0.01, rng=rng
+    )
+    late = [unpack(state.theta, net.sizes) for state in islice(states, 400, 800, 10)]
+    M = np.mean([W @ V for (V, _), (W, _) in late], axis=0)
+    np.testing.assert_allclose(M, linear_denoiser(S, noise, level), atol=0.05)
+    assert np.abs(M - np.eye(2)).max() > 0.2  # which is what a spoilt target would have taught
+    lost = np.mean([state.objective for state in islice(states, 50)])
+    assert 2 * lost == pytest.approx(denoising_error(M, S, noise, level), rel=0.05)
+
+
+def test_a_denoising_objective_is_that_of_the_samples_it_draws(rng):
+    X, net = samples(rng, 9, 3), autoencoder_network((3, 2), TANH)
+    theta, rows = rng.normal(size=n_parameters(net.sizes)), np.array([5, 1, 7])
+    f = Reconstruction(net, X, 0.3, 0.2, "masking", 0.5, np.random.default_rng(1))
+    J, slope = f(theta, rows)
+    spoilt = corrupt(X[rows], "masking", 0.5, rng=np.random.default_rng(1))
+    again = reconstruction_risk(net, theta, X[rows], spoilt, alpha=0.3, beta=0.2)
+    assert again[0] == J
+    np.testing.assert_array_equal(again[1], slope)
+    assert f(theta, rows)[0] != J  # spoilt anew
+    inside = encode(unpack(theta, net.sizes), net.activations, spoilt)
+    outside = decode(unpack(theta, net.sizes), net.activations, inside)
+    weights = sum(np.sum(W**2) for W, _ in unpack(theta, net.sizes))
+    errors = np.sum((outside - X[rows]) ** 2, axis=1) / 2 + 0.2 * np.abs(inside).sum(axis=1)
+    assert np.mean(errors) + 0.3 / 6 * weights == pytest.approx(J)
+
+
+# ---------------------------------------------------------------------------------------
+# Sparse codes
+# ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.claims("autoencoder-09")
+def test_objective_is_error_plus_beta_times_the_activity_of_the_codes(rng):
+    X, net = samples(rng, 8, 3), autoencoder_network((3, 7), TANH)  # wider than x
+    theta = rng.normal(size=n_parameters(net.sizes))
+    layers = unpack(theta, net.sizes)
+    Z = encode(layers, net.activations, X)
+    plain, penalty = risk(net, theta, X, X, alpha=0.4), np.mean([np.abs(z).sum() for z in Z])
+    for beta in (0.0, 0.5, 3.0):
+        J, _ = reconstruction_risk(net, theta, X, alpha=0.4, beta=beta)
+        assert J == pytest.approx(plain + beta * penalty, rel=1e-12)
+
+
+@pytest.mark.claims("autoencoder-09")
+def test_without_a_penalty_it_is_the_plain_autoencoder_of_chapter_16(rng):
+    X = samples(rng, 30, 4)
+    model = Autoencoder(6, activation="relu", sparsity=0, max_iter=5, tol=0, random_state=3)
+    with pytest.warns(ConvergenceWarning):
+        model.fit(X)
+    rng = np.random.default_rng(3)
+    net = autoencoder_network((4, 6), RELU)
+    theta = glorot_start(net.sizes, rng=rng)
+    theta[-4:] = X.mean(axis=0)
+    states = adam(Objective(net, X, X, 1e-4), theta, 30, batch_size=30, learning_rate=1e-3, rng=rng)
+    *_, last = islice(states, 6)
+    (V, b), (W, a) = unpack(last.theta, net.sizes)
+    for ours, theirs in zip([*model.coefs_, *model.intercepts_], [V.T, W.T, b, a], strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-14)
+
+
+@quiet
+@pytest.mark.claims("autoencoder-09")
+def test_the_penalty_makes_codes_sparse_without_a_bottleneck():
+    X = load_digits().X[:400] / 16
+    how = {"alpha": 0.1, "max_iter": 60, "learning_rate_init": 0.005, "random_state": 0}
+    codes, scores = [], []
+    for beta in (0.0, 0.03, 0.3):
+        model = Autoencoder(80, activation="relu", sparsity=beta, **how).fit(X)
+        codes.append(model.transform(X))
+        scores.append(model.score(X))
+    penalty = [np.abs(Z).sum(axis=1).mean() for Z in codes]
+    active = [active_units(Z) for Z in codes]
+    assert penalty == sorted(penalty, reverse=True) and penalty[-1] < penalty[0] / 5
+    assert active == sorted(active, reverse=True) and active[-1] < active[0] / 3
+    assert scores == sorted(scores, reverse=True) and scores[1] > 0.8
+    assert active[1] < 64 < 80 == codes[1].shape[1]
+
+
+@pytest.mark.claims("autoencoder-09")
+def test_activity_of_the_best_code_never_grows_with_the_penalty(rng):
+    """Of any finite set of candidates, as of all: the exchange argument, seen on drawn networks."""
+    X, net = samples(rng, 10, 3), autoencoder_network((3, 5), RELU)
+    thetas = rng.normal(size=(300, n_parameters(net.sizes)))
+    codes = [encode(unpack(t, net.sizes), net.activations, X) for t in thetas]
+    error = np.array([reconstruction_risk(net, t, X)[0] for t in thetas])
+    penalty = np.array([np.abs(Z).sum(axis=1).mean() for Z in codes])
+    chosen = [penalty[np.argmin(error + beta * penalty)] for beta in np.geomspace(1e-3, 1e3, 40)]
+    assert chosen == sorted(chosen, reverse=True) and chosen[0] > chosen[-1]
+
+
+@pytest.mark.parametrize("sizes", [(3, 5), (3, 4, 2)], ids=str)
+@pytest.mark.parametrize("activation", [RELU, IDENTITY, TANH], ids=lambda f: f.name)
+def test_without_decay_of_the_weights_the_penalty_has_no_minimum(rng, sizes, activation):
+    """With units that are homogeneous: half the code, twice the decoder, and the same error."""
+    X, net = samples(rng, 10, 3), autoencoder_network(sizes, activation)
+    theta = rng.normal(size=n_parameters(net.sizes))
+    less = pack(shrunk(unpack(theta, net.sizes), 1 / 8))
+    plain, smaller = (reconstruction_risk(net, t, X)[0] for t in (theta, less))
+    with_penalty = [reconstruction_risk(net, t, X, beta=1.0)[0] for t in (theta, less)]
+    homogeneous = activation is not TANH
+    assert np.isclose(plain, smaller, rtol=1e-10) == homogeneous
+    if homogeneous:
+        ratio = (with_penalty[1] - smaller) / (with_penalty[0] - plain)
+        assert ratio == pytest.approx(1 / 8)
+    for c in (1e-6, 1e6):
+        far = pack(shrunk(unpack(theta, net.sizes), c))
+        assert reconstruction_risk(net, far, X, alpha=1, beta=1)[0] > 1e6
+
+
+def test_active_units_are_counted_per_sample():
+    Z = np.array([[0.0, -2.0, 0.1], [0.0, 0.0, 0.05]])
+    assert active_units(Z) == 1.5
+    assert active_units(Z, above=0.07) == 1.0
+    assert active_units(np.zeros((3, 2))) == 0
+
+
+# ---------------------------------------------------------------------------------------
+# The estimator
+# ---------------------------------------------------------------------------------------
+
+
+@quiet
+@pytest.mark.parametrize("activation", ["tanh", "relu", "logistic", "identity"])
+@pytest.mark.parametrize("hidden", [(), (7,), 7, [6, 5]], ids=str)
+def test_codes_and_reconstructions_have_their_shapes(rng, activation, hidden):
+    X = samples(rng, 30, 4)
+    model = Autoencoder(3, hidden_layer_sizes=hidden, activation=activation, max_iter=3)
+    Z = model.set_params(random_state=0).fit_transform(X)
+    assert Z.shape == (30, 3) and model.inverse_transform(Z).shape == X.shape
+    widths = [hidden] if isinstance(hidden, int) else list(hidden)
+    sizes = [4, *widths, 3, *widths[::-1], 4]
+    assert [V.shape for V in model.coefs_] == list(zip(sizes, sizes[1:], strict=False))
+    assert [len(b) for b in model.intercepts_] == sizes[1:]
+    assert model.n_layers_ == len(sizes)
+    inner = {"tanh": np.tanh, "relu": lambda a: np.maximum(a, 0), "identity": lambda a: a,
+             "logistic": lambda a: 1 / (1 + np.exp(-a))}[activation]  # fmt: skip
+    h = X
+    for V, b in zip(model.coefs_[:-1], model.intercepts_[:-1], strict=True):
+        h = inner(h @ V + b)
+        if V is model.coefs_[len(widths)]:
+            np.testing.assert_allclose(Z, h, atol=1e-12)
+    np.testing.assert_allclose(
+        model.inverse_transform(Z), h @ model.coefs_[-1] + model.intercepts_[-1], atol=1e-12
+    )
+
+
+@quiet
+def test_score_is_the_share_of_the_variance_that_the_code_keeps(rng):
+    X = samples(rng)
+    model = Autoencoder(2, max_iter=50, random_state=0, learning_rate_init=0.01).fit(X)
+    new = samples(rng, 10)
+    lost = sum(
+        np.linalg.norm(x - y) ** 2
+        for x, y in zip(new, model.inverse_transform(model.transform(new)), strict=True)
+    )
+    assert model.score(new) == pytest.approx(1 - lost / np.sum((new - new.mean(axis=0)) ** 2))
+    same = np.tile(new[0], (3, 1))
+    assert model.score(same) == 0  # they do not vary, and are not met exactly
+
+
+@quiet
+def test_one_sample_is_its_own_mean_at_the_start():
+    x = np.array([[3.0, -1.0, 2.0]])
+    net = autoencoder_network((3, 2), TANH)
+    theta = start_at_mean(net, x, rng=np.random.default_rng(0))
+    assert theta[-3:].tolist() == x[0].tolist()
+    bound = np.sqrt(6 / 5)
+    assert np.abs(theta[:-3]).max() <= bound and np.abs(theta[:-3]).max() > 0.5 * bound
+    logistic = start_at_mean(autoencoder_network((3, 2), LOGISTIC), x, rng=np.random.default_rng(0))
+    np.testing.assert_allclose(logistic[:-3], theta[:-3] / np.sqrt(3))
+    model = Autoencoder(random_state=0, learning_rate_init=0.05, max_iter=400, tol=0).fit(x)
+    assert model.transform(x).shape == (1, 2) and np.isfinite(model.score(x))
+
+
+@quiet
+def test_solvers_stop_rules_and_seeds(rng):
+    X = samples(rng, 60, 4)
+    runs = {
+        solver: Autoencoder(3, solver=solver, batch_size=20, learning_rate_init=0.01, max_iter=300,
+                            random_state=1).fit(X)
+        for solver in ("adam", "sgd")
+    }  # fmt: skip
+    for model in runs.values():
+        assert model.history_[-1] < 0.7 * model.history_[0]
+        assert len(model.history_) == model.n_iter_ + 1 and model.loss_ == model.loss_curve_[-1]
+        again = Autoencoder(**model.get_params()).fit(X)
+        np.testing.assert_array_equal(model.coefs_[0], again.coefs_[0])
+    other = Autoencoder(**runs["adam"].get_params()).set_params(random_state=2).fit(X)
+    assert not np.allclose(other.coefs_[0], runs["adam"].coefs_[0])
+    kept = Autoencoder(3, max_iter=500, tol=10.0, n_iter_no_change=4, random_state=0).fit(X)
+    assert kept.converged_ and kept.n_iter_ == 5
+    ordered = [
+        Autoencoder(3, shuffle=False, batch_size=7, max_iter=2, random_state=s).fit(X)
+        for s in (0, 0)
+    ]
+    np.testing.assert_array_equal(ordered[0].coefs_[0], ordered[1].coefs_[0])
+
+
+@quiet
+@pytest.mark.parametrize("momentum, nesterov", [(0.9, True), (0.5, False)])
+def test_fit_is_the_solver_on_the_objective(rng, momentum, nesterov):
+    """The steps of `sgd` on J with all its terms, in batches of 200, with the same draws."""
+    X, model = samples(rng, 230, 4), Autoencoder(3, solver="sgd", max_iter=3, random_state=4)
+    model.set_params(momentum=momentum, nesterovs_momentum=nesterov, alpha=0.5, sparsity=0.1)
+    model.set_params(noise="gaussian", noise_level=0.2).fit(X)
+    rng = np.random.default_rng(4)
+    net = autoencoder_network((4, 3), TANH)
+    theta = start_at_mean(net, X, rng=rng)
+    f = Reconstruction(net, X, 0.5, 0.1, "gaussian", 0.2, rng)
+    how = {"batch_size": 200, "learning_rate": 0.001, "momentum": momentum, "nesterov": nesterov}
+    states = list(islice(sgd(f, theta, 230, rng=rng, **how), 4))
+    (V, b), (W, a) = unpack(states[-1].theta, net.sizes)
+    for ours, theirs in zip([*model.coefs_, *model.intercepts_], [V.T, W.T, b, a], strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert model.history_.tolist() == [state.objective for state in states]
+
+
+@quiet
+def test_ugly_samples_are_fitted_or_refused(rng):
+    flat = np.column_stack([rng.normal(size=(3, 4)), np.full(3, 7.0)])  # n < d, a constant feature
+    for X in (flat, np.repeat(flat, 4, axis=0), np.full((5, 2), 3.0)):
+        model = Autoencoder(6, max_iter=30, random_state=0).fit(X)
+        assert np.isfinite(model.transform(X)).all() and model.score(X) <= 1
+    with pytest.raises(ValueError, match="the weights must stay finite; they have not in pass 0"):
+        Autoencoder(random_state=0).fit(1e200 * flat)
+
+
+@quiet
+@pytest.mark.parametrize("noise, level", [("masking", 0.3), ("gaussian", 0.5)])
+def test_codes_are_those_of_clean_inputs_whatever_was_trained_on(rng, noise, level):
+    X = samples(rng)
+    model = Autoencoder(3, noise=noise, noise_level=level, max_iter=5, random_state=0).fit(X)
+    by_hand = np.tanh(X @ model.coefs_[0] + model.intercepts_[0])
+    np.testing.assert_allclose(model.transform(X), by_hand, atol=1e-12)
+    np.testing.assert_array_equal(model.transform(X), model.transform(X))
+    plain = Autoencoder(3, max_iter=5, random_state=0).fit(X)
+    assert not np.allclose(model.coefs_[0], plain.coefs_[0])
+
+
+@pytest.mark.parametrize(
+    "params, message",
+    [
+        ({"n_components": 0}, "n_components must be an integer >= 1; got 0"),
+        ({"hidden_layer_sizes": (3, 0)}, "hidden_layer_sizes must be integers >= 1; got (3, 0)"),
+        ({"hidden_layer_sizes": 2.5}, "hidden_layer_sizes must be integers >= 1; got 2.5"),
+        (
+            {"activation": "sine"},
+            "activation must be one of 'identity', 'logistic', 'tanh', 'relu'",
+        ),
+        ({"noise": "salt"}, "noise must be one of None, 'masking', 'gaussian'; got 'salt'"),
+        ({"noise_level": -1}, "noise_level must be a number >= 0; got -1"),
+        ({"noise": "masking", "noise_level": 1}, "noise_level must be below 1 for masking"),
+        ({"sparsity": -0.1}, "sparsity must be a number >= 0; got -0.1"),
+        ({"momentum": 1.0}, "momentum must be a number in [0, 1); got 1.0"),
+        ({"batch_size": 0}, "batch_size must be an integer >= 1; got 0"),
+        ({"learning_rate_init": 0}, "learning_rate_init must be a number > 0; got 0"),
+    ],
+)
+def test_what_is_no_hyperparameter_is_refused(params, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        Autoencoder(**params).fit(np.eye(3))
+
+
+def test_wrong_codes_and_lost_weights_are_told(rng):
+    X = samples(rng)
+    with pytest.warns(ConvergenceWarning, match="Autoencoder stopped after 3 iterations"):
+        model = Autoencoder(2, max_iter=3, random_state=0).fit(X)
+    with pytest.raises(ValueError, match="X must have 2 components; got 5"):
+        model.inverse_transform(X)
+    wild = Autoencoder(2, activation="identity", solver="sgd", learning_rate_init=100.0)
+    with pytest.raises(ValueError, match="the weights must stay finite; they have not in pass"):
+        wild.set_params(random_state=0).fit(1e3 * X)
+
+
+# ---------------------------------------------------------------------------------------
+# Real data
+# ---------------------------------------------------------------------------------------
+
+
+@quiet
+@pytest.mark.claims("autoencoder-08")
+def test_digits_with_half_of_their_pixels_lost_are_restored_better_by_what_learnt_to():
+    X = load_digits().X / 16
+    train, test = X[:1000], X[1000:]
+    spoilt = corrupt(test, "masking", 0.5, rng=np.random.default_rng(1))
+
+    def lost(restored):
+        return np.mean(np.sum((restored - test) ** 2, axis=1))
+
+    S = second_moment(train)
+    linear = lost(spoilt @ linear_denoiser(S, "masking", 0.5).T)
+    how = {"activation": "relu", "alpha": 0.01, "max_iter": 100, "learning_rate_init": 0.003}
+    plain, taught = (
+        Autoencoder(100, noise=noise, noise_level=0.5, random_state=0, **how).fit(train)
+        for noise in (None, "masking")
+    )
+    errors = [lost(m.inverse_transform(m.transform(spoilt))) for m in (plain, taught)]
+    assert linear < 0.5 * lost(spoilt) and errors[0] > 0.7 * lost(spoilt)
+    assert errors[1] < 0.9 * linear
+    assert plain.score(test) > 0.95 > taught.score(test)  # the wide plain one has learnt to copy
+
+
+@needs_data
+@pytest.mark.claims("autoencoder-03")
+def test_orl_faces_in_a_linear_code():
+    images = load_orl_faces(DATA).images[:200, ::8, ::8]
+    X = images.reshape(200, -1) - images.reshape(200, -1).mean(axis=0)  # more features than samples
+    k = 10
+    W, V = linear_optimum(X, k)
+    bound = tail(X, k)
+    assert linear_error(X, W, V) == pytest.approx(bound, rel=1e-10)
+    rng = np.random.default_rng(0)
+    start = 0.1 * rng.normal(size=(X.shape[1], k)), 0.1 * rng.normal(size=(k, X.shape[1]))
+    *_, last = islice(descend_linear(X, *start), 200)
+    assert bound < last.objective < 1.2 * bound
+
+
+@quiet
+@needs_data
+@pytest.mark.claims("autoencoder-06")
+def test_mnist_in_two_numbers_better_than_by_pca():
+    X = load_mnist(os.path.join(DATA, "mnist"), n=800).train.X
+    how = {"activation": "relu", "batch_size": 50, "max_iter": 20, "alpha": 0}
+    model = Autoencoder(2, hidden_layer_sizes=(64, 16), random_state=0, **how).fit(X)
+    assert model.score(X) > PCA(2).fit(X).explained_variance_ratio_.sum() + 0.05
+
+
+# ---------------------------------------------------------------------------------------
+# The lecture figures
+# ---------------------------------------------------------------------------------------
+
+
+def panels(draw, columns):
+    """The axes that a figure was drawn on, from left to right."""
+    axes = list(Figure().subplots(1, columns, squeeze=False).flat)
+    draw(*axes)
+    return axes
+
+
+def points(line):
+    return np.column_stack(line.get_data())
+
+
+@pytest.mark.claims("autoencoder-10")
+def test_figure_has_an_output_for_every_input_and_a_narrower_middle():
+    from figures.autoencoder import ACTIVE, LOST, networks
+
+    narrow, denoising, sparse = panels(networks, 3)
+    for ax, (d, k) in ((narrow, (5, 2)), (denoising, (5, 3)), (sparse, (4, 6))):
+        nodes, edges = points(ax.lines[2 * d * k]), [points(line) for line in ax.lines[: 2 * d * k]]
+        x, count = np.unique(nodes[:, 0], return_counts=True)
+        assert x.tolist() == [0, 1, 2] and count.tolist() == [d, k, d]
+        assert (k < d) == (ax is not sparse)
+        drawn = {tuple(map(tuple, edge)) for edge in edges}
+        layers = [nodes[nodes[:, 0] == j].tolist() for j in range(3)]
+        full = {(tuple(p), tuple(q)) for j in (0, 1) for p in layers[j] for q in layers[j + 1]}
+        assert drawn == full and len(edges) == 2 * d * k  # each to all of the next, once
+        words = {text.get_text(): text.get_position()[0] for text in ax.texts}
+        assert words["$V$"] == 0.5 and words["$W$"] == 1.5 and words["$z$"] == 1
+        assert words[r"$\hat{x}$"] == 2
+    crossed, active = points(denoising.lines[-1]), points(sparse.lines[-1])
+    assert len(crossed) == len(LOST) and (crossed[:, 0] == 0).all()
+    assert len(active) == len(ACTIVE) < 6 and (active[:, 0] == 1).all()
+
+
+@pytest.mark.claims("autoencoder-03", "autoencoder-04")
+def test_figure_shows_descent_ending_at_the_bound_and_codes_of_the_same_subspace():
+    from figures.autoencoder import iris, linear
+
+    left, middle, right = panels(linear, 3)
+    X, _ = iris()
+    *runs, dotted = left.lines
+    assert dotted.get_ydata()[0] == pytest.approx(tail(X, 2))
+    for line in runs:
+        J = line.get_ydata()
+        assert J[0] > 20 * tail(X, 2) and J[-1] == pytest.approx(tail(X, 2), rel=5e-3)
+    pca, trained = (np.vstack([points(line) for line in ax.lines]) for ax in (middle, right))
+    assert abs(np.corrcoef(pca.T)[0, 1]) < 1e-10 < 0.1 < abs(np.corrcoef(trained.T)[0, 1])
+    A = np.linalg.lstsq(pca, trained, rcond=None)[0]
+    np.testing.assert_allclose(pca @ A, trained, atol=0.05)
+    assert np.linalg.matrix_rank(A) == 2
+
+
+@pytest.mark.claims("autoencoder-08")
+def test_figure_shows_lost_entries_put_back():
+    from figures.autoencoder import COVARIANCE, SHOWN, Q, denoising, restorations
+
+    left, right = panels(denoising, 2)
+    cloud, *lines, spoilt, restored = left.lines
+    spoilt, restored = points(spoilt), points(restored)
+    assert (np.count_nonzero(spoilt, axis=1) == 1).all() and len(lines) == len(spoilt) == 12
+    S, kept = COVARIANCE, 1 - Q
+    M = kept * S @ np.linalg.inv(kept**2 * S + Q * kept * np.diag(np.diag(S)))
+    np.testing.assert_allclose(restored, spoilt @ M.T, atol=1e-12)
+    for line, start, end in zip(lines, spoilt, restored, strict=True):
+        np.testing.assert_allclose(points(line), [start, end])
+    precision = np.linalg.inv(COVARIANCE)  # nearer to the middle of the cloud in its own units
+    far, near = (np.einsum("ni,ij,nj->n", P, precision, P) for P in (spoilt, restored))
+    assert (near < far / 2).all()
+    clean, masked, linear, network = restorations()
+    lost = [np.sum((each - clean) ** 2) for each in (masked, linear, network)]
+    assert lost == sorted(lost, reverse=True)
+    sheet = right.images[0].get_array()
+    assert sheet.shape == (4 * 9 - 1, 9 * len(SHOWN) - 1)
+    np.testing.assert_allclose(sheet[:8, :8], clean[0].reshape(8, 8))
+    np.testing.assert_allclose(sheet[9:17, 9:17], masked[1].reshape(8, 8))
+    assert [text.get_text() for text in right.texts] == ["clean", "spoilt", "linear", "network"]
+
+
+@pytest.mark.claims("autoencoder-09")
+def test_figure_shows_few_active_units_with_the_penalty():
+    from figures.autoencoder import BETA, busiest, codes, sparse
+
+    left, middle, right = panels(sparse, 3)
+    plain, penalised = (active_units(codes(beta)[1]) for beta in (0.0, BETA))
+    assert penalised < plain / 3
+    assert [text.get_position()[0] for text in right.texts] == pytest.approx([plain, penalised])
+    for ax, beta in ((left, 0.0), (middle, BETA)):
+        sheet = ax.images[0].get_array()
+        assert sheet.shape == (44, 44)
+        np.testing.assert_allclose(sheet[:8, :8], busiest(beta)[0].reshape(8, 8))
+    for patch, beta in zip(right.patches, (0.0, BETA), strict=True):  # bins of width 4
+        (x, y), n = patch.get_xy().T, len(codes(beta)[1])
+        area = abs(np.sum(x * np.roll(y, -1) - y * np.roll(x, -1))) / 2
+        assert area == pytest.approx(4 * n)
