@@ -38,8 +38,6 @@ Notes: IRHD 4.4, which has its samples in columns and p for our d; MLN "Auto-Enc
 Autoencoder" and "Sparse Autoencoder", which are words without formulas.
 """
 
-from collections import deque
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,10 +63,13 @@ from mlnotes.neural_networks import (
     Network,
     adam,
     backpropagate,
+    check_trained,
     forward,
     glorot_start,
+    hidden_widths,
     n_parameters,
     network,
+    patient,
     sgd,
     unpack,
 )
@@ -597,10 +598,10 @@ class Autoencoder(Transformer):
         spoils = {"noise": self.noise, "level": self.noise_level, "rng": rng}
         f = Reconstruction(net, samples, self.alpha, self.sparsity, **spoils)
         passes = self._passes(f, start_at_mean(net, samples, rng=rng), len(samples), rng)
-        states = _patient(passes, self.n_iter_no_change)
+        states = patient(passes, self.n_iter_no_change)
         with np.errstate(over="ignore", invalid="ignore"):
             run = iterate(states, "improvement", self.tol, self.max_iter)
-        _check_bounded(run)
+        check_trained(run)
         layers = unpack(run.state.theta, net.sizes)
         self.coefs_ = [W.T.copy() for W, _ in layers]
         self.intercepts_ = [b.copy() for _, b in layers]
@@ -617,17 +618,16 @@ class Autoencoder(Transformer):
         _check_noise(self.noise or "gaussian", self.noise_level, "noise_level")
         if not (isinstance(self.batch_size, str) and self.batch_size == "auto"):
             check_number("batch_size", self.batch_size, at_least=1, integer=True)
-        for name in ("alpha", "sparsity", "tol", "momentum"):
+        for name in ("alpha", "sparsity", "tol"):
             check_number(name, getattr(self, name), at_least=0)
-        if self.momentum >= 1:
-            raise ValueError(f"momentum must be a number in [0, 1); got {self.momentum!r}")
+        check_number("momentum", self.momentum, at_least=0, below=1)
         check_number("learning_rate_init", self.learning_rate_init, above=0)
         for name in ("n_components", "max_iter", "n_iter_no_change"):
             check_number(name, getattr(self, name), at_least=1, integer=True)
         for name in ("shuffle", "nesterovs_momentum"):
             check_flag(name, getattr(self, name))
         check_random_state(self.random_state)
-        return _hidden_widths(self.hidden_layer_sizes)
+        return hidden_widths(self.hidden_layer_sizes)
 
     def _passes(self, f, theta, n, rng):
         """The passes of the solver on n samples."""
@@ -668,27 +668,3 @@ class Autoencoder(Transformer):
         errors, X_c = X - self.inverse_transform(self.transform(X)), centre(X)
         error, spread = inner_product(errors, errors), inner_product(X_c, X_c)
         return float(1 - error / spread) if np.ptp(X, axis=0).any() else float(error == 0)
-
-
-def _patient(states, patience):
-    """The states, each with the largest improvement of the last `patience` + 1."""
-    recent = deque(maxlen=patience + 1)
-    for state in states:
-        recent.append(state.improvement)
-        yield state._replace(improvement=max(recent))
-
-
-def _hidden_widths(sizes):
-    widths = (sizes,) if isinstance(sizes, Integral) else sizes
-    try:
-        return tuple(check_number("", m, at_least=1, integer=True) for m in widths)
-    except (TypeError, ValueError):
-        raise ValueError(f"hidden_layer_sizes must be integers >= 1; got {sizes!r}") from None
-
-
-def _check_bounded(run):
-    if not (np.isfinite(run.history).all() and np.isfinite(run.state.theta).all()):
-        raise ValueError(
-            f"the weights must stay finite; they have not in pass {run.n_iter}: lower "
-            "learning_rate_init, or scale the features"
-        )

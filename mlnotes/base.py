@@ -238,10 +238,10 @@ def check_weights(sample_weight, n):
     return weights
 
 
-def check_number(name, value, *, above=-inf, at_least=-inf, integer=False):
+def check_number(name, value, *, above=-inf, at_least=-inf, below=None, integer=False):
     """The `value` of the hyperparameter `name`, if it is a number in its range.
 
-    That is > `above`, >= `at_least` and, with `integer`, whole.
+    That is > `above`, >= `at_least`, < `below` and, with `integer`, whole.
 
     Raises
     ------
@@ -253,8 +253,10 @@ def check_number(name, value, *, above=-inf, at_least=-inf, integer=False):
     ValueError: max_iter must be an integer >= 1; got 0
     """
     kind, word = (Integral, "an integer") if integer else (Real, "a number")
-    if not (isinstance(value, kind) and value > above and value >= at_least):
+    low = isinstance(value, kind) and value > above and value >= at_least
+    if not (low and (below is None or value < below)):
         bound = f" > {above}" if above > -inf else f" >= {at_least}" if at_least > -inf else ""
+        bound += "" if below is None else f" and < {below}"
         raise ValueError(f"{name} must be {word}{bound}; got {value!r}")
     return value
 

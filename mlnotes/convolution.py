@@ -43,7 +43,6 @@ Notes: ISML "Deep Learning", from "Convolutional Neural Networks" on. It writes 
 input, W2 x H2 x D2 for an output, K, F, S and P as above, and calls our correlation convolution.
 """
 
-from collections import deque
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import reduce
@@ -66,7 +65,15 @@ from mlnotes.base import (
     row_blocks,
 )
 from mlnotes.logistic_regression import softmax
-from mlnotes.neural_networks import RELU, adam, one_hot, sgd, softmax_cross_entropy
+from mlnotes.neural_networks import (
+    RELU,
+    adam,
+    check_trained,
+    one_hot,
+    patient,
+    sgd,
+    softmax_cross_entropy,
+)
 from mlnotes.probability import log_sum_exp
 
 __all__ = [
@@ -951,8 +958,8 @@ class ConvNet(Classifier):
         V, Y = samples.reshape(-1, *shape), one_hot(y, classes)
         states = self._passes(initial_parameters(layers, shape, rng=rng), layers, V, Y, rng)
         with np.errstate(over="ignore", invalid="ignore"):
-            run = iterate(_patient(states, patience), "improvement", tol, max_iter)
-        _check_bounded(run)
+            run = iterate(patient(states, patience), "improvement", tol, max_iter)
+        check_trained(run)
         self.classes_, self.image_shape_, self.layers_ = classes, shape, layers
         self.theta_ = run.state.theta
         self._record(run, "improvement", tol)
@@ -966,7 +973,7 @@ class ConvNet(Classifier):
             "learning_rate": check_number("learning_rate_init", self.learning_rate_init, above=0),
         }
         sgd_only = {
-            "momentum": _check_momentum(self.momentum),
+            "momentum": check_number("momentum", self.momentum, at_least=0, below=1),
             "nesterov": check_flag("nesterovs_momentum", self.nesterovs_momentum),
         }
 
@@ -996,14 +1003,6 @@ class ConvNet(Classifier):
         return f - log_sum_exp(f)[:, None]
 
 
-def _patient(states, patience):
-    """The states, each with the largest improvement of the last `patience` + 1."""
-    recent = deque(maxlen=patience + 1)
-    for state in states:
-        recent.append(state.improvement)
-        yield state._replace(improvement=max(recent))
-
-
 def _check_layers(layers):
     """A tuple of layers."""
     if isinstance(layers, tuple | list) and all(isinstance(each, Layer) for each in layers):
@@ -1024,17 +1023,3 @@ def _image_shape(image_shape, d):
             f"{d}, the number of features; got {image_shape!r}"
         )
     return (*given, 1)[:3]
-
-
-def _check_momentum(momentum):
-    if check_number("momentum", momentum, at_least=0) >= 1:
-        raise ValueError(f"momentum must be a number >= 0 and < 1; got {momentum!r}")
-    return momentum
-
-
-def _check_bounded(run):
-    if not (np.isfinite(run.history[-1]) and np.isfinite(run.state.theta).all()):
-        raise ValueError(
-            f"the cost is no longer finite after {run.n_iter} passes: learning_rate_init must be "
-            "smaller, or the features must be scaled"
-        )

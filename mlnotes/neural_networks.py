@@ -18,6 +18,7 @@ Contents
     Backpropagation       deltas, delta_gradient, backpropagate, Objective
     Where to start        normal_start, glorot_start
     Going down            descend, mini_batches, Pass, sgd, adam
+    Training              patient, hidden_widths, check_trained
     Estimators            MLPClassifier, MLPRegressor
 
 Symbols
@@ -51,7 +52,7 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
-from numbers import Integral, Real
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -82,9 +83,9 @@ __all__ = [
     "Loss", "cross_entropy", "softmax_cross_entropy", "SQUARED_ERROR", "CROSS_ENTROPY",
     "BINARY_CROSS_ENTROPY", "one_hot", "Network", "network", "n_parameters", "is_deep", "pack",
     "unpack", "forward", "risk", "mult_jacobian", "softmax_jacobian", "jacobian_rows",
-    "jacobian_gradient", "deltas", "delta_gradient", "backpropagate", "Objective",
-    "normal_start", "glorot_start", "descend", "mini_batches", "Pass", "sgd", "adam",
-    "MLPClassifier", "MLPRegressor",
+    "jacobian_gradient", "deltas", "delta_gradient", "backpropagate", "Objective", "normal_start",
+    "glorot_start", "descend", "mini_batches", "Pass", "sgd", "adam", "MLPClassifier",
+    "MLPRegressor",
 ]  # fmt: skip
 
 DEEP = 3  # a network of more layers than this is called deep
@@ -951,27 +952,33 @@ AUTO_BATCH = 200  # the largest mini-batch of batch_size="auto", as in scikit-le
 LOGISTIC_FACTOR = 2.0  # of `glorot_start` for logistic units
 
 
-class _Trained(NamedTuple):
-    """Training after a pass, as the stopping rule sees it."""
+def patient(states, patience):
+    """The passes of a solver, each with the largest improvement of the last `patience` + 1.
 
-    theta: np.ndarray  # of this pass, or of the one of the best validation score so far
-    objective: float
-    improvement: float  # the largest of the last n_iter_no_change + 1 passes
+    To stop where that is at most a tolerance is to stop when as many passes in a row gained
+    no more. `states` have an improvement, inf at the start.
 
-
-def _watch(states, patience, score):
-    """The passes as `_Trained`: judged by their objective or, if given, by ``score(theta)``."""
-    recent, best, kept = deque([], patience + 1), -np.inf, None
+    >>> passes = [Pass(None, 9.0, np.inf), Pass(None, 5.0, 4.0), Pass(None, 5.0, 0.0)]
+    >>> [state.improvement for state in patient(passes, 1)]
+    [inf, inf, 4.0]
+    """
+    recent = deque(maxlen=patience + 1)
     for state in states:
-        improvement, theta = state.improvement, state.theta
-        if score is not None and kept is not None:
-            value = score(theta)
-            improvement = value - best
-            theta = theta if improvement > 0 else kept
+        recent.append(state.improvement)
+        yield state._replace(improvement=max(recent))
+
+
+def _judged(states, score):
+    """The passes by ``score(theta)``, with the theta of the best so far."""
+    best, kept = -np.inf, None
+    for state in states:
+        if kept is not None:
+            value = score(state.theta)
+            theta = state.theta if value > best else kept
+            state = state._replace(theta=theta, improvement=value - best)
             best = max(best, value)
-        kept = theta
-        recent.append(improvement)
-        yield _Trained(theta, state.objective, max(recent) if len(recent) > patience else np.inf)
+        kept = state.theta
+        yield state
 
 
 class _Multilayer(Estimator):
@@ -1018,14 +1025,14 @@ class _Multilayer(Estimator):
         theta = self._start(net, known, rng)
         train, held_out = self._split(y, known, rng)
         f = Objective(net, samples[train], Y[train], self.alpha, _at(weights, train))
-        judged, score = [], None
+        judged, states = [], self._passes(f, theta, len(Y[train]), rng)
         if self.early_stopping:
             test = samples[held_out], y[held_out], _at(weights, held_out)
-            score = partial(self._score_of, net, known, test, judged)
-        states = _watch(self._passes(f, theta, len(Y[train]), rng), self.n_iter_no_change, score)
+            states = _judged(states, partial(self._score_of, net, known, test, judged))
+        states = patient(states, self.n_iter_no_change)
         with np.errstate(over="ignore", invalid="ignore"):
             run = iterate(states, "improvement", self.tol, self.max_iter)
-        _check_finite(run)
+        check_trained(run)
         self._store(net, run.state.theta, known)
         self._record(run, "improvement", self.tol)
         self._keep_curves(run.history[1:].tolist(), judged)
@@ -1046,9 +1053,9 @@ class _Multilayer(Estimator):
         for name in ("shuffle", "warm_start", "nesterovs_momentum", "early_stopping"):
             check_flag(name, getattr(self, name))
         for name in ("momentum", "beta_1", "beta_2", "validation_fraction"):
-            _check_share(name, getattr(self, name))
+            check_number(name, getattr(self, name), at_least=0, below=1)
         check_random_state(self.random_state)
-        return _hidden_widths(self.hidden_layer_sizes)
+        return hidden_widths(self.hidden_layer_sizes)
 
     def _start(self, net, known, rng):
         """theta to start from: drawn or, with warm_start, where the last `fit` ended."""
@@ -1120,12 +1127,14 @@ class _Multilayer(Estimator):
         return scores(forward(layers[:-1], hidden, X)[-1], *layers[-1])
 
 
-def _check_share(name, value):
-    if not (isinstance(value, Real) and 0 <= value < 1):
-        raise ValueError(f"{name} must be a number in [0, 1); got {value!r}")
+def hidden_widths(sizes):
+    """The hyperparameter hidden_layer_sizes, a number or several, as a tuple.
 
+    Raises: ValueError if these `sizes` are no integers >= 1.
 
-def _hidden_widths(sizes):
+    >>> hidden_widths(100), hidden_widths([30, 10])
+    ((100,), (30, 10))
+    """
     widths = (sizes,) if isinstance(sizes, Integral) else sizes
     try:
         return tuple(check_number("", m, at_least=1, integer=True) for m in widths)
@@ -1133,7 +1142,14 @@ def _hidden_widths(sizes):
         raise ValueError(f"hidden_layer_sizes must be integers >= 1; got {sizes!r}") from None
 
 
-def _check_finite(run):
+def check_trained(run):
+    """Refuse a `run` of training, a `base.Run`, whose cost or weights have run away.
+
+    Raises: ValueError if the last are not finite.
+
+    >>> from mlnotes.base import Run
+    >>> check_trained(Run(Pass(np.zeros(2), 1.0, 0.5), np.array([1.5, 1.0]), 1, True))
+    """
     if not (np.isfinite(run.history).all() and np.isfinite(run.state.theta).all()):
         raise ValueError(
             f"the weights must stay finite; they have not in pass {run.n_iter}: lower "

@@ -54,6 +54,7 @@ from mlnotes.base import (
     check_samples,
     check_targets,
     check_weights,
+    row_blocks,
 )
 from mlnotes.density import squared_distances
 from mlnotes.optimization import solve_qp
@@ -71,11 +72,10 @@ from mlnotes.svm import (
 __all__ = [
     "insensitive_loss", "insensitive_subgradient", "slack", "shortest_rise", "linear_margin",
     "sampled_margin", "hard_tube", "Tube", "narrowest_tube", "soft_tube", "regularised_risk",
-    "lagrangian", "lagrangian_gradients", "beta_of", "stack", "unstack", "dual_value", "tube_dual",
-    "evaluate", "offset", "squared_tube", "squared_lagrangian", "squared_dual_value",
+    "lagrangian", "lagrangian_gradients", "beta_of", "stack", "unstack", "dual_value",
+    "tube_dual", "evaluate", "offset", "squared_tube", "squared_lagrangian", "squared_dual_value",
     "squared_dual", "squared_offsets", "without_tube", "best_epsilon", "nu_tube", "NuTube",
-    "nu_tube_dual", "Doubled", "SVR", "NuSVR",
-    "L2SVR",
+    "nu_tube_dual", "Doubled", "SVR", "NuSVR", "L2SVR",
 ]  # fmt: skip
 
 
@@ -176,9 +176,9 @@ def sampled_margin(X, f, epsilon):
 
 def _distances_where_apart(X, f, epsilon, rows=256):
     """Squared distances of all pairs, inf where f differs by less, so many `rows` at a time."""
-    for k in range(0, len(X), rows):
-        D = squared_distances(X[k : k + rows], X)
-        apart = np.abs(f[k : k + rows, None] - f) >= 2 * epsilon
+    for block in row_blocks(len(X), rows):
+        D = squared_distances(X[block], X)
+        apart = np.abs(f[block, None] - f) >= 2 * epsilon
         yield np.where(apart, D, inf)
 
 

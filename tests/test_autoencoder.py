@@ -815,7 +815,7 @@ def test_codes_are_those_of_clean_inputs_whatever_was_trained_on(rng, noise, lev
         ({"noise_level": -1}, "noise_level must be a number >= 0; got -1"),
         ({"noise": "masking", "noise_level": 1}, "noise_level must be below 1 for masking"),
         ({"sparsity": -0.1}, "sparsity must be a number >= 0; got -0.1"),
-        ({"momentum": 1.0}, "momentum must be a number in [0, 1); got 1.0"),
+        ({"momentum": 1.0}, "momentum must be a number >= 0 and < 1; got 1.0"),
         ({"batch_size": 0}, "batch_size must be an integer >= 1; got 0"),
         ({"learning_rate_init": 0}, "learning_rate_init must be a number > 0; got 0"),
     ],

@@ -781,7 +781,9 @@ def test_what_makes_no_network_is_refused(how, message):
 
 def test_steps_that_are_too_long_are_reported():
     X, y = 1e150 * np.random.default_rng(0).normal(size=(20, 4)), np.arange(20) % 2
-    with pytest.raises(ValueError, match="cost is no longer finite .*learning_rate_init must be"):
+    with pytest.raises(
+        ValueError, match="the weights must stay finite; .*lower learning_rate_init"
+    ):
         ConvNet(solver="sgd", learning_rate_init=1e10, random_state=0).fit(X, y)
 
 
