@@ -84,8 +84,8 @@ __all__ = [
     "BINARY_CROSS_ENTROPY", "one_hot", "Network", "network", "n_parameters", "is_deep", "pack",
     "unpack", "forward", "risk", "mult_jacobian", "softmax_jacobian", "jacobian_rows",
     "jacobian_gradient", "deltas", "delta_gradient", "backpropagate", "Objective", "normal_start",
-    "glorot_start", "descend", "mini_batches", "Pass", "sgd", "adam", "MLPClassifier",
-    "MLPRegressor",
+    "glorot_start", "descend", "mini_batches", "Pass", "sgd", "adam", "patient", "hidden_widths",
+    "check_trained", "MLPClassifier", "MLPRegressor",
 ]  # fmt: skip
 
 DEEP = 3  # a network of more layers than this is called deep
