@@ -958,6 +958,8 @@ def patient(states, patience):
     To stop where that is at most a tolerance is to stop when as many passes in a row gained
     no more. `states` have an improvement, inf at the start.
 
+    Yields: the `states`, with that for their improvement.
+
     >>> passes = [Pass(None, 9.0, np.inf), Pass(None, 5.0, 4.0), Pass(None, 5.0, 0.0)]
     >>> [state.improvement for state in patient(passes, 1)]
     [inf, inf, 4.0]
