@@ -1724,7 +1724,7 @@ class NuSVC(_OneVersusOne):
         return (negative - positive) / 2
 
 
-class L2SVC(_OneVersusOne):
+class L2SVC(SVC):
     """The soft margin with squared slack and a kernel, by SMO: the hard margin with K + I / C.
 
     It minimises 1/2 ||w||^2 + C/2 sum_i xi_i^2, and always has a solution, which is unique. The
@@ -1745,27 +1745,9 @@ class L2SVC(_OneVersusOne):
     (array([[-0.25,  0.25]]), array(['high'], dtype='<U4'))
     """
 
-    def __init__(
-        self, *, C=1.0, kernel="rbf", degree=3, gamma="scale", coef0=0.0, tol=1e-3,
-        cache_size=800, max_iter=-1, decision_function_shape="ovr",
-    ):  # fmt: skip
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.tol = tol
-        self.cache_size = cache_size
-        self.max_iter = max_iter
-        self.decision_function_shape = decision_function_shape
-
     def fit(self, X, y):
         """Fit to samples X (n, d) with labels y (n,); return self."""
         return super().fit(X, y)
-
-    def _check_numbers(self):
-        check_number("C", self.C, above=0)
-        super()._check_numbers()
 
     def _ridge(self):
         return 1 / self.C

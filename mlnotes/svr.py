@@ -896,7 +896,7 @@ def _check_finite_cost(C):
         raise ValueError(f"C must be finite here; got {C!r}")
 
 
-class L2SVR(_Tube):
+class L2SVR(SVR):
     """The tube with squared slack and a kernel, by SMO: the soft tube with K + I / C, and no box.
 
     It minimises 1/2 ||w||^2 + C/2 sum_i L(y_i, f_i)^2, whose solution is unique. The certificate
@@ -918,26 +918,11 @@ class L2SVR(_Tube):
     (array([[ 0.5, -0.5]]), array([0.]), array([2.]))
     """
 
-    def __init__(
-        self, *, kernel="rbf", degree=3, gamma="scale", coef0=0.0, tol=1e-3, C=1.0, epsilon=0.1,
-        cache_size=800, max_iter=-1,
-    ):  # fmt: skip
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.tol = tol
-        self.C = C
-        self.epsilon = epsilon
-        self.cache_size = cache_size
-        self.max_iter = max_iter
-
     def fit(self, X, y):
         """Fit to samples X (n, d) with targets y (n,); return self."""
         return super().fit(X, y)
 
     def _check_numbers(self):
-        check_number("epsilon", self.epsilon, at_least=0)
         _check_finite_cost(self.C)
         super()._check_numbers()
 
