@@ -1007,9 +1007,8 @@ def free_step(K, dual, state, most=MOST):
     A = np.array([(group.start <= F) & (group.stop > F) for group in dual.groups], dtype=float)
     rows, A = K[F], A[A.any(axis=1)]
     K_FF, g = rows[:, F], _centred(state.gradient[F], A)
-    ridge = ROUNDING * np.abs(K_FF.diagonal()).max(initial=FLAT) * np.eye(len(F))
-    system = np.block([[K_FF + ridge, A.T], [A, np.zeros((len(A), len(A)))]])
-    d = _centred(np.linalg.solve(system, np.append(g, np.zeros(len(A))))[: len(F)], A)
+    d = np.linalg.solve(_bordered(K_FF, A), np.append(g, np.zeros(len(A))))
+    d = _centred(d[: len(F)], A)
     slope, curvature = float(g @ d), float(d @ K_FF @ d)
     if not slope > ROUNDING**2 * abs(state.objective):
         return state
@@ -1022,6 +1021,15 @@ def free_step(K, dual, state, most=MOST):
     gradient = state.gradient - (t * d) @ rows
     objective = state.objective + t * (slope - t * curvature / 2)
     return SMOState(beta, gradient, tuple(F.tolist()), objective, inf)
+
+
+def _bordered(K_FF, A):
+    """[[K_FF, A^T], [A, 0]], with a little on the diagonal of K_FF."""
+    m, size = len(K_FF), len(K_FF) + len(A)
+    system = np.zeros((size, size))
+    system[:m, :m], system[:m, m:], system[m:, :m] = K_FF, A.T, A
+    system.flat[: m * size : size + 1] += ROUNDING * np.abs(K_FF.diagonal()).max(initial=FLAT)
+    return system
 
 
 def _centred(v, A):
@@ -1171,12 +1179,10 @@ def settle(K, dual):
 
 def _solve_free(K, dual, A, total, fixed, free):
     """beta with the free ones where the objective is best, given the others; and the offsets."""
-    F, k = np.flatnonzero(free), len(A)
-    K_FF, A_F = K[np.ix_(F, F)], A[:, F]
-    K_FF.flat[:: len(F) + 1] += ROUNDING * (K_FF.diagonal().max() or 1.0)
-    system = np.block([[K_FF, A_F.T], [A_F, np.zeros((k, k))]])
+    F = np.flatnonzero(free)
+    A_F = A[:, F]
     right = np.concatenate([dual.p[F] - (K @ fixed)[F], total - A @ fixed])
-    solution = np.linalg.solve(system, right)
+    solution = np.linalg.solve(_bordered(K[np.ix_(F, F)], A_F), right)
     beta = fixed.copy()
     beta[F] = solution[: len(F)]
     beta[F] += ((total - A @ beta) / A_F.sum(axis=1)) @ A_F  # rounding
@@ -1442,7 +1448,7 @@ def kernel_matrix(X, how, megabytes, ridge=0.0):
             K = KernelRows(X, how, int(megabytes * MEBIBYTE / row_size), ridge)
             finite = np.isfinite(K.diagonal()).all()
         else:
-            K = gram(X, **how)
+            K = gram(X, X.copy(), **how)  # faster than numpy's product of X with itself
             K.flat[:: len(X) + 1] += ridge
             finite = np.isfinite(K.sum()) or np.isfinite(K).all()
     if not finite:
