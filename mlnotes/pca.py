@@ -42,7 +42,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mlnotes.base import Transformer, check_choice, check_flag, check_samples
+from mlnotes.base import Transformer, check_choice, check_flag, check_samples, row_blocks
 from mlnotes.estimation import centre, empirical_covariance
 
 __all__ = [
@@ -59,6 +59,7 @@ __all__ = [
 TRUSTED = 1e-6  # an eigenvalue of X_c^T X_c of this share of the largest has lost six digits
 ROUND_OFF = 1e-12  # an eigenvalue that is this share of the largest is 0
 SQUARABLE = 1e-140, 1e140  # sums of squares of numbers in between are neither 0 nor infinite
+BLOCK = 2**17  # numbers that are centred at a time: they stay in the cache
 FLAT = 1e-13  # a feature that strays from its mean by this share of it is constant
 
 
@@ -428,6 +429,11 @@ def _principal(X, k, route):
     k = _checked_count(k, min(X.shape), "min(n, d)")
     lam, axes = route(centre(X), k)
     return Principal(X.mean(axis=0), lam, signed(axes(k)))
+
+
+def _largest(A):
+    """max_ij |a_ij|, without a second array of that size."""
+    return max(A.max(), -A.min())
 
 
 def _checked_count(k, most, what):
@@ -819,15 +825,16 @@ class PCA(Transformer):
         asked = self._asked(min(n, d))
         if n < 2:
             raise ValueError(f"X must have 2 samples at least, for a variance; got n_samples = {n}")
-        X_c = centre(samples)
-        self._check_spread(np.abs(X_c).max(), np.abs(samples).max())
+        mean = samples.mean(axis=0)
+        X_c = samples - mean
+        self._check_spread(_largest(X_c), _largest(samples))
         lam, axes = _ROUTES[solver](X_c, asked)
         rank = np.count_nonzero(lam > ROUND_OFF * lam[0])
         k = asked if isinstance(asked, Integral) else components_for(lam, asked)
         if k > rank and (whiten or solver == "gram"):
             why = "to whiten" if whiten else "with the solver 'gram'"
             raise ValueError(f"n_components must be at most the rank {rank} of X_c {why}; got {k}")
-        self._keep(samples.mean(axis=0), lam, signed(axes(k)), n)
+        self._keep(mean, lam, signed(axes(k)), n)
         return self._remember(X)
 
     def _asked(self, most):
@@ -874,7 +881,10 @@ class PCA(Transformer):
 
     def transform(self, X):
         """Z = (X - mean) V, divided by the standard deviations if `whiten`: (n, k)."""
-        return scores(self._check_fitted(X), self.mean_, self.components_.T) / self._scale()
+        X, V = self._check_fitted(X), self.components_.T
+        blocks = row_blocks(len(X), BLOCK // X.shape[1])
+        Z = np.concatenate([scores(X[rows], self.mean_, V) for rows in blocks])
+        return Z / self._scale()
 
     def inverse_transform(self, X):
         """mean + V z, for scores (n, k): (n, d)."""
