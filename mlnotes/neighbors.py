@@ -267,8 +267,10 @@ def _factors(x, X):
     The unit, a power of 2, keeps all in range; the origin is the mean of the samples.
     """
     d = X.shape[1]
-    unit = 2.0 ** min(np.frexp(max(np.abs(x).max(), np.abs(X).max(), 2.0**-900))[1], 1023)
-    origin = np.mean(X / unit, axis=0)
+    largest = max(x.max(), -x.min(), X.max(), -X.min(), 2.0**-900)
+    unit = 2.0 ** min(np.frexp(largest)[1], 1023)
+    blocks = row_blocks(len(X), BLOCK // d)
+    origin = sum(np.sum(X[rows] / unit, axis=0) for rows in blocks) / len(X)
     c = 4 * (d + 8) * SINGLE.eps
     A, B = (np.empty((len(points), d + 1), dtype=np.float32) for points in (x, X))
     squares = np.empty(len(x))
@@ -276,7 +278,7 @@ def _factors(x, X):
         a = x[rows] / unit - origin
         squares[rows] = np.einsum("ij,ij->i", a, a)
         A[rows, :d], A[rows, d] = -2 * a, 1.0
-    for rows in row_blocks(len(X), BLOCK // d):
+    for rows in blocks:
         b = X[rows] / unit - origin
         B[rows, :d], B[rows, d] = b, (1 - c) * np.einsum("ij,ij->i", b, b)
     return A, B, squares, c, unit
