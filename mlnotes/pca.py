@@ -431,11 +431,6 @@ def _principal(X, k, route):
     return Principal(X.mean(axis=0), lam, signed(axes(k)))
 
 
-def _largest(A):
-    """max_ij |a_ij|, without a second array of that size."""
-    return max(A.max(), -A.min())
-
-
 def _checked_count(k, most, what):
     """k, or `most` for None."""
     k = most if k is None else k
@@ -825,10 +820,10 @@ class PCA(Transformer):
         asked = self._asked(min(n, d))
         if n < 2:
             raise ValueError(f"X must have 2 samples at least, for a variance; got n_samples = {n}")
-        mean = samples.mean(axis=0)
-        X_c = samples - mean
-        self._check_spread(_largest(X_c), _largest(samples))
-        lam, axes = _ROUTES[solver](X_c, asked)
+        mean, low, high = samples.mean(axis=0), samples.min(axis=0), samples.max(axis=0)
+        spread = max((mean - low).max(), (high - mean).max())
+        self._check_spread(spread, max(-low.min(), high.max()))
+        lam, axes = _ROUTES[solver](samples - mean, asked)
         rank = np.count_nonzero(lam > ROUND_OFF * lam[0])
         k = asked if isinstance(asked, Integral) else components_for(lam, asked)
         if k > rank and (whiten or solver == "gram"):
@@ -882,9 +877,10 @@ class PCA(Transformer):
     def transform(self, X):
         """Z = (X - mean) V, divided by the standard deviations if `whiten`: (n, k)."""
         X, V = self._check_fitted(X), self.components_.T
-        blocks = row_blocks(len(X), BLOCK // X.shape[1])
-        Z = np.concatenate([scores(X[rows], self.mean_, V) for rows in blocks])
-        return Z / self._scale()
+        Z = np.empty((len(X), V.shape[1]))
+        for rows in row_blocks(len(X), BLOCK // X.shape[1]):
+            Z[rows] = scores(X[rows], self.mean_, V)
+        return Z / self._scale() if self.whiten else Z
 
     def inverse_transform(self, X):
         """mean + V z, for scores (n, k): (n, d)."""
