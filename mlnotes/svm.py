@@ -66,6 +66,7 @@ from mlnotes.base import (
     one_vs_rest,
     row_blocks,
 )
+from mlnotes.density import squared_norms
 from mlnotes.kernels import gram
 from mlnotes.linear_regression import augment
 from mlnotes.optimization import InfeasibleError, box, newton, solve_qp
@@ -980,6 +981,7 @@ def chunking(K, dual, size, *, rng):
         state = SMOState(beta, gradient, tuple(chunk.tolist()), objective, inf)
 
 
+ROOM = 2**22  # entries of the rows of K that a free step may copy
 MOST = 40  # free multipliers that a step moves together where all are too many
 
 
@@ -1087,7 +1089,7 @@ def smo_with_free_steps(K, dual):
         total += phase
         if total >= large:
             budget, large = max(phase * work, total * work / 8), 1.25 * total
-        most = max(MOST, round((DENSE * budget) ** (1 / 3)))
+        most = max(MOST, min(round((DENSE * budget) ** (1 / 3)), ROOM // len(dual.p)))
         while spent < patience * phase * work:
             after = free_step(K, dual, state, most)
             if after is state:
@@ -1362,7 +1364,8 @@ def subgradient_descent(X, y, C):
 # Kernels
 # ---------------------------------------------------------------------------------------
 
-BLOCK = 2**22  # entries of a kernel matrix that are computed at a time
+BLOCK = 2**20  # entries of a kernel matrix that are computed at a time
+SMALL = 64  # samples whose Gram matrix is computed for its diagonal
 MEBIBYTE = 2**20
 
 
@@ -1401,7 +1404,11 @@ class KernelRows:
 
     def __init__(self, X, how, capacity, ridge=0.0):
         self.X, self.how, self.capacity, self.ridge = X, how, max(2, capacity), ridge
-        self.rows = {}
+        self.rows = {}  # the longest unused first
+        self.centred = X - X.mean(axis=0)
+        self.squares = squared_norms(self.centred)
+        squares = (gram(X[rows], X[rows], **how) for rows in row_blocks(len(X), SMALL))
+        self.own = np.concatenate([np.diagonal(K) for K in squares]) + ridge
 
     def __getitem__(self, i):
         """Row i (n,), or the rows of an array of indices, computed if they are not here."""
@@ -1409,12 +1416,24 @@ class KernelRows:
             return np.array([self[k] for k in i]).reshape(len(i), len(self.X))
         row = self.rows.pop(i, None)
         if row is None:
-            row = gram(self.X[i : i + 1], self.X, **self.how)[0]
-            row[i] += self.ridge
             if len(self.rows) == self.capacity:
                 del self.rows[next(iter(self.rows))]
-        self.rows[i] = row  # last in: the first of the dict is the longest unused
+            row = self._row(i)
+            row[i] = self.own[i]
+        self.rows[i] = row
         return row
+
+    def _row(self, i):
+        """k(x_i, x_j) for all j; of the Gaussian kernel with the norms that are at hand."""
+        if self.how["kernel"] != "rbf":
+            return gram(self.X[i : i + 1], self.X, **self.how)[0]
+        D = self.centred @ self.centred[i]
+        D *= -2
+        D += self.squares
+        D += self.squares[i]
+        np.maximum(D, 0, out=D)
+        D *= -self.how["gamma"]
+        return np.exp(D, out=D)
 
     def block(self, chunk):
         """None: the entries of the chunk are not all in memory."""
@@ -1422,8 +1441,7 @@ class KernelRows:
 
     def diagonal(self):
         """k(x_i, x_i): (n,)."""
-        single = (gram(x[None], x[None], **self.how)[0, 0] for x in self.X)
-        return np.fromiter(single, float, len(self.X)) + self.ridge
+        return self.own
 
     def __matmul__(self, beta):
         """K beta: (n,)."""
@@ -1516,7 +1534,9 @@ class _OneVersusOne(Classifier):
             if len(parts) == 2:
                 K = whole
             elif isinstance(whole, np.ndarray):
-                K = np.block([[whole[a, a], whole[a, b]], [whole[b, a], whole[b, b]]])
+                K, n = np.empty((len(p) + len(q),) * 2), len(p)
+                K[:n, :n], K[:n, n:] = whole[a, a], whole[a, b]
+                K[n:, :n], K[n:, n:] = whole[b, a], whole[b, b]
             else:
                 K = kernel_matrix(np.vstack([X[a], X[b]]), how, self.cache_size, self._ridge())
             yield np.concatenate([p, q]), np.repeat([1.0, -1.0], [len(p), len(q)]), K
