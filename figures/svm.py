@@ -157,7 +157,7 @@ def geometry(ax):
     ):
         ax.annotate(text, place, shift, textcoords="offset points")
     for side, x_1 in ((1, 4.85), (0, 0.65), (-1, 1.6)):  # along the line f = side, above it
-        on_line = np.array([x_1, (side - b - x_1 * w[0]) / w[1]]) + 0.06 * unit
+        on_line = np.array([x_1, (side - b - x_1 * w[0]) / w[1]]) + 0.12 * unit
         ax.text(*on_line, f"$f = {side}$", rotation=np.degrees(np.arctan2(-w[0], w[1])),
                 rotation_mode="anchor", ha="center")  # fmt: skip
 
