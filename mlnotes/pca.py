@@ -820,10 +820,11 @@ class PCA(Transformer):
         asked = self._asked(min(n, d))
         if n < 2:
             raise ValueError(f"X must have 2 samples at least, for a variance; got n_samples = {n}")
-        mean, low, high = samples.mean(axis=0), samples.min(axis=0), samples.max(axis=0)
-        spread = max((mean - low).max(), (high - mean).max())
-        self._check_spread(spread, max(-low.min(), high.max()))
-        lam, axes = _ROUTES[solver](samples - mean, asked)
+        mean = samples.mean(axis=0)
+        X_c = samples - mean
+        spread = max(X_c.max(), -X_c.min())
+        self._check_spread(spread, np.abs(mean).max() + spread)
+        lam, axes = _ROUTES[solver](X_c, asked)
         rank = np.count_nonzero(lam > ROUND_OFF * lam[0])
         k = asked if isinstance(asked, Integral) else components_for(lam, asked)
         if k > rank and (whiten or solver == "gram"):
