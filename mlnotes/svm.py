@@ -1055,7 +1055,7 @@ DENSE = 10.0  # times as fast as in these passes are the operations that solve a
 CALLS = 3e4  # the time of its calls, in operations; a free step has about three times as many
 
 
-def smo_with_free_steps(K, dual):
+def smo_with_free_steps(K, dual, start=None):
     """`smo`, and now and then `free_step`s that cost about as much.
 
     When SMO has found out which multipliers are free, as few as d + 1 with a linear kernel, it
@@ -1066,6 +1066,8 @@ def smo_with_free_steps(K, dual):
     those last moved met its bound; or, whenever the steps are a quarter more, than an eighth of
     all so far.
 
+    `start` is a state to go on from, as for `smo`.
+
     Yields: `SMOState`; of the free steps the violation is inf. It ends where `smo` does, or where
     free steps gain nothing and the violation is no more than rounding errors.
 
@@ -1073,7 +1075,7 @@ def smo_with_free_steps(K, dual):
     >>> [state.objective for state in smo_with_free_steps(K, dual)]
     [0.0, 0.5]
     """
-    state, work = None, CALLS + PER_STEP * len(dual.p)
+    state, work = start, CALLS + PER_STEP * len(dual.p)
     noise = HIDDEN * np.abs(K.diagonal()).max()
     phase, patience, total, large, uncut = FEW, 1, 0, FEW, True
     while True:
@@ -1200,9 +1202,13 @@ LATE, WIDE = 0.1, 3.0  # when `settle` may help: the share of the first violatio
 class Solved(NamedTuple):
     """How `solve` ended."""
 
-    run: Run
-    beta: np.ndarray  # (n,)
+    run: Run  # its last state has the gradient p - K beta, computed afresh
     certificate: Certificate
+
+    @property
+    def beta(self):
+        """(n,)."""
+        return self.run.state.beta
 
 
 def solve(K, dual, tol, max_iter):
@@ -1240,7 +1246,7 @@ def solve(K, dual, tol, max_iter):
     state = state._replace(violation=certificate.violation)
     converged = bool(certificate.violation <= tol)
     run = Run(state, np.array(history), len(history) - 1, converged)
-    return Solved(run, state.beta, certificate)
+    return Solved(run, certificate)
 
 
 def _violation(dual, state):
@@ -1253,13 +1259,13 @@ def _pass(K, dual, state, violation, first, tol, left, steps):
     """beta after a pass, and what the objective rose by with each of its steps."""
     n, bounded = len(dual.p), np.isfinite(dual.upper - dual.lower).all()
     if n < LARGE or not bounded:
-        return _smo_pass(K, dual, tol, left)
+        return _smo_pass(K, dual, tol, left, state)
     goal, near = max(tol, violation / NARROW), violation <= LATE * first
     margin = goal * (WIDE if near else 1.0)
     chunk = in_play(state.gradient, dual, state.beta, margin)
     chunk, K_chunk = _block(K, chunk) if len(chunk) <= SHARE * n else (np.arange(n), K)
     if not isinstance(K_chunk, np.ndarray):
-        return _smo_pass(K, dual, goal, left)
+        return _smo_pass(K, dual, goal, left, state)
     part = restrict(state.gradient, dual, state.beta, chunk, K_chunk)
     affordable = len(chunk) ** 3 / DENSE <= steps * (CALLS + PER_STEP * n)
     end = settle(K_chunk, part) if near and affordable else None
@@ -1270,9 +1276,9 @@ def _pass(K, dual, state, violation, first, tol, left, steps):
     return beta, rises
 
 
-def _smo_pass(K, dual, tol, left):
+def _smo_pass(K, dual, tol, left, start=None):
     """beta and the rises of SMO, until the violation is `tol`."""
-    states = smo_with_free_steps(K, dual)
+    states = smo_with_free_steps(K, dual, start)
     if not np.isfinite(dual.upper - dual.lower).all():
         states = _while_apart(states, dual, K.diagonal().max())
     run = iterate(states, "violation", tol, left)
@@ -1519,7 +1525,7 @@ class _OneVersusOne(Classifier):
             solved, coef[rows, pair], b = self._solve(K, signs, weights[rows])
             solutions.append(solved)
             offsets.append(b)
-        self._record([solved.run for solved in solutions], "violation", self._tolerance(len(y)))
+        self._record([solved.run for solved in solutions], "violation", self.tol)
         self.certificates_ = [solved.certificate for solved in solutions]
         self._keep(samples, y, classes, coef, np.array(offsets))
         self._how = how
@@ -1553,9 +1559,6 @@ class _OneVersusOne(Classifier):
 
     def _ridge(self):
         return 0.0
-
-    def _tolerance(self, n):
-        return self.tol
 
     def _keep(self, X, y, classes, coef, offsets):
         """The support vectors, by class and then as they came, and what is theirs."""
@@ -1682,14 +1685,14 @@ class SVC(_OneVersusOne):
     def _solve(self, K, y, weights):
         solved = solve(K, c_dual(y, self.C * weights), self.tol, self.max_iter)
         if self.C == inf:
-            solved = solved._replace(certificate=_scaled_to_separate(K, y, solved))
+            solved = solved._replace(certificate=_scaled_to_separate(y, solved))
         return solved, solved.beta, solved.certificate.offsets[0]
 
 
-def _scaled_to_separate(K, y, solved):
+def _scaled_to_separate(y, solved):
     """The certificate of a hard margin: 1/2 ||w||^2 of the `canonical` machine, if it separates."""
     beta, certificate = solved.beta, solved.certificate
-    product = K @ beta
+    product = y - solved.run.state.gradient
     smallest = (y * (product + certificate.offsets[0])).min()
     primal = float(beta @ product / 2 / smallest**2) if smallest > 0 else inf
     return certificate._replace(primal=primal, gap=primal - certificate.dual)
@@ -1737,17 +1740,24 @@ class NuSVC(_OneVersusOne):
         super()._check_numbers()
 
     def _solve(self, K, y, weights):
-        solved = solve(K, nu_dual(y, self.nu, weights), self.tol / len(y), self.max_iter)
-        positive, negative = solved.certificate.offsets
-        rho, b = (negative - positive) / 2, (negative + positive) / 2
+        n = len(y)
+        solved = solve(K, nu_dual(y, self.nu, weights), self.tol / n, self.max_iter)
+        rho, b = _margin_and_offset(solved.certificate)
         scale = 1 / rho if rho > 0 else 1.0
-        return solved, solved.beta * scale, b * scale
+        in_unit = solved.run.state._replace(violation=n * solved.run.state.violation)
+        run = solved.run._replace(state=in_unit)  # where tol is
+        return solved._replace(run=run), solved.beta * scale, b * scale
 
     @property
     def rho_(self):
         """The margin of every pair before it is scaled to 1: (pairs,)."""
-        positive, negative = np.array([c.offsets for c in self.certificates_]).T
-        return (negative - positive) / 2
+        return np.array([_margin_and_offset(c)[0] for c in self.certificates_])
+
+
+def _margin_and_offset(certificate):
+    """rho and b of the nu machine: the classes' offsets are b - rho and b + rho."""
+    positive, negative = certificate.offsets
+    return (negative - positive) / 2, (negative + positive) / 2
 
 
 class L2SVC(SVC):
@@ -1784,8 +1794,8 @@ class L2SVC(SVC):
         beta, certificate, ridge = solved.beta, solved.certificate, self._ridge()
         b = certificate.offsets[0]
         if ridge == 0:
-            return solved._replace(certificate=_scaled_to_separate(K, y, solved)), beta, b
-        product = K @ beta - ridge * beta
+            return solved._replace(certificate=_scaled_to_separate(y, solved)), beta, b
+        product = y - solved.run.state.gradient - ridge * beta
         losses = hinge(product + b, y)
         primal = float(beta @ product / 2 + losses @ losses / (2 * ridge))
         certificate = certificate._replace(primal=primal, gap=primal - certificate.dual)

@@ -820,19 +820,19 @@ class SVR(_Tube):
         dual = tube_dual(y, self.epsilon, self.C * weights)
         solved = solve(Doubled(K), dual, self.tol, self.max_iter)
         if self.C == inf:
-            solved = solved._replace(certificate=_around_all(K, y, self.epsilon, solved))
+            solved = solved._replace(certificate=_around_all(dual, y, self.epsilon, solved))
         return solved
 
 
-def _around_all(K, y, epsilon, solved):
+def _around_all(dual, y, epsilon, solved):
     """The certificate of a hard tube, made as wide as the largest residual if it is narrower."""
     alpha, certificate = unstack(solved.beta), solved.certificate
     beta = beta_of(alpha)
-    product = K @ beta
+    product = (dual.p - solved.run.state.gradient)[: len(y)]
     widest = max(epsilon, float(np.abs(y - product - certificate.offsets[0]).max()))
     primal = float(beta @ product / 2)
-    dual = certificate.dual - (widest - epsilon) * float(alpha.sum())
-    return certificate._replace(primal=primal, dual=dual, gap=primal - dual)
+    value = certificate.dual - (widest - epsilon) * float(alpha.sum())
+    return certificate._replace(primal=primal, dual=value, gap=primal - value)
 
 
 class NuSVR(_Tube):
@@ -933,7 +933,8 @@ class L2SVR(SVR):
         dual = squared_dual(y, self.epsilon, self.C)
         solved = solve(Doubled(K), dual, self.tol, self.max_iter)
         beta, certificate = beta_of(unstack(solved.beta)), solved.certificate
-        product = K @ beta - beta / self.C
+        gradient = solved.run.state.gradient
+        product = (dual.p - gradient)[: len(y)] - beta / self.C
         losses = insensitive_loss(product + certificate.offsets[0], y, self.epsilon)
         primal = float(beta @ product / 2 + self.C * losses @ losses / 2)
         certificate = certificate._replace(primal=primal, gap=primal - certificate.dual)

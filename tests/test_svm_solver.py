@@ -551,7 +551,8 @@ def test_a_machine_keeps_its_support_vectors_and_no_more(rng, kernel):
     X, y = overlapping(rng, (20, 18))
     Z, C, how = rng.normal(size=(15, 2)), 0.8, KERNELS[kernel]
     K, dual = gram(X, **how), c_dual(y, C)
-    beta, certificate = solve(K, dual, 1e-9, -1)[1:]
+    solved = solve(K, dual, 1e-9, -1)
+    beta, certificate = solved.beta, solved.certificate
     b = certificate.offsets[0]
     S = support_vectors(np.abs(beta))
     assert 0 < len(S) < len(y)
@@ -1075,8 +1076,8 @@ def test_the_certificate_is_not_the_running_gradient(monkeypatch, rng):
     K, dual = X @ X.T, c_dual(y, 1.0)
     real = svm.smo_with_free_steps
 
-    def liars(K, dual):
-        yield next(smo(K, dual))._replace(gradient=np.zeros(len(y)), violation=0.0)
+    def liars(K, dual, start):
+        yield next(smo(K, dual, start=start))._replace(gradient=np.zeros(len(y)), violation=0.0)
 
     monkeypatch.setattr(svm, "smo_with_free_steps", liars)
     solved = solve(K, dual, 1e-3, -1)
@@ -1084,12 +1085,12 @@ def test_the_certificate_is_not_the_running_gradient(monkeypatch, rng):
     assert solved.certificate.violation == 2.0 and solved.certificate.gap == len(y)
     calls = itertools.count()
 
-    def lie_once(K, dual):
-        first = smo(K, dual)
+    def lie_once(K, dual, start):
+        first = smo(K, dual, start=start)
         yield next(first)
         lie = next(first)._replace(violation=0.0)
         if next(calls):
-            yield from real(K, dual)
+            yield from real(K, dual, start)
         yield lie
 
     monkeypatch.setattr(svm, "smo_with_free_steps", lie_once)
@@ -2047,3 +2048,11 @@ def test_a_gaussian_machine_on_mnist():
     assert model.score(train.X, train.y) == 1 and model.score(test.X, test.y) > 0.8
     few = train.y < 4
     assert_within(SVC(C=5.0, tol=1e-6).fit(train.X[few], train.y[few]), train.X[few], train.y[few])
+
+
+def test_a_nu_machine_that_is_cut_short_says_how_far_off_in_the_unit_of_its_tolerance(rng):
+    X, y = overlapping(rng)
+    with pytest.warns(ConvergenceWarning, match="violation = ") as caught:
+        model = NuSVC(nu=0.3, tol=1e-8, max_iter=1).fit(X, y)
+    (certificate,) = model.certificates_
+    assert f"violation = {len(y) * certificate.violation:.3g} > 1e-08" in str(caught[0].message)
