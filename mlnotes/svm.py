@@ -3,8 +3,9 @@
 Of all hyperplanes that separate two classes one has the largest margin, and a convex quadratic
 program finds it. Its dual has one multiplier per sample, most of them 0, and sees the samples
 through their inner products alone, so that a kernel may take their place. Slack variables make
-room for classes that overlap. What solves the dual is an algorithm of two multipliers a step;
-and every solution comes with its certificate: a primal value, a dual value, and the gap between.
+room for classes that overlap. What solves the dual is an algorithm of two multipliers a step,
+with Newton steps on many where these are faster; and every solution comes with its certificate:
+a primal value, a dual value, and the gap between.
 
 Contents
     Hyperplanes             label, project, signed_distance, geometric_margin, canonical
@@ -17,10 +18,12 @@ Contents
     The dual problem        Dual, c_dual, nu_dual, fill, solve_dual, DualSolution
     Offset and certificate  offset_intervals, offsets, certify, Certificate
     SMO                     smo, SMOState, second_order, steepest, step_bounds, restrict,
-                            chunking, free_step, smo_with_free_steps, in_play, settle, solve,
-                            Solved
+                            chunking
+    Newton steps            free_step, smo_with_free_steps, settle, project_onto_sum
+    The central path        central_path, PathState
+    In passes               in_play, solve, Solved
     The primal              erm_objective, subgradient_descent, SubgradientState
-    Kernels                 KernelRows, kernel_matrix, kernel_parameters, kernel_score
+    Kernels                 kernel_parameters, LinearGram, KernelRows, kernel_matrix, kernel_score
     Estimators              SVC, NuSVC, L2SVC, LinearSVC
 
 Symbols
@@ -31,7 +34,7 @@ Symbols
     C      float     what a unit of slack costs; inf for the hard margin
     nu     float     of the nu machine; rho its margin before scaling
     alpha  (n,)      multipliers; Q_ij = y_i y_j x_i^T x_j
-    K      (n, n)    Gram matrix x_i^T x_j or k(x_i, x_j): an array, or `KernelRows`
+    K      (n, n)    Gram matrix x_i^T x_j or k(x_i, x_j): an array, `LinearGram` or `KernelRows`
     beta   (n,)      signed multipliers, beta_i = alpha_i y_i, so that w = sum_i beta_i x_i
     p      (n,)      linear term of the dual; the gradient is p - K beta
     r      (n,)      multipliers of xi >= 0
@@ -46,6 +49,7 @@ Notes: MLN "Optimal Hyperplane" to "v-SVM"; REP "Support Vector Machines", "Soft
 PRNN 7 to 13; ISML "SVM"; IRHD 8.
 """
 
+from functools import partial
 from itertools import combinations, pairwise
 from math import inf, sqrt
 from typing import NamedTuple
@@ -80,9 +84,10 @@ __all__ = [
     "squared_slack_margin", "nu_margin", "NuMachine", "Dual", "c_dual", "nu_dual", "fill",
     "solve_dual", "DualSolution", "offset_intervals", "offsets", "certify", "Certificate", "smo",
     "SMOState", "second_order", "steepest", "step_bounds", "restrict", "chunking", "free_step",
-    "smo_with_free_steps", "in_play", "settle", "solve", "Solved", "erm_objective",
-    "subgradient_descent", "SubgradientState", "KernelRows", "kernel_matrix", "kernel_parameters",
-    "kernel_score", "SVC", "NuSVC", "L2SVC", "LinearSVC",
+    "smo_with_free_steps", "settle", "project_onto_sum", "central_path", "PathState", "in_play",
+    "solve", "Solved", "erm_objective", "subgradient_descent", "SubgradientState",
+    "kernel_parameters", "LinearGram", "KernelRows", "kernel_matrix", "kernel_score", "SVC",
+    "NuSVC", "L2SVC", "LinearSVC",
 ]  # fmt: skip
 
 
@@ -876,38 +881,36 @@ def smo(K, dual, select=second_order, start=None):
 
     Claims: svm-71
     """
-    _, lower, upper, _, groups = dual
     beta, gradient, pair, objective, _ = _start(K, dual) if start is None else start
-    diagonal = K.diagonal().copy()  # side by side: read in every step
-    no_rise = np.where(beta < upper, 0.0, -inf)  # added to the gradient, they rule out
-    no_fall = np.where(beta > lower, 0.0, inf)  # what cannot rise or fall
+    lower, upper = dual.lower.tolist(), dual.upper.tolist()  # single numbers are faster in lists
+    diagonal, each = K.diagonal().copy(), K.diagonal().tolist()
+    no_rise = np.where(beta < dual.upper, 0.0, -inf)  # added to the gradient, they rule out
+    no_fall = np.where(beta > dual.lower, 0.0, inf)  # what cannot rise or fall
     excess, curvature = np.empty(len(beta)), np.empty(len(beta))
+    groups = [(g, excess[g], curvature[g], diagonal[g]) for g in dual.groups]
     while True:
-        risers = _pairs(K, diagonal, gradient, no_rise, no_fall, groups, excess, curvature)
-        yield SMOState(beta, gradient, pair, objective, float(excess[excess.argmax()]))
+        risers = _pairs(K, each, gradient, no_rise, no_fall, groups, excess, curvature)
+        yield SMOState(beta, gradient, pair, objective, excess.item(excess.argmax()))
         j = select(excess, curvature)
-        k = 0
-        while groups[k].stop <= j:
-            k += 1
-        i = risers[k]
-        room_i, room_j = upper[i] - beta[i], beta[j] - lower[j]
-        t = float(min(excess[j] / curvature[j], room_i, room_j))
-        after_i = upper[i] if t == room_i else beta[i] + t
-        after_j = lower[j] if t == room_j else beta[j] - t
-        if not excess[j] > 0 or (after_i == beta[i] and after_j == beta[j]):
+        i = next(i for i, (group, *_) in zip(risers, groups, strict=True) if j < group.stop)
+        beta_i, beta_j, g = beta.item(i), beta.item(j), excess.item(j)
+        room_i, room_j = upper[i] - beta_i, beta_j - lower[j]
+        t = min(g / curvature.item(j), room_i, room_j)
+        after_i = upper[i] if t == room_i else beta_i + t
+        after_j = lower[j] if t == room_j else beta_j - t
+        if not g > 0 or (after_i == beta_i and after_j == beta_j):
             return
         row = K[i]
-        eta = diagonal[i] + diagonal[j] - 2 * row[j]
-        objective += float(t * (excess[j] - t * eta / 2))
+        objective += t * (g - t * (each[i] + each[j] - 2 * row.item(j)) / 2)
         beta = beta.copy()
         beta[i], beta[j], pair = after_i, after_j, (i, j)
         change = row - K[j]
         change *= -t
         change += gradient
         gradient = change
-        for k in pair:
-            no_rise[k] = 0.0 if beta[k] < upper[k] else -inf
-            no_fall[k] = 0.0 if beta[k] > lower[k] else inf
+        for k, after in zip(pair, (after_i, after_j), strict=True):
+            no_rise[k] = 0.0 if after < upper[k] else -inf
+            no_fall[k] = 0.0 if after > lower[k] else inf
 
 
 def _start(K, dual):
@@ -917,17 +920,17 @@ def _start(K, dual):
     return SMOState(beta, dual.p - product, (), float(beta @ (dual.p - product / 2)), inf)
 
 
-def _pairs(K, diagonal, gradient, no_rise, no_fall, groups, excess, curvature):
+def _pairs(K, each, gradient, no_rise, no_fall, groups, excess, curvature):
     """Of each group its first multiplier i; for all j the excess and the curvature with it."""
     np.add(gradient, no_rise, out=excess)
-    risers = [group.start + int(excess[group].argmax()) for group in groups]
+    risers = [group.start + int(own.argmax()) for group, own, _, _ in groups]
+    bests = [excess.item(i) for i in risers]  # -inf if nothing of the group can rise
     np.add(gradient, no_fall, out=excess)
-    for i, group in zip(risers, groups, strict=True):
-        best = gradient[i] + no_rise[i]  # -inf if nothing of the group can rise
-        np.subtract(best, excess[group], out=excess[group])
-        np.multiply(K[i][group], -2.0, out=curvature[group])
-        curvature[group] += diagonal[group]
-        curvature[group] += diagonal[i]
+    for i, best, (group, own, bend, diagonal) in zip(risers, bests, groups, strict=True):
+        np.subtract(best, own, out=own)
+        np.multiply(K[i][group], -2.0, out=bend)
+        bend += diagonal
+        bend += each[i]
     np.maximum(curvature, FLAT, out=curvature)
     return risers
 
@@ -981,6 +984,10 @@ def chunking(K, dual, size, *, rng):
         state = SMOState(beta, gradient, tuple(chunk.tolist()), objective, inf)
 
 
+# ---------------------------------------------------------------------------------------
+# Newton steps on many multipliers
+# ---------------------------------------------------------------------------------------
+
 ROOM = 2**22  # entries of the rows of K that a free step may copy
 MOST = 40  # free multipliers that a step moves together where all are too many
 
@@ -1006,11 +1013,9 @@ def free_step(K, dual, state, most=MOST):
     F = np.flatnonzero(_is_free(dual, state.beta))
     if len(F) > most:
         F = F[np.linspace(0, len(F) - 1, MOST).astype(int)]
-    A = np.array([(group.start <= F) & (group.stop > F) for group in dual.groups], dtype=float)
-    rows, A = K[F], A[A.any(axis=1)]
+    rows, A = K[F], _sums(dual, F)
     K_FF, g = rows[:, F], _centred(state.gradient[F], A)
-    d = np.linalg.solve(_bordered(K_FF, A), np.append(g, np.zeros(len(A))))
-    d = _centred(d[: len(F)], A)
+    d, _ = _free_solution(K_FF, A, g, 0.0)
     slope, curvature = float(g @ d), float(d @ K_FF @ d)
     if not slope > ROUNDING**2 * abs(state.objective):
         return state
@@ -1048,7 +1053,7 @@ def _room(dual, beta, F, d):
 
 
 HIDDEN = 1e-14  # relative to K_ii |beta_i|, a violation that may be rounding error alone
-FEW, MANY = 64, 400  # steps of SMO before the free multipliers have their turn
+FEW, RARE = 64, 400  # steps of SMO before the free multipliers have their turn
 PATIENCE = 64  # times the work of a phase of SMO that free steps may take as long as they pay
 PER_STEP = 20.0  # passes over n numbers that a step of SMO makes
 DENSE = 10.0  # times as fast as in these passes are the operations that solve a system
@@ -1061,7 +1066,7 @@ def smo_with_free_steps(K, dual, start=None):
     When SMO has found out which multipliers are free, as few as d + 1 with a linear kernel, it
     still takes many steps to solve for these: pairs are then slower than all of them at once. As
     long as free steps raise the objective as much for their cost they come after every `FEW`
-    steps of SMO, and more of them every time; otherwise ever more rarely, up to `MANY`. All free
+    steps of SMO, and more of them every time; otherwise ever more rarely, up to `RARE`. All free
     multipliers take part if that costs no more than the steps since the last time and none of
     those last moved met its bound; or, whenever the steps are a quarter more, than an eighth of
     all so far.
@@ -1077,7 +1082,7 @@ def smo_with_free_steps(K, dual, start=None):
     """
     state, work = start, CALLS + PER_STEP * len(dual.p)
     noise = HIDDEN * np.abs(K.diagonal()).max()
-    phase, patience, total, large, uncut = FEW, 1, 0, FEW, True
+    phase, patience, uncut = max(FEW, len(dual.p) // 2), 1, True
     while True:
         began = None
         for steps, before in enumerate(smo(K, dual, start=state)):
@@ -1088,9 +1093,6 @@ def smo_with_free_steps(K, dual, start=None):
         else:
             return
         state, spent, budget = before, 0.0, phase * work / (1 if uncut else 8)
-        total += phase
-        if total >= large:
-            budget, large = max(phase * work, total * work / 8), 1.25 * total
         most = max(MOST, min(round((DENSE * budget) ** (1 / 3)), ROOM // len(dual.p)))
         while spent < patience * phase * work:
             after = free_step(K, dual, state, most)
@@ -1108,12 +1110,228 @@ def smo_with_free_steps(K, dual, start=None):
         if paid > (before.objective - began) / (phase * work) * spent:
             phase, patience = FEW, min(2 * patience, PATIENCE)
         else:
-            phase, patience = min(2 * phase, MANY), 1
+            phase, patience = min(2 * phase, RARE), 1
 
 
 def _cost(m, n):
     """Of a free step on m multipliers, in operations: the system, its rows, and the calls."""
     return m**3 / DENSE + 3 * m * n + 3 * CALLS
+
+
+SOLVES = 12  # after which `settle` gives up
+RIDGE, FALL = 0.3, 3.0  # the first ridge of `settle`, relative to K_ii; its fall at each solve
+CALM = 0.12  # the share of the free multipliers that may change where no ridge is needed
+
+
+def settle(K, dual, state, tol):
+    """Newton's method on the free multipliers, which it guesses: as a rule the optimum, if near.
+
+    Were it known which multipliers F are free at the optimum, one system would give them, and the
+    offsets b of the groups:
+
+        [K_FF + delta I  A^T] [d]   [g_F]
+        [A               0  ] [b] = [ 0 ],   delta = 0,   A the rows that sum the groups,
+
+    d what is missing of beta_F and g the gradient p - K beta. Those that are free now, or else
+    all, are the guess. What leaves its box then is set to the bound; what is at a bound, and
+    would raise the objective inside, is made free; and again. With delta = 0 that may go round
+    for ever. A ridge delta > 0 holds beta back: it falls from solve to solve, and is dropped as
+    soon as hardly any multiplier changes.
+
+    Returns: a `SMOState`, of a violation of at most `tol` or the best there was; the same if
+    nothing was gained.
+
+    >>> K, dual = np.array([[1.0, -1.0], [-1.0, 1.0]]), c_dual(np.array([1.0, -1.0]), C=2.0)
+    >>> state = SMOState(np.array([0.1, -0.1]), np.array([0.8, -0.8]), (), 0.18, 1.6)
+    >>> settle(K, dual, state, tol=1e-9).beta.round(6)
+    array([ 0.5, -0.5])
+    """
+    free, best = _is_free(dual, state.beta), state
+    free |= not free.any()
+    least = ROUNDING * np.abs(dual.p).max(initial=0.0)
+    ridge = RIDGE * np.abs(K.diagonal()).max()
+    for _ in range(SOLVES):
+        F = np.flatnonzero(free)
+        K_FF, A = _block(K, F), _sums(dual, F)
+        if K_FF is None or len(A) < len(dual.groups):
+            break
+        d, b = _free_solution(K_FF, A, state.gradient[F], ridge)
+        target = state.beta.copy()
+        target[F] += d
+        beta = _feasible(dual, target, free)
+        inside = free & _is_free(dual, beta)
+        moved = K @ np.stack([target - state.beta, beta - state.beta], axis=1)
+        pull = state.gradient - moved[:, 0]
+        for group, offset in zip(dual.groups, b, strict=True):
+            pull[group] -= offset
+        inward = np.where(target == dual.lower, pull > least, pull < -least) & ~free
+        gradient = state.gradient - moved[:, 1]
+        objective, before = float(beta @ (dual.p + gradient) / 2), state.violation
+        violation = _violation(dual, beta, gradient)
+        state = SMOState(beta, gradient, tuple(F.tolist()), objective, violation)
+        best = max(best, state, key=lambda state: state.objective)
+        changes = np.count_nonzero(free & ~inside) + np.count_nonzero(inward)
+        if ridge == 0 and violation <= tol:
+            return state
+        if ridge == 0 and changes == 0 and violation >= before:
+            break  # what is left is rounding
+        ridge = ridge / FALL if changes > CALM * len(F) else 0.0
+        free = inside | inward
+    return best
+
+
+def _sums(dual, F):
+    """The rows that sum the multipliers F by groups, of the groups that have some."""
+    A = np.array([(group.start <= F) & (group.stop > F) for group in dual.groups], dtype=float)
+    return A[A.any(axis=1)]
+
+
+def _free_solution(K_FF, A, g, ridge):
+    """d and b of the system that a Newton step on free multipliers solves."""
+    system = _bordered(K_FF, A)
+    system.flat[: len(g) * len(system) : len(system) + 1] += ridge
+    solution = np.linalg.solve(system, np.append(_centred(g, A), np.zeros(len(A))))
+    b = A @ g / A.sum(axis=1)
+    return _centred(solution[: len(g)], A), b + solution[len(g) :]
+
+
+def _feasible(dual, beta, free):
+    """The nearest point whose sums are those of the start, only the `free` ones moved."""
+    beta = beta.copy()
+    for group in dual.groups:
+        F = group.start + np.flatnonzero(free[group])
+        if not len(F):
+            continue
+        total = dual.start[group].sum() - (beta[group].sum() - beta[F].sum())
+        beta[F] = project_onto_sum(beta[F], dual.lower[F], dual.upper[F], total)
+    return beta
+
+
+def project_onto_sum(x, lower, upper, total):
+    """The nearest point to x (m,) in a box, of those whose sum is `total`: x + t, cut at the box.
+
+    The sum rises with t from that of `lower` to that of `upper`, along straight pieces that end
+    where an entry begins or ceases to move.
+
+    Returns: (m,).
+
+    >>> project_onto_sum(np.array([0.0, 2.0, 9.0]), np.zeros(3), np.full(3, 3.0), total=7.0)
+    array([1., 3., 3.])
+    """
+    ends = np.concatenate([lower - x, upper - x])
+    order = np.argsort(ends)
+    ends, moving = ends[order], np.repeat([1.0, -1.0], len(x))[order].cumsum()
+    sums = lower.sum() + np.append(0.0, np.cumsum(moving[:-1] * np.diff(ends)))
+    return np.clip(x + np.interp(total, sums, ends), lower, upper)
+
+
+# ---------------------------------------------------------------------------------------
+# The central path: linear kernels
+# ---------------------------------------------------------------------------------------
+
+INTERIOR = 0.01  # of the way to where all have the same share of their box, the least
+STEP = 0.99  # of the way to the nearest bound that a step on the central path goes
+SIDES = np.array([[1.0], [-1.0]])  # of a step: how the room to the bounds changes with it
+
+
+class PathState(NamedTuple):
+    """`central_path` after a step."""
+
+    beta: np.ndarray  # (n,), strictly inside its box
+    offsets: np.ndarray  # (groups,)
+    room: np.ndarray  # (2, n): beta - lower, upper - beta
+    multipliers: np.ndarray  # (2, n), positive, of the two bounds
+    objective: float  # of the dual
+    gap: float  # the sum of room times multipliers, by which the optimum may be better
+
+
+def central_path(X, ridge, dual):
+    """The interior point method for K = X X^T + ridge I, in O(n d^2) a step: K is not formed.
+
+    With multipliers z >= 0 of the lower and z' >= 0 of the upper bounds, and w = X^T beta, beta
+    is optimal where
+
+        p - ridge beta - X w - A^T b + z - z' = 0,   z (beta - lower) = z' (upper - beta) = mu
+
+    for mu = 0, A the rows that sum the groups. The path to there is followed by Newton's method
+    as mu falls, by what a predictor says, as in `optimization.interior_point`. z, z' and beta meet
+    in diagonal matrices only. So the system of a step is one for w and the offsets b:
+
+        (M^T D^-1 M + I_w) d = M^T D^-1 r,   M = [X  A^T],
+        D = ridge + z / (beta - lower) + z' / (upper - beta),   step of beta = D^-1 (r - M d),
+
+    r what is missing of the first equation once the other two are put into it.
+
+    Yields: `PathState`, the start included: the best beta on the way from that of `dual` to where
+    all of a group have the same share of their box. It ends where the gap falls no more.
+
+    >>> X, y = np.array([[1.0], [-1.0]]), np.array([1.0, -1.0])
+    >>> for _, state in zip(range(12), central_path(X, 0.0, c_dual(y, C=2.0))):
+    ...     last = state
+    >>> last.beta.round(6), last.offsets.round(6)
+    (array([ 0.5, -0.5]), array([0.]))
+    """
+    A = _sums(dual, np.arange(len(dual.p)))
+    M, own = np.hstack([X, A.T]), np.append(np.ones(X.shape[1]), np.zeros(len(A)))
+    beta = _inner_point(X, ridge, dual, A)
+    gradient = dual.p - X @ (X.T @ beta) - ridge * beta
+    b = A @ gradient / A.sum(axis=1)
+    rest = gradient - b @ A
+    z = np.maximum(-SIDES * rest, 0.0) + (np.abs(rest).mean() or 1.0)
+    room = SIDES * (beta - np.stack([dual.lower, dual.upper]))
+    products, gap = z * room, inf
+    while (room > 0).all() and (z > 0).all() and products.sum() < gap:
+        objective, gap = float(beta @ (dual.p + gradient) / 2), float(products.sum())
+        yield PathState(beta, b, room, z, objective, gap)
+        D = ridge + (z / room).sum(axis=0)
+        scaled = M / D[:, None]
+        system = M.T @ scaled
+        system.flat[:: len(own) + 1] += own
+        rest = gradient - b @ A + z[0] - z[1]
+        towards = partial(_path_step, M, D, scaled, system, rest, room, z)
+        step, _, change = towards(-products)
+        t = _reach(room, SIDES * step, z, change)
+        left = ((z + t * change) * (room + t * SIDES * step)).mean() / products.mean()
+        aim = left**3 * products.mean()
+        step, d, change = towards(aim - products - change * SIDES * step)
+        t = STEP * _reach(room, SIDES * step, z, change)
+        beta, b, z = beta + t * step, b + t * d[X.shape[1] :], z + t * change
+        gradient = dual.p - X @ (X.T @ beta) - ridge * beta
+        room = SIDES * (beta - np.stack([dual.lower, dual.upper]))
+        products = z * room
+
+
+def _share(dual, A):
+    """Of each group how far its sum is on the way from the least to the most."""
+    return A @ (dual.start - dual.lower) / (A @ (dual.upper - dual.lower))
+
+
+def _inner_point(X, ridge, dual, A):
+    """The best beta on the way from the start to where all of a group have a share of their box."""
+    way = dual.lower + (_share(dual, A) @ A) * (dual.upper - dual.lower) - dual.start
+    score = X.T @ way
+    slope = way @ (dual.p - ridge * dual.start) - score @ (X.T @ dual.start)
+    curvature = score @ score + ridge * way @ way
+    t = slope / curvature if curvature > 0 else 1.0
+    return dual.start + np.clip(t, INTERIOR, 1.0) * way
+
+
+def _path_step(M, D, scaled, system, rest, room, z, aim):
+    """The steps of beta, (w, b) and z for which the products of z and the room change by `aim`."""
+    r = rest + (SIDES * aim / room).sum(axis=0)
+    d = np.linalg.solve(system, r @ scaled)
+    step = (r - M @ d) / D
+    return step, d, (aim - z * SIDES * step) / room
+
+
+def _reach(room, change, z, change_z):
+    """The largest t <= 1 for which room + t change and z + t change_z are not negative."""
+    return 1.0 / max(1.0, -float((change / room).min()), -float((change_z / z).min()))
+
+
+# ---------------------------------------------------------------------------------------
+# In passes
+# ---------------------------------------------------------------------------------------
 
 
 def in_play(gradient, dual, beta, margin=0.0):
@@ -1138,65 +1356,12 @@ def in_play(gradient, dual, beta, margin=0.0):
     return np.flatnonzero(moves)
 
 
-SOLVES = 5  # after which `settle` gives up
-
-
-def settle(K, dual):
-    """The optimum of a `Dual` by Newton's method, if its start is near: else None.
-
-    Were it known which multipliers F are free at the optimum, one system would give them, and the
-    offsets b of the groups:
-
-        [K_FF  A^T] [beta_F]   [p_F - K_FB beta_B]
-        [A      0 ] [b     ] = [what is left of the sums],   A the rows that sum the groups.
-
-    Those that are free now, or else all, are the guess. What leaves its box then is set to the
-    bound; what is at a bound, and would raise the objective inside, is made free; and again. Where
-    it comes to rest is the optimum. Far from there it may go round for ever.
-
-    Returns: (n,) or None.
-
-    >>> K, dual = np.array([[1.0, -1.0], [-1.0, 1.0]]), c_dual(np.array([1.0, -1.0]), C=2.0)
-    >>> settle(K, dual._replace(start=np.array([0.1, -0.1]))).round(6)
-    array([ 0.5, -0.5])
-    """
-    A = np.zeros((len(dual.groups), len(dual.p)))
-    for row, group in zip(A, dual.groups, strict=True):
-        row[group] = 1.0
-    beta, total = dual.start, A @ dual.start
-    free = _is_free(dual, beta)
-    free |= not free.any()
-    least = ROUNDING * np.abs(dual.p).max(initial=0.0)
-    for _ in range(SOLVES):
-        if not A[:, free].any(axis=1).all():
-            return None
-        beta, b = _solve_free(K, dual, A, total, np.where(free, 0.0, beta), free)
-        beyond = free & ((beta < dual.lower) | (beta > dual.upper))
-        pull = dual.p - K @ beta - b @ A
-        inward = np.where(beta == dual.lower, pull > least, pull < -least) & ~free
-        if not (beyond.any() or inward.any()):
-            return beta
-        beta = np.clip(beta, dual.lower, dual.upper)
-        free = (free & ~beyond) | inward
-    return None
-
-
-def _solve_free(K, dual, A, total, fixed, free):
-    """beta with the free ones where the objective is best, given the others; and the offsets."""
-    F = np.flatnonzero(free)
-    A_F = A[:, F]
-    right = np.concatenate([dual.p[F] - (K @ fixed)[F], total - A @ fixed])
-    solution = np.linalg.solve(_bordered(K[np.ix_(F, F)], A_F), right)
-    beta = fixed.copy()
-    beta[F] = solution[: len(F)]
-    beta[F] += ((total - A @ beta) / A_F.sum(axis=1)) @ A_F  # rounding
-    return beta, solution[len(F) :]
-
-
 LARGE = 200  # multipliers from which on it pays to leave some out
 SHARE = 0.75  # of all, in play, above which a matrix of their own does not pay
-NARROW, PASSES = 10.0, 12  # the violation falls so many times in a pass; the most passes
-LATE, WIDE = 0.1, 3.0  # when `settle` may help: the share of the first violation; its margin
+NARROW, PASSES = 10.0, 24  # the violation falls so many times in a pass; the most passes
+LATE = 0.1  # the share of the first violation where `settle` may help; then that of the last try
+CLOSE = 1e-4  # of what tol times the boxes is, the gap where `central_path` is left
+ALONG = 100  # the most steps on it; who allows no more gets those of SMO, which never lose
 
 
 class Solved(NamedTuple):
@@ -1214,12 +1379,15 @@ class Solved(NamedTuple):
 def solve(K, dual, tol, max_iter):
     """The optimum of a `Dual`, to a violation of at most `tol`, with its certificate.
 
-    Soon most multipliers are at the bound where they will end, and SMO need not look at them. So,
-    of a large problem, each pass takes those `in_play` alone, until their violation is a tenth of
-    what it was; then the gradient, computed afresh, tells for all of them which are. Late passes
-    `settle` in one step, where that costs no more than all before. There are `max_iter` steps, a
-    settlement being one; -1 stands for 10^7, or 100 n if that is more. With a C of inf SMO also
-    stops when the classes are as close as rounding tells: nothing separates them then.
+    It goes in passes, and after each the gradient is computed afresh. The first pass of a
+    `LinearGram` follows the `central_path`, which leaves little to do. All others are SMO, until
+    the violation is a tenth of what it was; of a large problem on those `in_play` alone, since
+    soon most multipliers are at the bound where they will end. Whenever the violation has fallen
+    that far a pass may be to `settle`, if it costs no more than the steps so far and some to come.
+
+    There are `max_iter` steps, a settlement being one; -1 stands for 10^7, or 100 n if that is
+    more. With a C of inf SMO also stops when the classes are as close as rounding tells: nothing
+    separates them then.
 
     Returns: a `Solved`; it has converged if the certificate says so.
 
@@ -1229,19 +1397,29 @@ def solve(K, dual, tol, max_iter):
     (array([ 0.5, -0.5]), 0.0, True)
     """
     left = max(10**7, 100 * len(dual.p)) if max_iter == -1 else max_iter
-    state, first = _start(K, dual), None
-    history = [state.objective]
-    for _ in range(PASSES):
-        violation = _violation(dual, state)
+    state = _start(K, dual)
+    history, near = [state.objective], LATE * _violation(dual, state.beta, state.gradient)
+    for k in range(PASSES):
+        violation = _violation(dual, state.beta, state.gradient)
         if violation <= tol or left == 0:
             break
-        first = first or violation
-        end, rises = _pass(K, dual, state, violation, first, tol, left, len(history))
+        if k == 0 and left > ALONG and _has_path(K, dual):
+            beta, rises = _path_pass(K, dual, state, tol)
+            near = inf
+        else:
+            after = state
+            if violation <= near and _worth(K, dual, state, len(history)):
+                after = settle(K, dual, state, tol)
+                near = LATE * violation if after is not state else 0.0
+            beta, rises = after.beta, [after.objective - state.objective]
+            if after is state:
+                beta, rises = _smo_pass(K, dual, state, max(tol, violation / NARROW), left)
         if not len(rises):
             break
-        history.extend(history[-1] + np.cumsum(rises))
-        left, dual = left - len(rises), dual._replace(start=end)
+        left, dual = left - len(rises), dual._replace(start=beta)
         state = _start(K, dual)
+        history.extend(history[-1] + np.cumsum(rises))
+        history[-1] = state.objective
     certificate = _certified(dual, state.beta, state.gradient)
     state = state._replace(violation=certificate.violation)
     converged = bool(certificate.violation <= tol)
@@ -1249,51 +1427,80 @@ def solve(K, dual, tol, max_iter):
     return Solved(run, certificate)
 
 
-def _violation(dual, state):
+def _violation(dual, beta, gradient):
     """How far the ends of `offset_intervals` are swapped."""
-    low, high = offset_intervals(state.gradient, dual, state.beta).T
+    low, high = offset_intervals(gradient, dual, beta).T
     return float((low - high).max())
 
 
-def _pass(K, dual, state, violation, first, tol, left, steps):
-    """beta after a pass, and what the objective rose by with each of its steps."""
-    n, bounded = len(dual.p), np.isfinite(dual.upper - dual.lower).all()
-    if n < LARGE or not bounded:
-        return _smo_pass(K, dual, tol, left, state)
-    goal, near = max(tol, violation / NARROW), violation <= LATE * first
-    margin = goal * (WIDE if near else 1.0)
-    chunk = in_play(state.gradient, dual, state.beta, margin)
-    chunk, K_chunk = _block(K, chunk) if len(chunk) <= SHARE * n else (np.arange(n), K)
-    if not isinstance(K_chunk, np.ndarray):
-        return _smo_pass(K, dual, goal, left, state)
+def _is_bounded(dual):
+    """Whether every box is finite."""
+    return bool(np.isfinite(dual.upper - dual.lower).all())
+
+
+def _has_path(K, dual):
+    """Whether `central_path` is for this K: the sums together 0, and each with a choice."""
+    if isinstance(K, np.ndarray) or K.factor() is None or not _is_bounded(dual):
+        return False
+    A = _sums(dual, np.arange(len(dual.p)))
+    share, size = _share(dual, A), (dual.upper - dual.lower).sum()
+    choice = (share > ROUNDING) & (share < 1 - ROUNDING)
+    return bool(choice.all() and abs(dual.start.sum()) <= ROUNDING * size)
+
+
+def _path_pass(K, dual, state, tol):
+    """beta where `central_path` ends, and what the objective rose by with each of its steps.
+
+    On its bound is what is nearer to it than its multiplier is to 0. If the others cannot make up
+    the sums, beta stays inside.
+    """
+    goal = CLOSE * tol * (dual.upper - dual.lower).sum()
+    X, ridge = K.factor()
+    states = central_path(X - X.mean(axis=0), ridge, dual)  # the sum of beta is 0
+    run = iterate(states, "gap", goal, ALONG)
+    low, high = run.state.room < run.state.multipliers
+    beta = np.where(low, dual.lower, np.where(high, dual.upper, run.state.beta))
+    beta = _feasible(dual, beta, ~(low | high))
+    A = _sums(dual, np.arange(len(beta)))
+    exact = np.abs(A @ (beta - dual.start)) <= ROUNDING * (A @ (dual.upper - dual.lower))
+    rises = np.diff(np.append(state.objective, run.history))
+    return beta if exact.all() else run.state.beta, rises
+
+
+def _worth(K, dual, state, steps):
+    """Whether to `settle` costs no more than the steps so far and as many as may be in play."""
+    n, m = len(dual.p), len(in_play(state.gradient, dual, state.beta))
+    in_memory = isinstance(K, np.ndarray) or K.block(np.arange(1)) is not None
+    affordable = m**3 / DENSE <= (steps + m) * (CALLS + PER_STEP * n)
+    return in_memory and affordable and _is_bounded(dual)
+
+
+def _smo_pass(K, dual, state, goal, left):
+    """beta after SMO, if it pays on what is in play alone, and what every step raised."""
+    n, chunk, K_chunk = len(dual.p), (), None
+    if n >= LARGE and _is_bounded(dual):
+        chunk = in_play(state.gradient, dual, state.beta, goal)
+        K_chunk = _block(K, chunk) if len(chunk) <= SHARE * n else None
+    if K_chunk is None:
+        return _smo_until(K, dual, goal, left, state)
     part = restrict(state.gradient, dual, state.beta, chunk, K_chunk)
-    affordable = len(chunk) ** 3 / DENSE <= steps * (CALLS + PER_STEP * n)
-    end = settle(K_chunk, part) if near and affordable else None
-    rise = -1.0 if end is None else _rise(K_chunk, part, end)
-    end, rises = (end, [rise]) if rise > 0 else _smo_pass(K_chunk, part, goal, left)
     beta = state.beta.copy()
-    beta[chunk] = end
+    beta[chunk], rises = _smo_until(K_chunk, part, goal, left)
     return beta, rises
 
 
-def _smo_pass(K, dual, tol, left, start=None):
-    """beta and the rises of SMO, until the violation is `tol`."""
+def _smo_until(K, dual, goal, left, start=None):
+    """beta and the rises of SMO, until the violation is at the goal."""
     states = smo_with_free_steps(K, dual, start)
-    if not np.isfinite(dual.upper - dual.lower).all():
+    if not _is_bounded(dual):
         states = _while_apart(states, dual, K.diagonal().max())
-    run = iterate(states, "violation", tol, left)
+    run = iterate(states, "violation", goal, left)
     return run.state.beta, np.diff(run.history)
 
 
 def _block(K, chunk):
-    """The chunk, and its rows and columns of K, None if that is not in memory."""
-    return chunk, K[np.ix_(chunk, chunk)] if isinstance(K, np.ndarray) else K.block(chunk)
-
-
-def _rise(K, dual, end):
-    """How much larger the objective is at the end than at the start."""
-    step = end - dual.start
-    return float(step @ (dual.p - K @ (dual.start + step / 2)))
+    """The rows and columns of K of a chunk; None if they are not in memory."""
+    return K[np.ix_(chunk, chunk)] if isinstance(K, np.ndarray) else K.block(chunk)
 
 
 def _while_apart(states, dual, largest):
@@ -1373,6 +1580,7 @@ def subgradient_descent(X, y, C):
 BLOCK = 2**20  # entries of a kernel matrix that are computed at a time
 SMALL = 64  # samples whose Gram matrix is computed for its diagonal
 MEBIBYTE = 2**20
+MANY, THIN = 500, 4  # samples, and samples for a feature, for which X X^T is not formed
 
 
 def kernel_parameters(X, kernel="rbf", gamma="scale", degree=3, coef0=0.0):
@@ -1395,6 +1603,42 @@ def kernel_parameters(X, kernel="rbf", gamma="scale", degree=3, coef0=0.0):
     check_number("degree", degree, at_least=1, integer=True)
     check_number("coef0", coef0, at_least=-inf if kernel == "sigmoid" else 0)
     return {"kernel": kernel, "gamma": gamma, "degree": degree, "coef0": coef0}
+
+
+class LinearGram:
+    """The Gram matrix X X^T + ridge I, of which X alone is in memory. For SMO it is an array.
+
+    >>> K = LinearGram(np.array([[1.0], [2.0]]))
+    >>> K[1], K.diagonal(), K @ np.array([1.0, 1.0])
+    (array([2., 4.]), array([1., 4.]), array([3., 6.]))
+    """
+
+    def __init__(self, X, ridge=0.0):
+        self.X, self.ridge, self.own = X, ridge, squared_norms(X) + ridge
+
+    def __getitem__(self, i):
+        """Row i (n,), or the rows of an array of indices."""
+        rows = self.X[i] @ self.X.T
+        own = (np.arange(len(i)), i) if np.ndim(i) else i
+        rows[own] += self.ridge
+        return rows
+
+    def block(self, chunk):
+        """The rows and columns of a chunk."""
+        X = self.X[chunk]
+        return X @ X.T + self.ridge * np.eye(len(chunk))
+
+    def factor(self):
+        """X and the ridge."""
+        return self.X, self.ridge
+
+    def diagonal(self):
+        """||x_i||^2 + ridge: (n,)."""
+        return self.own
+
+    def __matmul__(self, beta):
+        """K beta, of one (n,) or several (n, k)."""
+        return self.X @ (self.X.T @ beta) + self.ridge * beta
 
 
 class KernelRows:
@@ -1445,6 +1689,10 @@ class KernelRows:
         """None: the entries of the chunk are not all in memory."""
         return None
 
+    def factor(self):
+        """None: there may be none."""
+        return None
+
     def diagonal(self):
         """k(x_i, x_i): (n,)."""
         return self.own
@@ -1455,10 +1703,12 @@ class KernelRows:
         return kernel_score(self.X, self.X[S], beta[S], self.how) + self.ridge * beta
 
 
-def kernel_matrix(X, how, megabytes, ridge=0.0):
+def kernel_matrix(X, how, megabytes, ridge=0.0, bounded=True):
     """The Gram matrix of X, whole if it fits into so many `megabytes`, else as `KernelRows`.
 
-    `how` is what `kernel_parameters` returns; `ridge` is added to the diagonal.
+    That of many samples of few features with the linear kernel is a `LinearGram`, if the
+    multipliers are `bounded`. `how` is what `kernel_parameters` returns; `ridge` is added to the
+    diagonal.
 
     Raises: ValueError if k(x, z) overflows.
 
@@ -1468,7 +1718,10 @@ def kernel_matrix(X, how, megabytes, ridge=0.0):
     """
     row_size = 8 * len(X)
     with np.errstate(over="ignore", invalid="ignore"):
-        if row_size * len(X) > megabytes * MEBIBYTE:
+        if bounded and how["kernel"] == "linear" and len(X) >= max(MANY, THIN * X.shape[1]):
+            K = LinearGram(X, ridge)
+            finite = np.isfinite(K.diagonal()).all()
+        elif row_size * len(X) > megabytes * MEBIBYTE:
             K = KernelRows(X, how, int(megabytes * MEBIBYTE / row_size), ridge)
             finite = np.isfinite(K.diagonal()).all()
         else:
@@ -1534,7 +1787,7 @@ class _OneVersusOne(Classifier):
     def _problems(self, X, how, parts):
         """Of each pair of classes its samples, their signs and their Gram matrix."""
         X, ends = X[np.concatenate(parts)], np.cumsum([0, *map(len, parts)])
-        whole = kernel_matrix(X, how, self.cache_size, self._ridge())
+        whole = self._gram(X, how)
         places = [slice(*both) for both in pairwise(ends)]
         for (p, a), (q, b) in combinations(zip(parts, places, strict=True), 2):
             if len(parts) == 2:
@@ -1544,7 +1797,7 @@ class _OneVersusOne(Classifier):
                 K[:n, :n], K[:n, n:] = whole[a, a], whole[a, b]
                 K[n:, :n], K[n:, n:] = whole[b, a], whole[b, b]
             else:
-                K = kernel_matrix(np.vstack([X[a], X[b]]), how, self.cache_size, self._ridge())
+                K = self._gram(np.vstack([X[a], X[b]]), how)
             yield np.concatenate([p, q]), np.repeat([1.0, -1.0], [len(p), len(q)]), K
 
     def _check_numbers(self):
@@ -1556,6 +1809,12 @@ class _OneVersusOne(Classifier):
 
     def _kernel(self, X):
         return kernel_parameters(X, self.kernel, self.gamma, self.degree, self.coef0)
+
+    def _gram(self, X, how):
+        return kernel_matrix(X, how, self.cache_size, self._ridge(), self._is_bounded())
+
+    def _is_bounded(self):
+        return True
 
     def _ridge(self):
         return 0.0
@@ -1677,6 +1936,9 @@ class SVC(_OneVersusOne):
         self.cache_size = cache_size
         self.max_iter = max_iter
         self.decision_function_shape = decision_function_shape
+
+    def _is_bounded(self):
+        return self.C != inf
 
     def _check_numbers(self):
         check_number("C", self.C, above=0)

@@ -686,9 +686,17 @@ class Doubled:
 
     def block(self, chunk):
         """The rows and columns of a chunk; None if they are more than K, or K is not in memory."""
+        if len(chunk) > self.n:
+            return None
         own = chunk % self.n
-        here = isinstance(self.K, np.ndarray) and len(chunk) <= self.n
-        return self.K[np.ix_(own, own)] if here else None
+        return self.K[np.ix_(own, own)] if isinstance(self.K, np.ndarray) else self.K.block(own)
+
+    def factor(self):
+        """[X, X] if K is X X^T, and a ridge of 0; else None."""
+        factor = None if isinstance(self.K, np.ndarray) else self.K.factor()
+        if factor is None or factor[1] > 0:
+            return None
+        return np.vstack([factor[0], factor[0]]), 0.0
 
     def diagonal(self):
         """K_ii, twice: (2n,)."""
@@ -696,8 +704,9 @@ class Doubled:
 
     def __matmul__(self, stacked):
         """K beta, twice: (2n,)."""
-        beta = stacked.reshape(2, -1).sum(axis=0)
-        return np.tile(self.K @ beta if beta.any() else np.zeros(self.n), 2)
+        beta = stacked[: self.n] + stacked[self.n :]
+        product = self.K @ beta if beta.any() else np.zeros_like(beta)
+        return np.concatenate([product, product])
 
 
 # ---------------------------------------------------------------------------------------
@@ -716,7 +725,8 @@ class _Tube(Regressor):
         y = check_targets(y, len(samples))
         weights = check_weights(sample_weight, len(samples))
         counted = np.flatnonzero(weights)
-        K = kernel_matrix(samples[counted], how, self.cache_size, self._ridge())
+        bounded = self.C != inf
+        K = kernel_matrix(samples[counted], how, self.cache_size, self._ridge(), bounded)
         solved = self._solve(K, y[counted], weights[counted])
         self._record(solved.run, "violation", self.tol)
         self.certificate_ = solved.certificate
