@@ -1119,7 +1119,8 @@ def _cost(m, n):
 
 
 SOLVES = 12  # after which `settle` gives up
-RIDGE, FALL = 0.3, 3.0  # the first ridge of `settle`, relative to K_ii; its fall at each solve
+GATHER = 2**26  # entries of the rows of K that it may copy
+RIDGE, FALL = 0.1, 3.0  # the first ridge of `settle`, relative to K_ii; its fall at each solve
 CALM = 0.12  # the share of the free multipliers that may change where no ridge is needed
 
 
@@ -1152,20 +1153,19 @@ def settle(K, dual, state, tol):
     ridge = RIDGE * np.abs(K.diagonal()).max()
     for _ in range(SOLVES):
         F = np.flatnonzero(free)
-        K_FF, A = _block(K, F), _sums(dual, F)
-        if K_FF is None or len(A) < len(dual.groups):
+        A = _sums(dual, F)
+        if len(A) < len(dual.groups) or len(F) * len(free) > GATHER:
             break
-        d, b = _free_solution(K_FF, A, state.gradient[F], ridge)
-        target = state.beta.copy()
+        rows, target = K[F], state.beta.copy()
+        d, b = _free_solution(rows[:, F], A, state.gradient[F], ridge)
         target[F] += d
         beta = _feasible(dual, target, free)
         inside = free & _is_free(dual, beta)
-        moved = K @ np.stack([target - state.beta, beta - state.beta], axis=1)
-        pull = state.gradient - moved[:, 0]
+        change, moved = np.stack([d, beta[F] - state.beta[F]]) @ rows
+        pull, gradient = state.gradient - change, state.gradient - moved
         for group, offset in zip(dual.groups, b, strict=True):
             pull[group] -= offset
         inward = np.where(target == dual.lower, pull > least, pull < -least) & ~free
-        gradient = state.gradient - moved[:, 1]
         objective, before = float(beta @ (dual.p + gradient) / 2), state.violation
         violation = _violation(dual, beta, gradient)
         state = SMOState(beta, gradient, tuple(F.tolist()), objective, violation)
@@ -1222,7 +1222,10 @@ def project_onto_sum(x, lower, upper, total):
     order = np.argsort(ends)
     ends, moving = ends[order], np.repeat([1.0, -1.0], len(x))[order].cumsum()
     sums = lower.sum() + np.append(0.0, np.cumsum(moving[:-1] * np.diff(ends)))
-    return np.clip(x + np.interp(total, sums, ends), lower, upper)
+    nearest = np.clip(x + np.interp(total, sums, ends), lower, upper)
+    inside = (nearest > lower) & (nearest < upper)
+    rounding = (total - nearest.sum()) / max(1, np.count_nonzero(inside))
+    return np.clip(nearest + np.where(inside, rounding, 0.0), lower, upper)
 
 
 # ---------------------------------------------------------------------------------------
@@ -1358,8 +1361,8 @@ def in_play(gradient, dual, beta, margin=0.0):
 
 LARGE = 200  # multipliers from which on it pays to leave some out
 SHARE = 0.75  # of all, in play, above which a matrix of their own does not pay
-NARROW, PASSES = 10.0, 24  # the violation falls so many times in a pass; the most passes
-LATE = 0.1  # the share of the first violation where `settle` may help; then that of the last try
+NARROW, PASSES = 20.0, 24  # the violation falls so many times in a pass; the most passes
+LATE = 0.05  # the share of the first violation where `settle` may help; then that of the last try
 CLOSE = 1e-4  # of what tol times the boxes is, the gap where `central_path` is left
 ALONG = 100  # the most steps on it; who allows no more gets those of SMO, which never lose
 
@@ -1381,7 +1384,7 @@ def solve(K, dual, tol, max_iter):
 
     It goes in passes, and after each the gradient is computed afresh. The first pass of a
     `LinearGram` follows the `central_path`, which leaves little to do. All others are SMO, until
-    the violation is a tenth of what it was; of a large problem on those `in_play` alone, since
+    the violation is a 20th of what it was; of a large problem on those `in_play` alone, since
     soon most multipliers are at the bound where they will end. Whenever the violation has fallen
     that far a pass may be to `settle`, if it costs no more than the steps so far and some to come.
 
