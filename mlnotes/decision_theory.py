@@ -7,7 +7,8 @@ from what x tells about y; and what they lose on average, nobody can do without.
 Contents
     Losses                  task_type, zero_one, margin_zero_one, squared, absolute,
                             empirical_risk, estimate, Estimate
-    Bayes' formula          check_prior, log_joint, log_evidence, posterior
+    Bayes' formula          check_prior, chosen_prior, log_joint, log_evidence, check_possible,
+                            log_posterior, posterior
     The Bayes classifier    bayes_classify, likelihood_ratio_rule, normal_log_odds,
                             normal_bayes_error
     Probability of error    product_rule, decision_regions, error_probability, conditional_error,
@@ -35,7 +36,7 @@ Symbols
     L       (m, K)      loss L[a, k] of action a where the class is k
     a       (n,)        actions a(x_i), numbers of rows of L
     mu      (2, d)      means of two normal classes; Sigma (d, d): their common covariance
-    joint   (k_y, k_x)  table of Pr(Y = y_i, X = x_j)
+    joint   (k_y, k_x)  table of Pr(Y = y_i, X = x_j); in Bayes' formula (n, K), ln p(x_i, k)
     p       (k,)        weights of atoms, or probabilities of winning
     c       float       a constant to predict, or a cost
     rng     Generator   source of random numbers
@@ -68,14 +69,14 @@ from mlnotes.probability import (
 
 __all__ = [
     "task_type", "zero_one", "margin_zero_one", "squared", "absolute", "empirical_risk",
-    "estimate", "Estimate", "check_prior", "log_joint", "log_evidence", "posterior",
-    "bayes_classify", "likelihood_ratio_rule", "normal_log_odds", "normal_bayes_error",
-    "product_rule", "decision_regions", "error_probability", "conditional_error", "bayes_error",
-    "excess_error", "zero_one_matrix", "with_reject", "conditional_risk", "bayes_action",
-    "total_risk", "Cut", "cut_errors", "best_cut", "cut_rule", "expected_prediction_error",
-    "conditional_mean", "conditional_variance", "weighted_median", "conditional_median",
-    "conditional_mode", "absolute_subdifferential", "is_median", "BanditState", "epsilon_greedy",
-    "BayesClassifier",
+    "estimate", "Estimate", "check_prior", "chosen_prior", "log_joint", "log_evidence",
+    "check_possible", "log_posterior", "posterior", "bayes_classify", "likelihood_ratio_rule",
+    "normal_log_odds", "normal_bayes_error", "product_rule", "decision_regions",
+    "error_probability", "conditional_error", "bayes_error", "excess_error", "zero_one_matrix",
+    "with_reject", "conditional_risk", "bayes_action", "total_risk", "Cut", "cut_errors",
+    "best_cut", "cut_rule", "expected_prediction_error", "conditional_mean",
+    "conditional_variance", "weighted_median", "conditional_median", "conditional_mode",
+    "absolute_subdifferential", "is_median", "BanditState", "epsilon_greedy", "BayesClassifier",
 ]  # fmt: skip
 
 ROUND_OFF = 1e-9  # by how much given priors may miss 1
@@ -196,6 +197,38 @@ def check_prior(prior):
     return prior
 
 
+def chosen_prior(given, shares, name="priors", positive=False):
+    """The pi_k `given` as the hyperparameter `name` of a classifier, or the `shares` (K,) for None.
+
+    A sum that misses 1 by what five digits or single precision lose is made 1.
+
+    Raises: ValueError unless there are K numbers >= 0, or > 0 if `positive`, with the sum 1.
+
+    >>> chosen_prior([0.5, 0.5], shares=np.array([0.25, 0.75]))
+    array([0.5, 0.5])
+    """
+    if given is None:
+        return shares
+    prior = _numbers(given)
+    law = prior is not None and prior.shape == shares.shape
+    law = law and (prior.min() > 0 if positive else prior.min() >= 0)
+    if not (law and np.isclose(prior.sum(), 1)):
+        raise ValueError(
+            f"{name} must be a number {'>' if positive else '>='} 0 for each of the {len(shares)} "
+            f"classes, with the sum 1; got {given!r}"
+        )
+    return prior / prior.sum()
+
+
+def _numbers(given):
+    """The array of floats that was given, or None; text and complex numbers are none."""
+    try:
+        array = np.asarray(given)
+        return None if array.dtype.kind in "USc" else array.astype(float)
+    except (TypeError, ValueError):
+        return None
+
+
 def log_joint(log_p, prior):
     """ln pi_k + ln p(x_i | k) = ln p(x_i, k), the logarithm of the weighted densities.
 
@@ -228,11 +261,37 @@ def log_evidence(log_p, prior):
     return log_sum_exp(log_joint(log_p, prior))
 
 
+def check_possible(joint):
+    """The `joint`, if every x_i has a density under some class.
+
+    Raises: ValueError if not: nothing follows from what cannot be seen.
+
+    >>> check_possible(np.log([[0.5, 0.25], [1.0, 0.125]])).shape
+    (2, 2)
+    """
+    impossible = joint.max(axis=1) == -np.inf
+    if impossible.any():
+        i = impossible.argmax()
+        raise ValueError(f"X[{i}] must be possible in some class; got Pr(x, k) = 0 for all k")
+    return joint
+
+
+def log_posterior(joint):
+    """ln q_k(x_i) = ln p(x_i, k) - ln sum_j p(x_i, j), whatever their size: (n, K).
+
+    A product of 1000 densities is below the smallest number that there is, and its logarithm
+    quite ordinary. Raises: ValueError where p(x) = 0, as `check_possible` does.
+
+    >>> log_posterior(np.array([[-5000.0, -5000.0 + np.log(3)]])).round(3)
+    array([[-1.386, -0.288]])
+    """
+    return check_possible(joint) - log_sum_exp(joint)[:, None]
+
+
 def posterior(log_p, prior):
     """q_k(x_i) = pi_k p(x_i | k) / p(x_i): prior times likelihood over evidence.
 
-    Returns: (n, K), rows that sum to 1. Raises: ValueError where p(x) = 0: nothing follows
-    from what cannot be seen.
+    Returns: (n, K), rows that sum to 1. Raises: ValueError where p(x) = 0.
 
     Equally likely at x, the two classes keep the odds that they had before:
 
@@ -242,15 +301,7 @@ def posterior(log_p, prior):
 
     Claims: decision_theory-03
     """
-    return np.exp(_log_posterior(log_joint(log_p, prior)))
-
-
-def _log_posterior(scores):
-    """ln q_k of the scores ln p(x, k)."""
-    evidence = log_sum_exp(scores)
-    if np.any(evidence == -np.inf):
-        raise ValueError("posteriors are defined for p(x) > 0 only; got p(x) = 0")
-    return scores - evidence[:, None]
+    return np.exp(log_posterior(log_joint(log_p, prior)))
 
 
 # ---------------------------------------------------------------------------------------
@@ -809,7 +860,7 @@ class BayesClassifier(Classifier):
         y, weights = check_labels(y, len(samples)), check_weights(sample_weight, len(samples))
         samples, y, weights = samples[weights > 0], y[weights > 0], weights[weights > 0]
         classes, k = np.unique(check_labels(y, len(y)), return_inverse=True)
-        priors = self._priors(np.bincount(k, weights) / weights.sum())
+        priors = chosen_prior(self.priors, np.bincount(k, weights) / weights.sum())
         loss = self._loss(len(classes))
         actions = self._actions(classes, len(loss))
         if self.log_densities is None:
@@ -819,17 +870,6 @@ class BayesClassifier(Classifier):
         self.classes_, self.log_densities_, self.priors_ = classes, laws, priors
         self.loss_, self.actions_ = loss, actions
         return self._remember(X)
-
-    def _priors(self, shares):
-        """Those given, or the shares of the classes."""
-        if self.priors is None:
-            return shares
-        priors, K = _numbers(self.priors), len(shares)
-        if priors is None or priors.shape != (K,):
-            raise ValueError(
-                f"priors must hold a number for each of the {K} classes; got {self.priors!r}"
-            )
-        return check_prior(priors)
 
     def _loss(self, K):
         """The matrix given, or 1 - I."""
@@ -867,7 +907,7 @@ class BayesClassifier(Classifier):
 
     def predict_log_proba(self, X):
         """ln q_k of every sample, (n, K)."""
-        return _log_posterior(self._scores(X))
+        return log_posterior(self._scores(X))
 
     def predict_proba(self, X):
         """The posterior probabilities q_k of every sample, (n, K)."""
@@ -882,14 +922,6 @@ class BayesClassifier(Classifier):
         """The action of least expected loss for every sample, (n,)."""
         q = self.predict_proba(X)
         return self.actions_[bayes_action(q, self.loss_)]
-
-
-def _numbers(given):
-    """The array of floats that was given, or None."""
-    try:
-        return np.asarray(given, dtype=float)
-    except (TypeError, ValueError):
-        return None
 
 
 def _given_laws(functions, K):

@@ -38,6 +38,7 @@ PRNN and ISML number two classes 1 and 2, and the sign of w is of no consequence
 for our mu_k and mu_k for their projections, R_FLDA for J; MLN has M_k for mu_k.
 """
 
+from math import inf
 from numbers import Real
 from typing import NamedTuple
 
@@ -53,9 +54,9 @@ from mlnotes.base import (
     check_samples,
 )
 from mlnotes.clustering import cluster_means, scatter
-from mlnotes.decision_theory import normal_log_odds, posterior
-from mlnotes.generative import log_posterior
+from mlnotes.decision_theory import chosen_prior, log_posterior, normal_log_odds, posterior
 from mlnotes.linear_regression import least_squares
+from mlnotes.neighbors import norm
 from mlnotes.optimization import closest_points
 from mlnotes.probability import normal_cdf
 
@@ -72,6 +73,7 @@ ROUND_OFF = 1e-10  # an eigenvalue that is this share of the largest is 0
 COINCIDENT = 1e-20  # the criterion of means that differ by rounding: the square of a share of 1e-10
 TRUSTED = 1e-4  # an eigenvalue of D^T D of this share of the largest has lost four digits, not more
 FLAT = 1e-13  # a feature that strays from its mean by this share of it is constant
+EPS = np.finfo(float).eps
 
 
 # ---------------------------------------------------------------------------------------
@@ -169,11 +171,16 @@ def mean_direction(mu):
     condition on ||w|| there is no maximum. It does not see how the classes spread: see
     `fisher_direction`.
 
+    Raises: ValueError if the means coincide.
+
     >>> mean_direction(np.array([[1.0, 1.0], [4.0, 5.0]]))
     array([0.6, 0.8])
     """
     delta = mu[1] - mu[0]
-    return delta / np.linalg.norm(delta)
+    length = norm(delta)
+    if length <= FLAT * np.abs(mu).max():
+        raise ValueError(f"the means of the classes must differ; got {mu.tolist()}")
+    return delta / length
 
 
 def projected_scatters(X, y, w):
@@ -199,18 +206,18 @@ def fisher_ratio(X, y, w):
     It changes neither with the length of w nor with the origin. PRNN prints mu_1^2 - mu_2^2 for
     the numerator (discriminant-08), which depends on the origin and may be negative.
 
+    Raises: ValueError unless there are two classes, or if both have all samples at one place.
+
     >>> X, y = np.array([[0.0], [2.0], [5.0], [7.0]]), np.array([0, 0, 1, 1])
     >>> fisher_ratio(X, y, w=np.array([3.0]))  # (6 - 1)^2 / (2 + 2)
     6.25
-
-    Raises: ValueError unless there are two classes, or if both have all samples at one place.
 
     Claims: discriminant-07
     """
     _two_classes(y)
     _, m = class_means(project(X, w)[:, None], y)
     spread = projected_scatters(X, y, w).sum()
-    if spread == 0:
+    if spread <= len(X) * (FLAT * np.abs(m).max()) ** 2:
         raise ValueError("the projected classes must have some spread; w^T x is constant in each")
     return float((m[1, 0] - m[0, 0]) ** 2 / spread)
 
@@ -442,11 +449,15 @@ def determinant_criterion(W, S_B, S_W):
     J(W M) = J(W) for every regular M: what counts is the space that W spans. From C columns on
     it is 0, since the rank of S_B is at most C - 1.
 
+    Raises: ValueError if the classes have no spread in some direction of that space.
+
     >>> round(determinant_criterion(np.eye(2), np.diag([8.0, 3.0]), np.diag([2.0, 1.0])), 9)
     12.0
     """
     sign, log_b = np.linalg.slogdet(W.T @ S_B @ W)
-    _, log_w = np.linalg.slogdet(W.T @ S_W @ W)
+    spread, log_w = np.linalg.slogdet(W.T @ S_W @ W)
+    if not spread > 0:
+        raise ValueError("W^T S_W W must be regular; its determinant is 0")
     return float(sign * np.exp(log_b - log_w))
 
 
@@ -482,7 +493,9 @@ def discriminants(S_B, S_W, m=None):
     """
     values, W = generalised_eigen(S_B, S_W)
     _check_apart(values[0])
-    rank = np.count_nonzero(values > ROUND_OFF * values[0])
+    unit = np.sqrt(np.diag(S_W))
+    rank = np.linalg.matrix_rank(S_B / unit / unit[:, None], hermitian=True)
+    rank = min(rank, np.count_nonzero(values > ROUND_OFF * values[0]))
     m = rank if m is None else m
     if not 1 <= m <= rank:
         raise ValueError(f"m must be between 1 and the rank of S_B, {rank}; got {m}")
@@ -506,8 +519,11 @@ def principal_axes(X, m=None):
     array([[1.],
            [0.]])
     """
-    _, s, Vt = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
-    rank = np.count_nonzero(s > s.max() * max(X.shape) * np.finfo(float).eps)
+    mean = X.mean(axis=0)
+    D = X - mean
+    D[:, np.abs(D).max(axis=0) <= FLAT * np.abs(mean)] = 0
+    _, s, Vt = np.linalg.svd(D, full_matrices=False)
+    rank = np.count_nonzero(s > s.max() * max(X.shape) * EPS)
     m = rank if m is None else m
     if not 1 <= m <= rank:
         raise ValueError(f"m must be between 1 and the rank of the centred X, {rank}; got {m}")
@@ -523,7 +539,7 @@ def pca_lda(X, y, m=None):
     in the span of the centred samples.
 
     Returns: all `Discriminants`, of the samples as they were.
-    Raises: ValueError if m > n - C, or if S_W is singular still.
+    Raises: ValueError if n = C or m > n - C, or if S_W is singular still.
 
     >>> X, y = np.array([[0.0, 0, 0], [2, 1, 0], [0, 3, 0], [2, 2, 0]]), np.array([0, 0, 1, 1])
     >>> values, W = pca_lda(X, y)
@@ -534,13 +550,15 @@ def pca_lda(X, y, m=None):
     """
     n_k, means = class_means(X, y)
     most = len(X) - len(n_k)
+    if most == 0:
+        raise ValueError(f"X must have more samples than classes; got {len(X)} of both")
     if m is not None and m > most:
         raise ValueError(f"m must be at most n - C = {most}, the rank of S_W; got {m}")
     P = principal_axes(X, m)[:, :most]
     S_B = between_scatter(n_k, means @ P)
     S_W = within_scatter(X @ P, y)
     values, W = discriminants(S_B, S_W)
-    return Discriminants(values[: len(n_k) - 1], P @ W[:, : len(n_k) - 1])
+    return Discriminants(values, P @ W)
 
 
 def regularised_direction(S_W, mu, gamma):
@@ -549,7 +567,7 @@ def regularised_direction(S_W, mu, gamma):
     For gamma -> 0 it tends to `fisher_direction`, if there is one; for gamma -> infinity to that
     of the mean difference, which all the spread is too small to change.
 
-    Raises: ValueError if gamma is not > 0.
+    Raises: ValueError if gamma is not > 0, or infinite.
 
     >>> S_W, mu = np.diag([1.0, 0.0]), np.array([[0.0, 0.0], [2.0, 2.0]])
     >>> regularised_direction(S_W, mu, gamma=1.0)
@@ -557,8 +575,8 @@ def regularised_direction(S_W, mu, gamma):
 
     Claims: discriminant-35
     """
-    if not gamma > 0:
-        raise ValueError(f"gamma must be > 0; got {gamma}")
+    if not 0 < gamma < inf:
+        raise ValueError(f"gamma must be > 0 and finite; got {gamma}")
     return np.linalg.solve(S_W + gamma * np.eye(len(S_W)), mu[1] - mu[0])
 
 
@@ -629,7 +647,7 @@ def _by_svd(D, size, tol):
     sd = np.sqrt(np.einsum("ij,ij->j", D, D) / len(D))
     sd[sd == 0] = 1
     s, V = _spreads(D, sd)
-    kept = s > tol
+    kept = s > max(tol, s.max() * max(D.shape) * EPS)
     if not kept.any():
         raise ValueError("X must vary within the classes; every class has all samples at one place")
     return V[:, kept] / s[kept] / sd[:, None] / unit[:, None]
@@ -650,9 +668,9 @@ def _spreads(D, sd):
     return s, Vt.T
 
 
-def _by_cholesky(D, shrinkage):
-    """A (d, d) with A A^T = Sigma^{-1}, for the shrunk Sigma."""
-    L = np.linalg.cholesky(_regular(_shrunk(D, shrinkage)))
+def _by_cholesky(Sigma):
+    """A (d, d) with A A^T = Sigma^{-1}."""
+    L = np.linalg.cholesky(_regular(Sigma))
     return np.linalg.solve(L, np.eye(len(L))).T
 
 
@@ -729,13 +747,14 @@ class LinearDiscriminantAnalysis(LinearClassifier, Transformer):
         classes, k = np.unique(check_labels(y, len(samples)), return_inverse=True)
         m = self._components(samples, len(classes))
         n_k, means = class_means(samples, k)
-        prior = self._prior(n_k / len(k))
+        prior = chosen_prior(self.priors, n_k / len(k), positive=True)
         D = samples - means[k]
-        A = _by_svd(D, np.abs(means).max(axis=0), tol) if svd else _by_cholesky(D, shrinkage)
-        vars(self).pop("covariance_", None)
-        if store or not svd:
-            self.covariance_ = _shrunk(D, shrinkage)
+        Sigma = _shrunk(D, shrinkage) if store or not svd else None
+        A = _by_svd(D, np.abs(means).max(axis=0), tol) if svd else _by_cholesky(Sigma)
         self._keep(classes, prior, means, A, m, tol)
+        vars(self).pop("covariance_", None)
+        if Sigma is not None:
+            self.covariance_ = Sigma
         return self._remember(X)
 
     def _keep(self, classes, prior, means, A, m, tol):
@@ -782,22 +801,6 @@ class LinearDiscriminantAnalysis(LinearClassifier, Transformer):
         if m > most:
             raise ValueError(f"n_components must be at most min(C - 1, d) = {most}; got {m}")
         return m
-
-    def _prior(self, shares):
-        """The priors given, or the shares of the classes."""
-        if self.priors is None:
-            return shares
-        try:
-            prior = np.asarray(self.priors, dtype=float)
-        except (TypeError, ValueError):
-            prior = np.array(np.nan)
-        law = prior.shape == shares.shape and prior.min() > 0 and np.isclose(prior.sum(), 1)
-        if not law:
-            raise ValueError(
-                f"priors must be a number > 0 for each of the {len(shares)} classes, with the "
-                f"sum 1; got {self.priors!r}"
-            )
-        return prior
 
     def predict_log_proba(self, X):
         """ln Pr(k | x_i): (n, C)."""

@@ -8,7 +8,7 @@ known, and then laws of single numbers will do, of any kind.
 
 Contents
     One class at a time    learn_classes, GenerativeModel, normal_law, NormalLaw,
-                           log_joint_density, classify, likeliest, log_posterior
+                           log_joint_density, classify, likeliest
     Two features           bivariate_normal_density, ellipse, ellipse_probability, ellipse_radius
     Normal classes         class_moments, ClassMoments, pooled_covariance, regularised,
                            quadratic_log_odds, linear_scores
@@ -39,7 +39,7 @@ REP writes P_j(x) for our p(x | k), PRNN p_{x/y=i}.
 """
 
 import warnings
-from math import log, pi
+from math import inf, isnan, log, pi
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -55,28 +55,33 @@ from mlnotes.base import (
     check_weights,
     shared,
 )
-from mlnotes.decision_theory import bayes_classify, log_joint
+from mlnotes.decision_theory import (
+    bayes_classify,
+    check_possible,
+    check_prior,
+    chosen_prior,
+    log_joint,
+    log_posterior,
+)
 from mlnotes.estimation import categorical_mle, multivariate_normal_mle
 from mlnotes.mixture import gaussians, weighted_scatter
 from mlnotes.probability import (
     Normal,
     expectation,
     is_psd,
-    log_sum_exp,
     multivariate_normal_log_density,
 )
 
 __all__ = [
     "learn_classes", "GenerativeModel", "normal_law", "NormalLaw", "log_joint_density", "classify",
-    "likeliest", "log_posterior", "bivariate_normal_density", "ellipse", "ellipse_probability",
-    "ellipse_radius", "class_moments", "ClassMoments", "pooled_covariance", "regularised",
-    "quadratic_log_odds", "linear_scores", "naive_law", "NaiveLaw", "category_counts",
-    "smoothed_log_frequencies", "categorical_log_density", "binary_log_density",
-    "binary_log_odds", "QuadraticDiscriminantAnalysis", "SharedCovarianceClassifier", "GaussianNB",
-    "CategoricalNB", "BernoulliNB",
+    "likeliest", "bivariate_normal_density", "ellipse", "ellipse_probability", "ellipse_radius",
+    "class_moments", "ClassMoments", "pooled_covariance", "regularised", "quadratic_log_odds",
+    "linear_scores", "naive_law", "NaiveLaw", "category_counts", "smoothed_log_frequencies",
+    "categorical_log_density", "binary_log_density", "binary_log_odds",
+    "QuadraticDiscriminantAnalysis", "SharedCovarianceClassifier", "GaussianNB", "CategoricalNB",
+    "BernoulliNB",
 ]  # fmt: skip
 
-ROUND_OFF = 1e-9  # by how much given priors may miss the sum 1
 FLAT = 1e-13  # a feature that strays from its mean by so small a share of it is constant
 
 
@@ -185,27 +190,6 @@ def likeliest(X, model):
     return model.classes[_log_densities(X, model).argmax(axis=1)]
 
 
-def log_posterior(joint):
-    """ln Pr(k | x_i) = ln Pr(x_i, k) - ln sum_j Pr(x_i, j), whatever their size: (n, K).
-
-    A product of 1000 densities is below the smallest number that there is, and its logarithm
-    quite ordinary. Raises: ValueError where a sample is impossible in every class.
-
-    >>> log_posterior(np.array([[-5000.0, -5000.0 + np.log(3)]])).round(3)
-    array([[-1.386, -0.288]])
-    """
-    return _possible(joint) - log_sum_exp(joint)[:, None]
-
-
-def _possible(joint):
-    """The joint, if no sample is impossible in every class."""
-    impossible = joint.max(axis=1) == -np.inf
-    if impossible.any():
-        i = impossible.argmax()
-        raise ValueError(f"X[{i}] must be possible in some class; got Pr(x, k) = 0 for all k")
-    return joint
-
-
 # ---------------------------------------------------------------------------------------
 # Two features
 # ---------------------------------------------------------------------------------------
@@ -222,7 +206,7 @@ def bivariate_normal_density(X, mu, Sigma):
     REP prints x_1 - mu_1 for both coordinates of u, and no transpose: such a density is the same
     for all x_2, and has no finite integral (generative-05).
 
-    Returns: (n,). Raises: ValueError if Sigma is not positive definite.
+    Returns: (n,). Raises: ValueError if Sigma is not symmetric and positive definite.
 
     >>> X, Sigma = np.array([[1.0, 0.0], [0.0, 0.0]]), np.diag([1.0, 4.0])
     >>> bivariate_normal_density(X, np.array([1.0, 0.0]), Sigma) * 4 * np.pi
@@ -232,7 +216,7 @@ def bivariate_normal_density(X, mu, Sigma):
     """
     (s_11, s_12), (_, s_22) = Sigma
     determinant = s_11 * s_22 - s_12**2
-    if not (s_11 > 0 and determinant > 0):
+    if not (is_psd(np.asarray(Sigma)) and determinant > 0):
         raise ValueError(f"Sigma must be positive definite; got {np.asarray(Sigma).tolist()}")
     u_1, u_2 = (X - mu).T
     form = (s_22 * u_1**2 - 2 * s_12 * u_1 * u_2 + s_11 * u_2**2) / determinant
@@ -297,7 +281,8 @@ def class_moments(X, k, kind="full", sample_weight=None):
     Maximum likelihood, as `normal_law` finds it. Of the `kind` "diag" only the d variances of a
     class are computed. Samples of weight w_i (`sample_weight`) count w_i times.
 
-    Returns: `ClassMoments`. Raises: ValueError if a class of 0, ..., K - 1 has no weight.
+    Returns: `ClassMoments`. Raises: ValueError if a class of 0, ..., K - 1 has no weight, or the
+    squares of X overflow.
 
     >>> X = np.array([[0.0, 1.0], [2.0, 1.0], [7.0, 7.0]])
     >>> class_moments(X, np.array([0, 0, 1]), "diag").covariances
@@ -309,12 +294,16 @@ def class_moments(X, k, kind="full", sample_weight=None):
     if not n_k.all():
         raise ValueError(f"every class must have samples; their weights are {n_k}")
     shares = w / n_k[k]
-    means, covariances = [], []
-    for c in range(len(n_k)):
-        X_c, a = X[k == c], shares[k == c]
-        means.append(a @ X_c)
-        covariances.append(weighted_scatter(X_c, means[c], a, kind))
-    return ClassMoments(n_k, np.array(means), np.array(covariances))
+    means, scatters = [], []
+    with np.errstate(over="ignore", invalid="ignore"):
+        for c in range(len(n_k)):
+            X_c, a = X[k == c], shares[k == c]
+            means.append(a @ X_c)
+            scatters.append(weighted_scatter(X_c, means[c], a, kind))
+    covariances = np.array(scatters)
+    if not np.isfinite(covariances).all():
+        raise ValueError(f"X must have squares in range; got numbers up to {np.abs(X).max():.3g}")
+    return ClassMoments(n_k, np.array(means), covariances)
 
 
 def pooled_covariance(n_k, covariances):
@@ -349,17 +338,19 @@ def quadratic_log_odds(mu, covariances, prior):
 
     Of equal covariances A = 0, and the line of `decision_theory.normal_log_odds` is left.
 
-    Returns: A (d, d), w (d,) and b.
+    Returns: A (d, d), w (d,) and b. Raises: ValueError if a covariance is not positive definite,
+    or the prior none.
 
     >>> mu, variances = np.array([[0.0], [0.0]]), np.array([[[1.0]], [[4.0]]])
     >>> A, w, b = quadratic_log_odds(mu, variances, prior=np.array([1 / 3, 2 / 3]))
     >>> A, w, round(float(b), 12)  # x^2 > 0: class 1 is the wide one
     (array([[0.375]]), array([0.]), 0.0)
     """
+    L = np.linalg.cholesky(covariances)
+    log_det = 2 * np.log(np.einsum("kjj->kj", L)).sum(axis=1)
     P = np.linalg.inv(covariances)
-    _, log_det = np.linalg.slogdet(covariances)
     w = np.einsum("kij,kj->ki", P, mu)
-    terms = _log(prior) - (log_det + np.einsum("ki,ki->k", w, mu)) / 2
+    terms = _log(check_prior(prior)) - (log_det + np.einsum("ki,ki->k", w, mu)) / 2
     return (P[0] - P[1]) / 2, w[1] - w[0], terms[1] - terms[0]
 
 
@@ -370,7 +361,8 @@ def linear_scores(means, Sigma, prior):
 
         w_k = Sigma^{-1} (mu_k - m),    b_k = ln pi_k - w_k^T (mu_k + m) / 2.
 
-    Returns: W (K, d) and b (K,). Raises: ValueError if Sigma is not positive definite.
+    Returns: W (K, d) and b (K,). Raises: ValueError if Sigma is not positive definite, or the
+    prior none.
 
     >>> W, b = linear_scores(np.array([[0.0], [4.0]]), np.array([[4.0]]), np.array([0.5, 0.5]))
     >>> (W[1] - W[0]).tolist(), float(b[1] - b[0])  # the sign changes at x = 2
@@ -379,7 +371,7 @@ def linear_scores(means, Sigma, prior):
     m = expectation(prior, means)
     L = np.linalg.cholesky(Sigma)
     W = np.linalg.solve(L.T, np.linalg.solve(L, (means - m).T)).T
-    return W, _log(prior) - np.einsum("kj,kj->k", W, means + m) / 2
+    return W, _log(check_prior(prior)) - np.einsum("kj,kj->k", W, means + m) / 2
 
 
 def _log(p):
@@ -434,11 +426,17 @@ def category_counts(x, k, m, sample_weight=None):
 
     A sample of weight w_i (`sample_weight`) is counted w_i times.
 
+    Raises: ValueError if x is in another category.
+
     >>> category_counts(np.array([0, 2, 2]), np.array([0, 0, 1]), m=3)
     array([[1., 0., 1.],
            [0., 0., 1.]])
     """
     w, K = check_weights(sample_weight, len(x)), k.max() + 1
+    if not 0 <= x.min() <= x.max() < m:
+        raise ValueError(
+            f"x must be in a category 0, ..., {m - 1}; got from {x.min()} to {x.max()}"
+        )
     return np.bincount(k * m + x, w, minlength=K * m).reshape(K, m)
 
 
@@ -450,11 +448,15 @@ def smoothed_log_frequencies(counts, alpha=1.0):
     alpha > 0 is the mean of the posterior that the prior `estimation.Dirichlet` (alpha, ..., alpha)
     turns into.
 
+    Raises: ValueError unless 0 <= alpha < inf, and for alpha = 0 if a class was never seen.
+
     >>> np.exp(smoothed_log_frequencies(np.array([3.0, 0.0, 1.0]), alpha=2.0)).round(12)
     array([0.5, 0.2, 0.3])
     """
-    n_k = counts.sum(axis=-1, keepdims=True)
-    return _log(counts + alpha) - np.log(n_k + alpha * counts.shape[-1])
+    total = counts.sum(axis=-1, keepdims=True) + alpha * counts.shape[-1]
+    if not (alpha >= 0 and ((total > 0) & (total < inf)).all()):
+        raise ValueError(f"alpha must be finite and >= 0, and > 0 without counts; got {alpha}")
+    return _log(counts + alpha) - np.log(total)
 
 
 def categorical_log_density(X, log_p):
@@ -512,14 +514,14 @@ def binary_log_odds(p, prior):
     p (2, d) holds Pr(x_j = 1 | k), strictly between 0 and 1: each feature adds its own log-odds
     ratio, or nothing.
 
-    Returns: w (d,) and b.
+    Returns: w (d,) and b. Raises: ValueError if the prior is none.
 
     >>> w, b = binary_log_odds(np.array([[0.5, 0.2], [0.5, 0.8]]), prior=np.array([0.5, 0.5]))
     >>> np.exp(w).round(12), round(float(np.exp(b)), 12)
     (array([ 1., 16.]), 0.25)
     """
     log_odds, log_off = np.log(p) - np.log1p(-p), np.log1p(-p).sum(axis=1)
-    terms = _log(prior) + log_off
+    terms = _log(check_prior(prior)) + log_off
     return log_odds[1] - log_odds[0], terms[1] - terms[0]
 
 
@@ -556,7 +558,7 @@ class _GenerativeClassifier(Classifier):
     def predict(self, X):
         """The most probable class of every sample, the first of those that tie: (n,)."""
         X = self._check_fitted(X)
-        return self.classes_[_possible(self._scores(X)).argmax(axis=1)]
+        return self.classes_[check_possible(self._scores(X)).argmax(axis=1)]
 
 
 def _labelled(X, y, sample_weight=None):
@@ -567,23 +569,6 @@ def _labelled(X, y, sample_weight=None):
         X, y, w = X[w > 0], check_labels(y[w > 0], np.count_nonzero(w)), w[w > 0]
     classes, k = np.unique(y, return_inverse=True)
     return X, classes, k, w
-
-
-def _chosen_prior(name, given, shares):
-    """The prior given as the hyperparameter `name`, or the shares of the classes."""
-    if given is None:
-        return shares
-    try:
-        prior = np.asarray(given, dtype=float)
-    except (TypeError, ValueError):
-        prior = np.array(np.nan)
-    law = prior.shape == shares.shape and prior.min() >= 0 and abs(prior.sum() - 1) <= ROUND_OFF
-    if not law:
-        raise ValueError(
-            f"{name} must be a number >= 0 for each of the {len(shares)} classes, with the sum 1; "
-            f"got {given!r}"
-        )
-    return prior
 
 
 def _check_share(name, value):
@@ -644,7 +629,7 @@ class QuadraticDiscriminantAnalysis(_GenerativeClassifier):
         store = check_flag("store_covariance", self.store_covariance)
         samples, classes, k, _ = _labelled(X, y)
         n_k, means, covariances = class_moments(samples, k)
-        prior = _chosen_prior("priors", self.priors, n_k / n_k.sum())
+        prior = chosen_prior(self.priors, n_k / n_k.sum())
         covariances = regularised(covariances, share)
         for c, mu, Sigma in zip(classes, means, covariances, strict=True):
             _check_full_rank(mu, Sigma, f"class {c}")
@@ -707,7 +692,7 @@ class SharedCovarianceClassifier(_GenerativeClassifier):
         share = _check_share("reg_param", self.reg_param)
         samples, classes, k, _ = _labelled(X, y)
         n_k, means, covariances = class_moments(samples, k)
-        prior = _chosen_prior("priors", self.priors, n_k / n_k.sum())
+        prior = chosen_prior(self.priors, n_k / n_k.sum())
         Sigma = regularised(pooled_covariance(n_k, covariances), share)
         _check_full_rank(np.abs(means).max(axis=0), Sigma, "the classes")
         self._laws = gaussians(means, Sigma, "tied")
@@ -767,7 +752,7 @@ class GaussianNB(_GenerativeClassifier):
         share = check_number("var_smoothing", self.var_smoothing, at_least=0)
         samples, classes, k, w = _labelled(X, y, sample_weight)
         n_k, means, variances = class_moments(samples, k, "diag", w)
-        prior = _chosen_prior("priors", self.priors, n_k / n_k.sum())
+        prior = chosen_prior(self.priors, n_k / n_k.sum())
         epsilon = float(share * _total_variances(n_k, means, variances).max())
         variances = variances + epsilon
         _check_varied(classes, means, variances)
@@ -806,7 +791,7 @@ class _DiscreteNB(_GenerativeClassifier):
         """ln pi_k: as given, the shares of the classes, or all the same."""
         fit_prior, K = check_flag("fit_prior", self.fit_prior), len(n_k)
         shares = n_k / n_k.sum() if fit_prior else np.full(K, 1 / K)
-        return _log(_chosen_prior("class_prior", self.class_prior, shares))
+        return _log(chosen_prior(self.class_prior, shares, "class_prior"))
 
     def __sklearn_tags__(self):
         """Tags of a classifier that amounts, cut to categories, tell little."""
@@ -893,8 +878,11 @@ def _categories(X):
         raise ValueError(
             f"Negative values in data: X must hold categories 0, 1, 2, ...; got {X.min():g}"
         )
-    codes = X.astype(np.intp)
+    with np.errstate(invalid="ignore"):  # beyond all integers
+        codes = X.astype(np.intp, order="F")  # they are read feature by feature
     if (codes != X).any():
+        if X.max() > np.iinfo(np.intp).max:
+            raise ValueError(f"X must hold categories 0, 1, 2, ...; got {X.max():g}")
         warnings.warn(
             f"X should hold categories 0, 1, 2, ...; got {X[codes != X][0]:g}: of fractions the "
             "integer part is taken",
@@ -955,7 +943,7 @@ class BernoulliNB(_DiscreteNB):
             if not ((X == 0) | (X == 1)).all():
                 raise ValueError("X must hold 0 and 1 only, unless binarize says what is on")
             return X
-        if not isinstance(self.binarize, Real):
+        if not isinstance(self.binarize, Real) or isnan(self.binarize):
             raise ValueError(f"binarize must be a number or None; got {self.binarize!r}")
         return (X > self.binarize).astype(float)
 

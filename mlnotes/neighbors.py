@@ -115,12 +115,17 @@ def distances(x, X, p=2):
     the two vectors (neighbors-29). What shall be near is for the user to say: any function of two
     samples can take the place of the norm.
 
+    Raises: ValueError if such a function gives anything but numbers >= 0.
+
     >>> x, X = np.array([[0.0, 0.0]]), np.array([[3.0, 4.0], [0.0, 2.0]])
     >>> distances(x, X), distances(x, X, p=1), distances(x, X, lambda a, b: abs(b[0] - a[0]))
     (array([[5., 2.]]), array([[7., 2.]]), array([[3., 0.]]))
     """
     if callable(p):
-        return np.array([[float(p(a, b)) for b in X] for a in x]).reshape(len(x), len(X))
+        D = np.array([[float(p(a, b)) for b in X] for a in x]).reshape(len(x), len(X))
+        if not (D >= 0).all():
+            raise ValueError(f"a distance must be a number >= 0; got {D[~(D >= 0)][0]:g}")
+        return D
     if p in (1, 2):
         return manhattan(x, X) if p == 1 else euclidean(x, X)
     D = np.empty((len(x), len(X)))
@@ -320,11 +325,13 @@ def _merged(near, i, j, r, m, k):
 def other_neighbors(X, k, p=2):
     """The k samples nearest to each sample among the n - 1 others.
 
-    Returns: `Neighbors`, (n, k).
+    Returns: `Neighbors`, (n, k). Raises: ValueError unless 1 <= k <= n - 1.
 
     >>> other_neighbors(np.array([[0.0], [1.0], [3.0]]), k=1).index.ravel()
     array([1, 0, 1])
     """
+    if not 1 <= k < len(X):
+        raise ValueError(f"k must be between 1 and the {len(X) - 1} other samples; got {k}")
     near = nearest_neighbors(X, X, k + 1, p)
     other = near.index != np.arange(len(X))[:, None]
     other[other.all(axis=1), -1] = False  # behind k + 1 duplicates
@@ -349,11 +356,15 @@ def relative_frequency(x, X, y):
     >>> relative_frequency(np.array([[1.0], [2.0]]), X, y)
     array([4., 7.])
     """
-    same = (np.asarray(x)[:, None] == X).all(axis=2)
-    if not same.any(axis=1).all():
-        unseen = np.asarray(x)[~same.any(axis=1)][0].tolist()
-        raise ValueError(f"x must be among the samples to average their y; got {unseen}")
-    return np.array([y[row].sum() / row.sum() for row in same])
+    averages = []
+    for query in np.asarray(x):
+        same = y[(X == query).all(axis=1)]
+        if len(same) == 0:
+            raise ValueError(
+                f"x must be among the samples to average their y; got {query.tolist()}"
+            )
+        averages.append(same.sum() / len(same))
+    return np.array(averages)
 
 
 def regress(x, X, y, k, p=2):
@@ -459,7 +470,7 @@ def neighbor_weights(r, weights="uniform"):
     if weights == "uniform":
         return np.ones(r.shape)
     w = np.ones(r.shape)
-    return np.divide(r[:, :1], r, out=w, where=r > 0)
+    return np.divide(r[:, :1], r, out=w, where=r > r[:, :1])
 
 
 def _check_weights_of(w, r):
@@ -590,8 +601,12 @@ def voronoi_edges(X, box):
     >>> voronoi_edges(np.array([[0.0, 0.0], [2.0, 0.0]]), box=[[-1, -1], [3, 1]]).sites
     array([[0, 1]])
     """
-    if len(np.unique(X, axis=0)) < len(X):
-        raise ValueError(f"samples must be distinct to have cells of their own; got {X.tolist()}")
+    distinct, times = np.unique(X, axis=0, return_counts=True)
+    if len(distinct) < len(X):
+        twice = distinct[times.argmax()].tolist()
+        raise ValueError(
+            f"samples must be distinct to have cells of their own; got {twice} {times.max()} times"
+        )
     segments, sites = [], []
     for i in range(len(X)):
         vertices, across = voronoi_cell(X, i, box)
@@ -611,14 +626,17 @@ def asymptotic_error(log_p, prior, dx):
 
     The nearest sample is then at x itself, and the two labels are drawn by the same posterior,
     independently: they agree with probability sum_k q_k^2. What is passed is what `bayes_error`
-    takes: log_p (m, K) at the points of a quadrature, its weights dx (m,), the prior (K,).
+    takes: log_p (m, K) at the points of a quadrature, its weights dx (m,), the prior (K,). Points
+    where no sample can be add nothing.
 
     >>> log_p, dx = np.log([[0.5, 0.5], [0.5, 0.5]]), np.ones(2)
     >>> round(asymptotic_error(log_p, np.array([0.75, 0.25]), dx), 12)  # 2 (3/4) (1/4)
     0.375
     """
-    q = posterior(log_p, prior)
-    return float((dx * np.exp(log_evidence(log_p, prior))) @ (1 - np.sum(q**2, axis=1)))
+    log_evidences = log_evidence(log_p, prior)
+    seen = log_evidences > -inf
+    q = posterior(log_p[seen], prior)
+    return float((dx * np.exp(log_evidences))[seen] @ (1 - np.sum(q**2, axis=1)))
 
 
 def cover_hart_bound(R, K=2):

@@ -21,7 +21,9 @@ from mlnotes.decision_theory import (
     bayes_classify,
     bayes_error,
     best_cut,
+    check_possible,
     check_prior,
+    chosen_prior,
     conditional_error,
     conditional_mean,
     conditional_median,
@@ -41,6 +43,7 @@ from mlnotes.decision_theory import (
     likelihood_ratio_rule,
     log_evidence,
     log_joint,
+    log_posterior,
     margin_zero_one,
     normal_bayes_error,
     normal_log_odds,
@@ -222,8 +225,9 @@ def test_a_class_without_prior_or_without_density_has_no_posterior():
     assert posterior(log_p, HALF)[1].tolist() == [0, 1]
     assert posterior(log_p[:1], np.array([0.0, 1.0])).tolist() == [[0, 1]]
     assert log_evidence(np.full((1, 2), -np.inf), HALF) == -np.inf
-    with pytest.raises(ValueError, match=r"p\(x\) > 0 only; got p\(x\) = 0"):
-        posterior(log_p[1:], np.array([1.0, 0.0]))
+    message = re.escape("X[1] must be possible in some class; got Pr(x, k) = 0 for all k")
+    with pytest.raises(ValueError, match=message):
+        posterior(log_p, np.array([1.0, 0.0]))
 
 
 @pytest.mark.claims("decision_theory-03")
@@ -231,6 +235,36 @@ def test_a_class_without_prior_or_without_density_has_no_posterior():
 def test_priors_off_the_simplex_are_refused(prior):
     with pytest.raises(ValueError, match=r"priors must be >= 0 and sum to 1; got \["):
         posterior(np.zeros((1, 2)), np.array(prior))
+
+
+def test_log_posterior_outlives_its_terms_and_refuses_the_impossible():
+    joint = np.array([[-2e5, -2e5 + log(3)], [-np.inf, -1e9]])
+    np.testing.assert_allclose(log_posterior(joint)[0], np.log([0.25, 0.75]), rtol=1e-9)
+    np.testing.assert_array_equal(log_posterior(joint)[1], [-np.inf, 0])
+    assert check_possible(joint) is joint
+    impossible = np.array([[0.0, -1.0], [-np.inf, -np.inf]])
+    for function in (log_posterior, check_possible):
+        with pytest.raises(ValueError, match=re.escape("X[1] must be possible in some class")):
+            function(impossible)
+
+
+def test_priors_given_to_a_classifier():
+    shares = np.array([0.25, 0.75])
+    assert chosen_prior(None, shares) is shares
+    assert chosen_prior([0, 1], shares).tolist() == [0, 1]
+    thirds = np.full(3, 1 / 3)
+    for rounded in (np.float32(thirds), [0.33333] * 3):
+        prior = chosen_prior(rounded, thirds, positive=True)
+        np.testing.assert_allclose(prior, thirds, rtol=1e-15)
+        assert check_prior(prior) is prior
+    wrong = ([0.5], 0.5, [[0.5, 0.5]], [1.5, -0.5], [0.5, 0.501], "even", [np.nan, 1], [np.inf, 0])
+    for given in (*wrong, [np.inf, -np.inf], ["0.5", "0.5"], np.array([0.5 + 1j, 0.5 - 1j])):
+        message = "prior must be a number >= 0 for each of the 2 classes, with the sum 1; got "
+        with pytest.raises(ValueError, match=re.escape(f"{message}{given!r}")):
+            chosen_prior(given, shares, "prior")
+    message = "priors must be a number > 0 for each of the 2 classes, with the sum 1; got [0, 1]"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        chosen_prior([0, 1], shares, positive=True)
 
 
 def test_a_prior_for_each_column_or_none():
@@ -1076,8 +1110,8 @@ def test_weights_count_samples(rng):
 @pytest.mark.parametrize(
     "wrong, message",
     [
-        ({"priors": [1.0]}, "priors must hold a number for each of the 2 classes; got [1.0]"),
-        ({"priors": [0.7, 0.7]}, "priors must be >= 0 and sum to 1; got [0.7 0.7]"),
+        ({"priors": [1.0]}, "a number >= 0 for each of the 2 classes, with the sum 1; got [1.0]"),
+        ({"priors": [0.7, 0.7]}, "priors must be a number >= 0 for each of the 2 classes, with"),
         ({"loss": [[0, 1, 1]]}, "a column for each of the 2 classes; got [[0, 1, 1]]"),
         ({"loss": [0, 1]}, "loss must be a matrix of finite numbers"),
         ({"loss": [[0, np.inf], [1, 0]]}, "loss must be a matrix of finite numbers"),

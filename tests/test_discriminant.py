@@ -1,6 +1,7 @@
 """The discriminant chapter: every statement of the notes, checked by a second route."""
 
 import re
+from itertools import product
 
 import numpy as np
 import pytest
@@ -222,6 +223,10 @@ def test_the_gap_of_the_means_is_largest_along_their_difference(rng):
     assert np.linalg.norm(best) == pytest.approx(1, abs=1e-12)
     assert gap(best) == pytest.approx(delta @ delta, rel=1e-12)
     assert best @ delta > 0
+    np.testing.assert_allclose(mean_direction(1e-200 * mu), best, rtol=1e-12)
+    for same in (mu[[0, 0]], np.array([[0.3], [0.1 + 0.2]])):  # the second pair but for rounding
+        with pytest.raises(ValueError, match="the means of the classes must differ; got"):
+            mean_direction(same)
 
 
 @pytest.mark.claims("discriminant-05")
@@ -287,6 +292,11 @@ def test_no_random_direction_exceeds_the_best(rng):
     assert all(fisher_ratio(X, y, w) < most for w in rng.normal(size=(500, 5)))
     with pytest.raises(ValueError, match="the projected classes must have some spread"):
         fisher_ratio(np.column_stack([X, y]), y, np.array([0, 0, 0, 0, 0, 1.0]))
+    thirds = np.repeat([0.1, 0.7], 3)  # the mean of three times 0.1 is another number
+    assert thirds[:3].mean() != 0.1
+    with pytest.raises(ValueError, match="the projected classes must have some spread"):
+        fisher_ratio(thirds[:, None], thirds > 0.5, np.ones(1))
+    assert fisher_ratio(1e-9 * X + 1, y, np.ones(5)) > 0
 
 
 @pytest.mark.claims("discriminant-08")
@@ -523,6 +533,10 @@ def test_features_of_very_different_units_are_no_trouble(rng):
     mu, _, S_W = parts(X, y)
     scaled = fisher_direction(within_scatter(X * unit, y), mu * unit)
     np.testing.assert_allclose(scaled * unit, fisher_direction(S_W, mu), rtol=1e-6)
+    constant = np.column_stack([X, np.full(len(X), 2.0)])
+    mu, _, S_W = parts(constant, y)
+    with pytest.raises(ValueError, match="S_W must be regular; got rank 4 of 5"):
+        fisher_direction(S_W, mu)
 
 
 @pytest.mark.claims("discriminant-18")
@@ -655,6 +669,9 @@ def test_equal_means_are_reported_on_the_corners_of_xor():
 @pytest.mark.claims("discriminant-28")
 def test_determinants_are_largest_at_the_eigenvectors(rng):
     S_B, S_W = scatters(*several(rng))
+    with pytest.raises(ValueError, match="m must be between 1 and the rank of S_B, 3; got 0"):
+        discriminants(S_B, S_W, 0)
+    assert determinant_criterion(np.eye(2), np.diag([-8.0, 3.0]), np.eye(2)) == pytest.approx(-24)
     for m in (1, 2, 3):
         values, W = discriminants(S_B, S_W, m)
         J = determinant_criterion(W, S_B, S_W)
@@ -668,6 +685,8 @@ def test_determinants_are_largest_at_the_eigenvectors(rng):
     assert determinant_criterion(V, S_B, S_W) == pytest.approx(book, rel=1e-10)
     V = rng.normal(size=(6, 4))
     assert determinant_criterion(V, S_B, S_W) == pytest.approx(0, abs=1e-10)
+    with pytest.raises(ValueError, match="W.T S_W W must be regular; its determinant is 0"):
+        determinant_criterion(np.eye(6)[:, [0, 0]], S_B, S_W)
 
 
 @pytest.mark.claims("discriminant-28")
@@ -773,6 +792,8 @@ def test_pca_first_makes_the_within_scatter_regular(rng):
     assert fisher_ratio(X, y, pca_lda(X, y, 3).W[:, 0]) < ratio
     with pytest.raises(ValueError, match="m must be at most n - C = 8, the rank of S_W; got 9"):
         pca_lda(X, y, 9)
+    with pytest.raises(ValueError, match="X must have more samples than classes; got 2 of both"):
+        pca_lda(X[4:6], y[4:6])
 
 
 @pytest.mark.claims("discriminant-34")
@@ -786,6 +807,15 @@ def test_pca_that_keeps_everything_changes_nothing(rng):
     np.testing.assert_allclose(spread, np.eye(3), atol=1e-10)
 
 
+@pytest.mark.claims("discriminant-27")
+@pytest.mark.parametrize("noise", [1e-3, 1e-4, 1e-5, 1e-6])
+def test_rounding_in_nearly_dependent_features_adds_no_discriminants(rng, noise):
+    X, y = two_classes(rng, n=(20, 20))
+    for _ in range(5):
+        Z = np.column_stack([X, X[:, 0] + noise * rng.normal(size=40)])
+        assert discriminants(*scatters(Z, y)).W.shape == pca_lda(Z, y).W.shape == (5, 1)
+
+
 def test_principal_axes_are_those_of_the_covariance(rng):
     X, _ = several(rng)
     values, V = np.linalg.eigh(np.cov(X.T))
@@ -793,6 +823,13 @@ def test_principal_axes_are_those_of_the_covariance(rng):
         assert cosine(u, v) > 1 - 1e-10
     with pytest.raises(ValueError, match="m must be between 1 and the rank of the centred X, 1"):
         principal_axes(np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]), 2)
+    constant = np.full((7, 1), 0.1)
+    assert constant.mean() != 0.1
+    with pytest.raises(ValueError, match="m must be between 1 and the rank of the centred X, 0"):
+        principal_axes(constant)
+    axes = principal_axes(np.column_stack([np.full(66, 1e15 / 7), X]))
+    np.testing.assert_allclose(abs(axes[1:].T @ principal_axes(X)), np.eye(6), atol=1e-9)
+    assert not axes[0].any()
 
 
 @pytest.mark.claims("discriminant-35")
@@ -810,8 +847,8 @@ def test_regularisation_leads_from_the_fisher_direction_to_the_mean_difference(r
     X, y = few(rng)
     mu, _, S_W = parts(X, y)
     np.linalg.cholesky(S_W + 1e-6 * np.eye(20))  # positive definite
-    for bad in (0.0, -1.0, np.nan):
-        with pytest.raises(ValueError, match="gamma must be > 0; got"):
+    for bad in (0.0, -1.0, np.nan, np.inf):
+        with pytest.raises(ValueError, match="gamma must be > 0 and finite; got"):
             regularised_direction(S_W, mu, bad)
 
 
@@ -849,6 +886,8 @@ def test_local_scatters_are_sums_over_pairs_and_ordinary_if_all_are_neighbours(r
     S_B, S_W = local_scatters(X, y, A)
     np.testing.assert_allclose(S_B, book_B, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(S_W, book_W, rtol=1e-9, atol=1e-9)
+    for far, near in zip(local_scatters(X + 1e7, y, A), (S_B, S_W), strict=True):
+        np.testing.assert_allclose(far, near, atol=1e-6)
     for ours, ordinary in zip(local_scatters(X, y, np.ones((n, n))), scatters(X, y), strict=True):
         np.testing.assert_allclose(ours, ordinary, rtol=1e-10, atol=1e-10)
 
@@ -1021,8 +1060,8 @@ def test_units_offsets_copies_and_constants_do_not_matter(rng):
         np.column_stack([X, X[:, 0]]),
         np.column_stack([X, np.tile([0.1, 1 / 3, 1e6 / 7, 0.0], (len(X), 1))]),
     )
-    for Z in changed:
-        found = LinearDiscriminantAnalysis().fit(Z, y).predict_proba(Z)
+    for Z, tol in product(changed, (1e-4, 0.0)):
+        found = LinearDiscriminantAnalysis(tol=tol).fit(Z, y).predict_proba(Z)
         np.testing.assert_allclose(found, q, atol=1e-6)
 
 
@@ -1062,8 +1101,9 @@ def test_what_cannot_be_learnt_is_refused(rng):
     made = LinearDiscriminantAnalysis
     with pytest.raises(ValueError, match="X must have more samples than classes; got n = 3 and C"):
         made().fit(X[:3], [0, 1, 2])
-    with pytest.raises(ValueError, match="X must vary within the classes"):
-        made().fit(np.repeat([[0.1, 0.2], [3.3, 4.7]], 5, axis=0), np.repeat([0, 1], 5))
+    for tol in (1e-4, 0.0):
+        with pytest.raises(ValueError, match="X must vary within the classes"):
+            made(tol=tol).fit(np.repeat([[0.1, 0.2], [3.3, 4.7]], 5, axis=0), np.repeat([0, 1], 5))
     for bad in ([0.5, 0.5], [0.5, 0.5, 0.5], [1.0, 0.0, 0.0], "equal"):
         with pytest.raises(ValueError, match="priors must be a number > 0 for each of the 3 class"):
             made(priors=bad).fit(X, y)

@@ -16,6 +16,7 @@ from mlnotes.decision_theory import (
     error_probability,
     excess_error,
     log_evidence,
+    log_posterior,
     normal_log_odds,
     posterior,
     product_rule,
@@ -44,7 +45,6 @@ from mlnotes.generative import (
     likeliest,
     linear_scores,
     log_joint_density,
-    log_posterior,
     naive_law,
     normal_law,
     pooled_covariance,
@@ -247,14 +247,6 @@ def Phi(z):  # noqa: N802 the notes' name
     return (1 + erf(z / sqrt(2))) / 2
 
 
-def test_log_posterior_outlives_its_terms_and_refuses_the_impossible():
-    joint = np.array([[-2e5, -2e5 + log(3)], [-np.inf, -1e9]])
-    np.testing.assert_allclose(log_posterior(joint)[0], np.log([0.25, 0.75]), rtol=1e-9)
-    np.testing.assert_array_equal(log_posterior(joint)[1], [-np.inf, 0])
-    with pytest.raises(ValueError, match=re.escape("X[1] must be possible in some class")):
-        log_posterior(np.array([[0.0, -1.0], [-np.inf, -np.inf]]))
-
-
 # ---------------------------------------------------------------------------------------
 # Two features
 # ---------------------------------------------------------------------------------------
@@ -365,10 +357,15 @@ def test_what_is_no_covariance_is_refused():
         bivariate_normal_density(np.zeros((1, 2)), MU, np.array([[1.0, 2.0], [2.0, 1.0]]))
     with pytest.raises(ValueError, match="Sigma must be positive definite; got"):
         bivariate_normal_density(np.zeros((1, 2)), MU, -np.eye(2))
+    with pytest.raises(ValueError, match="S must be symmetric; it differs from its transpose"):
+        bivariate_normal_density(np.zeros((1, 2)), MU, np.array([[1.0, 0.5], [0.0, 1.0]]))
     with pytest.raises(ValueError, match="Sigma must be positive semidefinite; got"):
         ellipse(MU, np.array([[1.0, 2.0], [2.0, 1.0]]), 1.0, TURN)
     flat = ellipse(MU, np.array([[1.0, 1.0], [1.0, 1.0]]), 1.0, TURN) - MU
     np.testing.assert_allclose(flat[:, 0], flat[:, 1], atol=1e-7)
+    nearly = np.array([[4.0, 10.0], [10.0, 25.0]])  # of rank 1, with an eigenvalue of -4e-16
+    flat = ellipse(MU, nearly, 1.0, TURN) - MU
+    np.testing.assert_allclose(flat @ [5.0, -2.0], 0, atol=1e-6)
 
 
 # ---------------------------------------------------------------------------------------
@@ -401,6 +398,17 @@ def test_weights_are_repetitions(rng, kind):
 def test_a_class_without_samples_is_refused():
     with pytest.raises(ValueError, match="every class must have samples; their weights are"):
         class_moments(np.eye(2), np.array([0, 2]))
+
+
+@pytest.mark.parametrize("kind", ["full", "diag"])
+def test_squares_out_of_range_are_refused(kind):
+    X, k = np.array([[0.0], [2.0], [3.0], [5.0]]), np.array([0, 0, 1, 1])
+    np.testing.assert_allclose(class_moments(1e150 * X, k, kind).covariances.ravel(), 1e300)
+    with pytest.raises(ValueError, match=re.escape("X must have squares in range; got numbers up")):
+        class_moments(1e160 * X, k, kind)
+    for model in (QuadraticDiscriminantAnalysis(), SharedCovarianceClassifier(), GaussianNB()):
+        with pytest.raises(ValueError, match=re.escape("got numbers up to 5e+160")):
+            model.fit(1e160 * X, k)
 
 
 def test_pooled_covariance_maximises_the_likelihood_of_all_classes_together(rng):
@@ -444,6 +452,20 @@ def test_log_odds_of_two_normal_classes_are_quadratic(rng):
     w_line, b_line = normal_log_odds(mu, same[0], prior)
     np.testing.assert_array_equal(A, 0)
     np.testing.assert_allclose([*w, b], [*w_line, b_line], rtol=1e-9)
+    with pytest.raises(ValueError, match="positive definite"):
+        quadratic_log_odds(mu, np.array([np.diag([1.0, -1.0, -1.0]), same[0]]), prior)
+
+
+@pytest.mark.parametrize("prior", [[0.5, 0.6], [1.5, -0.5]])
+def test_functions_refuse_what_is_no_prior(prior):
+    mu, prior, p = np.array([[0.0], [1.0]]), np.array(prior), np.array([[0.5], [0.2]])
+    for function, of in (
+        (quadratic_log_odds, (mu, np.ones((2, 1, 1)))),
+        (linear_scores, (mu, np.eye(1))),
+        (binary_log_odds, (p,)),
+    ):
+        with pytest.raises(ValueError, match="priors must be >= 0 and sum to 1; got"):
+            function(*of, prior)
 
 
 def test_linear_scores_differ_from_the_joint_by_what_classes_share(rng):
@@ -604,6 +626,10 @@ def test_categories_are_counted_by_class(rng):
     for c, category in product(range(3), range(5)):
         assert counts[c, category] == pytest.approx(w[(k == c) & (x == category)].sum())
     assert counts.shape == (3, 5) and (counts[:, 4] == 0).all()
+    for wrong in ([3, 0], [-1, 0]):  # counted, it would be one of the next class, or the last
+        message = f"x must be in a category 0, ..., 2; got from {min(wrong)} to {max(wrong)}"
+        with pytest.raises(ValueError, match=re.escape(message)):
+            category_counts(np.array(wrong), np.array([0, 1]), m=3)
 
 
 @pytest.mark.parametrize("alpha", [0.1, 1.0, 7.0])
@@ -620,6 +646,20 @@ def test_without_smoothing_what_was_not_seen_is_impossible():
     log_p = smoothed_log_frequencies(np.array([[3.0, 0.0, 1.0]]), alpha=0)
     assert log_p[0, 1] == -np.inf
     np.testing.assert_allclose(np.exp(log_p), [[0.75, 0.0, 0.25]], rtol=1e-12)
+
+
+def test_smoothing_that_leaves_no_probabilities_is_refused():
+    counts = np.array([[3.0, 1.0], [0.0, 0.0]])
+    np.testing.assert_allclose(np.exp(smoothed_log_frequencies(counts, 1e300))[1], HALF)
+    with pytest.raises(ValueError, match="alpha must be finite and >= 0"):
+        smoothed_log_frequencies(counts[:1], -0.5)
+    for alpha in (0.0, -0.5, np.inf, np.nan):
+        message = f"alpha must be finite and >= 0, and > 0 without counts; got {alpha}"
+        with pytest.raises(ValueError, match=re.escape(message)):
+            smoothed_log_frequencies(counts, alpha)
+    for kind in (BernoulliNB, CategoricalNB):
+        with pytest.raises(ValueError, match="alpha must be finite"):
+            kind(alpha=np.inf).fit([[0], [1]], ["a", "b"])
 
 
 def test_categorical_density_is_the_product_over_the_tables(rng):
@@ -774,6 +814,8 @@ def test_a_feature_that_does_not_vary_is_refused_or_smoothed():
     message = "every feature must vary in every class; feature 0 is constant in class a"
     with pytest.raises(ValueError, match=message):
         GaussianNB(var_smoothing=0).fit(X, y)
+    with pytest.raises(ValueError, match=message):
+        GaussianNB(var_smoothing=0).fit(X - [0.1, 0.0], y)  # it is 0 there
     assert GaussianNB().fit(X, y).score(X, y) == 1
     with pytest.raises(ValueError, match="the covariance of class a must have full rank 2"):
         QuadraticDiscriminantAnalysis().fit(X, y)
@@ -895,6 +937,14 @@ def test_regularisation_is_a_share(rng, kind, wrong):
         kind(reg_param=wrong).fit(*three_classes(rng))
 
 
+@pytest.mark.parametrize("kind", [QuadraticDiscriminantAnalysis, SharedCovarianceClassifier])
+def test_regularised_altogether_the_nearest_mean_decides(rng, kind):
+    X, y = three_classes(rng)
+    model = kind(reg_param=1, priors=np.full(3, 1 / 3)).fit(X, y)
+    D = np.linalg.norm(X[:, None] - model.means_, axis=2)
+    np.testing.assert_array_equal(model.predict(X), model.classes_[D.argmin(axis=1)])
+
+
 @pytest.mark.parametrize(
     "model",
     [GaussianNB(), BernoulliNB(), CategoricalNB(min_categories=9)],
@@ -1007,6 +1057,8 @@ def test_binarize_says_what_is_on():
     np.testing.assert_array_equal(bits.feature_log_prob_, model.feature_log_prob_)
     with pytest.raises(ValueError, match="binarize must be a number or None; got 'half'"):
         BernoulliNB(binarize="half").fit(X, y)
+    with pytest.raises(ValueError, match="binarize must be a number or None; got nan"):
+        BernoulliNB(binarize=np.nan).fit(X, y)  # nothing is above it
 
 
 def test_categories_must_be_categories_that_are_known():
@@ -1018,6 +1070,8 @@ def test_categories_must_be_categories_that_are_known():
     message = "Negative values in data: X must hold categories 0, 1, 2, ...; got -1"
     with pytest.raises(ValueError, match=re.escape(message)):
         CategoricalNB().fit([[0, -1], [1, 0]], y)
+    with pytest.raises(ValueError, match=re.escape("categories 0, 1, 2, ...; got 1e+19")):
+        CategoricalNB().fit([[0, 1e19], [1, 0]], y)
     for wrong in (0, 2.5, "three", [1, 2, 3], [[1, 2]]):
         message = "min_categories must be None, an integer >= 1 or one for each of the 2 features"
         with pytest.raises(ValueError, match=re.escape(f"{message}; got {wrong!r}")):

@@ -1,6 +1,7 @@
 """The neighbors chapter: every statement of the notes, checked by a second route."""
 
 import os
+import re
 import tracemalloc
 from collections import Counter
 from fractions import Fraction
@@ -226,6 +227,32 @@ def test_search_refuses_what_it_cannot_answer():
             nearest_neighbors(X, X, k)
     with pytest.raises(ValueError, match=r"queries and samples must be .*; got \(3, 1\), \(3, 2\)"):
         nearest_neighbors(X[:, :1], X, 1)
+    for bad in (-1.0, np.nan):
+        with pytest.raises(ValueError, match=f"a distance must be a number >= 0; got {bad:g}"):
+            nearest_neighbors(X, X, 1, lambda a, b: bad)  # noqa: B023
+
+
+def test_of_many_duplicates_the_first_are_found_wherever_the_search_begins(rng):
+    X = np.repeat([[-1.0, 0.0], [0.0, 0.0], [1.0, 0.0]], [9, 6000, 9], axis=0)
+    X = X[rng.permutation(len(X))]
+    first = np.flatnonzero((X == 0).all(axis=1))[:5]
+    np.testing.assert_array_equal(nearest_neighbors(np.zeros((1, 2)), X, 5).index, [first])
+
+
+def test_every_function_searches_by_the_norm_it_is_given():
+    X, y = np.array([[0.0, 0.0], [3.0, 0.0], [2.0, 2.0], [9.0, 9.0]]), np.arange(4.0)
+    x = X[:1]  # by p = 1 its other neighbours are 1, 2, 3, by p = 2 they are 2, 1, 3
+    for p, nearest in ((1, 1), (2, 2), (np.inf, 2)):
+        assert regress(x, X[1:], y[1:], 1, p)[0] == y[nearest]
+        assert classify(x, X[1:], y[1:], 1, p)[0] == y[nearest]
+        assert smoother(x, X[1:], 1, p)[0, nearest - 1] == 1
+        assert other_neighbors(X, 1, p).index[0, 0] == nearest
+        assert leave_one_out_errors(X, [0, 0, 1, 1], [1], p)[0] == (0.25 if p == 1 else 0.75)
+        assert nearest_to_farthest(x, X[1:], p)[0] == pytest.approx(
+            norm(X[nearest], p) / norm(X[3], p)
+        )
+        model = KNeighborsRegressor(1, p=p).fit(X, y)
+        assert model.kneighbors(n_neighbors=1)[1][0, 0] == nearest
 
 
 def test_others_are_all_but_the_sample_itself(rng):
@@ -238,6 +265,11 @@ def test_others_are_all_but_the_sample_itself(rng):
     np.testing.assert_array_equal(
         other_neighbors(np.zeros((4, 1)), 2).index, [[1, 2], [0, 2], [0, 1], [0, 1]]
     )
+    for k in (0, 4):
+        with pytest.raises(
+            ValueError, match=f"k must be between 1 and the 3 other samples; got {k}"
+        ):
+            leave_one_out_errors(np.zeros((4, 1)), np.array([0, 0, 1, 1]), [k])
 
 
 # ---------------------------------------------------------------------------------------
@@ -278,6 +310,16 @@ def test_relative_frequency_has_nothing_to_say_of_a_continuous_x(rng):
     with pytest.raises(ValueError, match="x must be among the samples to average their y; got"):
         relative_frequency(x, X, y)
     assert np.isfinite(regress(x, X, y, 5)).all()
+
+
+def test_memory_of_relative_frequencies_is_bounded(rng):
+    X = rng.integers(0, 2, size=(20_000, 9)) * 1.0
+    tracemalloc.start()
+    average = relative_frequency(X[:200], X, X[:, 3])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    np.testing.assert_array_equal(average, X[:200, 3])
+    assert peak < 200 * X.size / 20
 
 
 @pytest.mark.claims("neighbors-05")
@@ -405,7 +447,9 @@ def test_one_neighbour_repeats_the_training_labels_whatever_they_are(rng):
     second = nearest_neighbors(X, X, 2).index[:, 1]
     assert leave_one_out_errors(X, y, [1])[0] == np.mean(y[second] != y)
     each = [classify(X[i : i + 1], np.delete(X, i, 0), np.delete(y, i), 5)[0] for i in range(80)]
-    assert leave_one_out_errors(X, y, [5, 1])[0] == np.mean(np.array(each) != y)
+    one, five = np.mean(y[second] != y), np.mean(np.array(each) != y)
+    assert leave_one_out_errors(X, y, [5, 1]).tolist() == [five, one]
+    assert leave_one_out_errors(X, y, [1, 5]).tolist() == [one, five] and one != five
     assert leave_one_out_errors(X, y, [1])[0] > 0.5
 
 
@@ -441,6 +485,8 @@ def test_odd_k_leaves_no_tie_of_two_classes_but_one_of_three():
         assert vote(np.array([labels]), 3)[0] == 0
         assert vote(np.array([labels]), 3, ties="nearest")[0] == labels[0]
     assert vote(np.array([[2, 1, 0, 1, 2]]), 3, ties="nearest")[0] == 2
+    assert vote(np.array([[2, 1, 0, 1, 0]]), 3, ties="nearest")[0] == 1
+    assert vote(np.array([[2, 1, 1]]), 3, ties="nearest")[0] == 1  # no tie
 
 
 def test_weighted_votes_and_unknown_rules():
@@ -513,6 +559,8 @@ def test_weights_by_distance_are_the_inverse_distances_and_count_only_hits(rng):
     )
     tiny = neighbor_weights(np.array([[1e-310, 1e-300]]), "distance")
     assert tiny[0, 0] == 1 and 0 < tiny[0, 1] < 1e-9
+    beyond = np.array([[np.inf, np.inf], [1.0, np.inf]])  # distances that overflow
+    np.testing.assert_array_equal(neighbor_weights(beyond, "distance"), [[1, 1], [1, 0]])
     np.testing.assert_array_equal(neighbor_weights(r), np.ones((20, 6)))
     np.testing.assert_array_equal(neighbor_weights(r, np.exp), np.exp(r))
     for bad in (np.negative, lambda r: r[0], lambda r: 0 * r, lambda r: r / 0):
@@ -604,8 +652,9 @@ def test_edges_come_once_and_want_distinct_samples(rng):
     assert len({tuple(pair) for pair in sites}) == len(sites) == len(segments)
     both = sum(int((voronoi_cell(X, i, BOX).across >= 0).sum()) for i in range(20))
     assert both == 2 * len(sites)
-    with pytest.raises(ValueError, match="samples must be distinct to have cells of their own"):
-        voronoi_edges(np.vstack([X, X[3]]), BOX)
+    message = "samples must be distinct to have cells of their own; got [1.0, 1.0] 2 times"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        voronoi_edges(np.vstack([X, np.ones((2, 2))]), BOX)
 
 
 @pytest.mark.claims("neighbors-11")
@@ -675,6 +724,15 @@ def test_the_bound_is_reached_where_the_posterior_is_constant():
     rest = np.array([0.6, 0.2, 0.2])  # the other classes equal: reached for K = 3
     flat = np.zeros((1, 3))
     assert asymptotic_error(flat, rest, np.ones(1)) == pytest.approx(cover_hart_bound(0.4, K=3))
+
+
+@pytest.mark.claims("neighbors-19")
+def test_where_no_sample_can_be_nothing_is_added_to_the_asymptotic_error():
+    """Uniform on [0, 2] and [1, 3]: the labels are a toss on [1, 2], and certain elsewhere."""
+    x, dx = gauss_legendre(-1, 5, 6)
+    with np.errstate(divide="ignore"):
+        log_p = np.log(np.column_stack([(x > 0) & (x < 2), (x > 1) & (x < 3)]) / 2)
+    assert asymptotic_error(log_p, np.full(2, 0.5), dx) == pytest.approx(0.5 * 0.5, rel=1e-12)
 
 
 @pytest.mark.claims("neighbors-19")
