@@ -11,7 +11,7 @@ Contents
     The cost                 residual, cost, gradient, hessian
     Closed forms             normal_equations, qr_solution, eigen_solution, minimum_norm
     Every digit              least_squares, Fit
-    Step by step             descend, lms, LMSState
+    Step by step             initial, descend, lms, LMSState
     The statistical view     population_solution, regression_function, log_likelihood,
                              noise_deviation
     Ridge                    ridge_cost, ridge, shrinkage, centred_ridge, ridge_path, posterior,
@@ -61,7 +61,7 @@ from mlnotes.probability import expectation, given_x, normal_log_density, second
 __all__ = [
     "augment", "powers", "predict", "residual", "cost", "gradient", "hessian",
     "normal_equations", "qr_solution", "eigen_solution", "minimum_norm", "least_squares", "Fit",
-    "descend", "lms", "LMSState", "population_solution", "regression_function",
+    "initial", "descend", "lms", "LMSState", "population_solution", "regression_function",
     "log_likelihood", "noise_deviation", "ridge_cost", "ridge", "shrinkage", "centred_ridge",
     "ridge_path", "posterior", "Posterior", "lasso_objective", "lasso_bound", "soft_threshold",
     "duality_gap", "sweep", "coordinate_descent", "LassoState", "lasso_path",
@@ -530,6 +530,15 @@ class LMSState(NamedTuple):
     gradient_norm: float  # ||dJ/dtheta||, which is 0 where the normal equations hold
 
 
+def initial(A, theta0=None):
+    """Where an algorithm starts: a copy of theta0 (m,), or 0 if it is None.
+
+    >>> initial(np.array([[1.0, 5.0], [1.0, 7.0]]))
+    array([0., 0.])
+    """
+    return np.zeros(A.shape[1]) if theta0 is None else np.array(theta0, dtype=np.float64)
+
+
 def descend(A, y, theta0=None):
     """Gradient descent on J from theta0 (0 if None): theta <- theta - eta A^T (A theta - y).
 
@@ -543,11 +552,10 @@ def descend(A, y, theta0=None):
     >>> [(float(state.x[0]), state.objective) for state in states]
     [(0.0, 8.0), (2.0, 0.0)]
     """
-    theta0 = np.zeros(A.shape[1]) if theta0 is None else theta0
     return gradient_descent(
         lambda theta: cost(A, y, theta),
         lambda theta: gradient(A, y, theta),
-        theta0,
+        initial(A, theta0),
         eta=1 / np.linalg.norm(A, ord=2) ** 2,
     )
 
@@ -565,7 +573,7 @@ def lms(A, y, theta0=None, *, eta, rng=None):
     >>> [float(next(states).theta[0]) for _ in range(4)]
     [0.0, 0.5, 0.75, 0.875]
     """
-    theta = np.zeros(A.shape[1]) if theta0 is None else theta0
+    theta = initial(A, theta0)
     while True:
         slope = np.linalg.norm(gradient(A, y, theta))
         yield LMSState(theta, cost(A, y, theta), float(slope))
@@ -856,7 +864,7 @@ def coordinate_descent(X, y, C, w0=None):
 
     Claims: linear_regression-31
     """
-    w = np.zeros(X.shape[1]) if w0 is None else w0
+    w = initial(X, w0)
     r = y - X @ w
     while True:
         q = X.T @ r

@@ -56,6 +56,7 @@ from mlnotes.base import (
     shared,
 )
 from mlnotes.decision_theory import log_joint, normal_log_odds
+from mlnotes.linear_regression import initial
 from mlnotes.optimization import (
     backtrack,
     gradient_descent,
@@ -152,7 +153,8 @@ def class_0_log_odds(log_p, prior):
     Claims: logistic_regression-06
     """
     joint = log_joint(log_p, prior)
-    return joint[:, 0] - joint[:, 1]
+    with np.errstate(invalid="ignore"):  # inf - inf is the NaN that is meant
+        return joint[:, 0] - joint[:, 1]
 
 
 def normal_model(mu, Sigma, prior):
@@ -302,7 +304,7 @@ def gradient_ascent(A, y, theta0=None, *, eta=None):
     return gradient_descent(
         lambda theta: cost(A, y, theta),
         lambda theta: gradient(A, y, theta),
-        _start(A, theta0),
+        initial(A, theta0),
         eta=eta,
     )
 
@@ -335,7 +337,7 @@ def stochastic_gradient_ascent(A, y, theta0=None, *, eta, rng):
     return stochastic_gradient_descent(
         lambda theta: cost(A, y, theta) / n,
         lambda theta, rows: gradient(A[rows], y[rows], theta) / len(rows),
-        _start(A, theta0),
+        initial(A, theta0),
         n,
         eta=eta,
         rng=rng,
@@ -363,7 +365,7 @@ def irls(A, y, theta0=None, *, lam=0.0):
         lambda theta: cost(A, y, theta, lam),
         lambda theta: gradient(A, y, theta, lam),
         lambda theta: hessian(A, theta, lam),
-        _start(A, theta0),
+        initial(A, theta0),
     )
     for state in states:
         if lam == 0 and functional_margins(A, y, state.x).min() > 0:
@@ -388,10 +390,6 @@ def working_response(A, y, theta):
     return f + y / label_probability(y, f), log_loss_curvature(f)
 
 
-def _start(A, theta0):
-    return np.zeros(A.shape[1]) if theta0 is None else theta0
-
-
 # ---------------------------------------------------------------------------------------
 # Separable data
 # ---------------------------------------------------------------------------------------
@@ -409,6 +407,8 @@ def functional_margins(A, y, theta):
 def geometric_margin(X, y, w, b=0.0):
     """min_i y_i (w^T x_i + b) / ||w||: the distance from the hyperplane to a separated set.
 
+    It is negative if the label of a sample is wrong.
+
     >>> X, y = np.array([[5.0, 0.0], [0.0, -10.0]]), np.array([1, -1])
     >>> geometric_margin(X, y, w=np.array([3.0, 4.0]))
     3.0
@@ -417,16 +417,21 @@ def geometric_margin(X, y, w, b=0.0):
 
 
 def ray_scale(xi, eps):
-    """-log(e^{eps / n} - 1) / min_i xi_i: for all h beyond it, F(h theta_s) < eps.
+    """-log(e^{eps / n} - 1) / min_i xi_i, or 0: for all h beyond it, F(h theta_s) < eps.
 
     On the ray through a separator theta_s of margins xi the cost is sum_i log(1 + e^{-h xi_i}),
-    at most n times its largest term, and goes to 0; F > 0 never is. So F has no minimum (IRHD's
-    theorem 3.4), whichever separator it is, well placed or not.
+    for h >= 0 at most n times the term of the least xi_i, and goes to 0; F > 0 never is. So F has
+    no minimum (IRHD's theorem 3.4), whichever separator it is, well placed or not. 0 is returned
+    for eps >= n log 2, which is F(0).
+
+    Raises: ValueError if xi are not the margins of a separator, all positive.
 
     >>> ray_scale(np.array([2.0, 5.0]), eps=2 * np.log(2)), ray_scale(np.array([1.0]), 0.01) > 4.6
     (0.0, True)
     """
-    return float(-np.log(np.expm1(eps / len(xi))) / np.min(xi)) + 0.0
+    if not np.min(xi) > 0:
+        raise ValueError(f"xi must be positive, as the margins of a separator are; got {min(xi):g}")
+    return max(0.0, float(-np.log(np.expm1(eps / len(xi))) / np.min(xi)))
 
 
 class SeparableError(ValueError):
@@ -478,6 +483,7 @@ def separator(A, y, tol=1e-9):
 
 FORCING = 0.25  # share of the gradient that an early Newton step may leave
 ROUNDING = 8 * EPS  # relative change of a cost that is none
+FAR = 1e-10  # share of a column's mean square: with less variance it is centred first
 
 
 def softmax(F):
@@ -505,7 +511,9 @@ class TruncatedNewtonState(NamedTuple):
 class _Task(NamedTuple):
     """The cost J: what `truncated_newton` minimises."""
 
-    X: np.ndarray  # (n, d)
+    X: np.ndarray  # (n, d), less the mean
+    mean: np.ndarray  # (d,), 0 unless a column is so far from 0 that its variance would be lost
+    moments: np.ndarray  # (d + 1, d + 1), the mean of (1, x) (1, x)^T
     Z: np.ndarray  # (n, K), 0 or 1
     s: np.ndarray  # (n, 1), weights of sum 1
     lam: np.ndarray  # (d + 1, 1), 0 for b
@@ -529,7 +537,8 @@ def truncated_newton(X, Z, *, lam=0.0, weights=None, fit_intercept=True):
 
         H_0 = X^T diag(s) X / K + lam I   (one column: over 4 instead of K),
 
-    the same matrix for every class, on the columns of sum 0 in which all iterates stay.
+    the same matrix for every class, on the columns of sum 0 in which all iterates stay. Where an
+    x_j is so far from 0 that rounding would hide how it varies, all are centred inside.
 
     Yields: the start, then a `TruncatedNewtonState` per step. It ends where the gradient is 0 or
     rounding hides whether a step goes down.
@@ -545,8 +554,8 @@ def truncated_newton(X, Z, *, lam=0.0, weights=None, fit_intercept=True):
     while True:
         J, P = _objective(task, theta, f)
         g = _pull(task, P - Z) + task.lam * theta
-        norm = float(np.abs(g).max())
-        yield TruncatedNewtonState(theta, J, norm, products)
+        norm = float(np.abs(_slopes_as_given(task, g)).max())
+        yield TruncatedNewtonState(_theta_as_given(task, theta), J, norm, products)
         size = float(np.vdot(g, inverse @ g))
         if first is None:  # at 0, where H_0 is the Hessian
             first, step, used = size, -inverse @ g, 0
@@ -567,10 +576,34 @@ def truncated_newton(X, Z, *, lam=0.0, weights=None, fit_intercept=True):
 
 def _task(X, Z, lam, weights, fit_intercept):
     n, d = X.shape
-    s = np.full(n, 1 / n) if weights is None else weights / weights.sum()
+    s = (np.full(n, 1 / n) if weights is None else weights / weights.sum())[:, None]
     free, penalty = np.ones((d + 1, 1)), np.full((d + 1, 1), lam)
     free[0], penalty[0] = fit_intercept, 0.0
-    return _Task(X, Z, s[:, None], penalty, free)
+    mean, moments = np.zeros(d), _moments(X, s)
+    first, second = moments[0, 1:], np.diag(moments)[1:]
+    if fit_intercept and np.any(second - first**2 < FAR * second):
+        mean, X = first, X - first
+        moments = _moments(X, s)
+    return _Task(X, mean, moments, Z, s, penalty, free)
+
+
+def _moments(X, s):
+    """sum_i s_i (1, x_i) (1, x_i)^T."""
+    M = np.ones((X.shape[1] + 1,) * 2)
+    M[0, 1:] = M[1:, 0] = X.T @ s[:, 0]
+    Xs = X if np.ptp(s) == 0 else np.sqrt(s) * X
+    M[1:, 1:] = Xs.T @ Xs * (s[0] if Xs is X else 1.0)
+    return M
+
+
+def _theta_as_given(task, theta):
+    """theta for the columns as they were given: f = w^T (x - mean) + b."""
+    return np.vstack([theta[0] - task.mean @ theta[1:], theta[1:]])
+
+
+def _slopes_as_given(task, g):
+    """The gradient in that theta."""
+    return np.vstack([g[0], g[1:] + np.outer(task.mean, g[0])])
 
 
 def _scores(task, theta):
@@ -578,9 +611,11 @@ def _scores(task, theta):
 
 
 def _pull(task, R):
-    """The transposed of `_scores`: sum_i s_i (1, x_i) R_i."""
+    """The transposed of `_scores`: sum_i s_i (1, x_i) R_i. For K > 1 the rows of R have sum 0."""
     R = task.s * R
-    return task.free * np.vstack([R.sum(axis=0), task.X.T @ R])
+    G = task.free * np.vstack([R.sum(axis=0), task.X.T @ R])
+    # and those of G: what rounding leaves would run off along b, which nothing holds
+    return G if G.shape[1] == 1 else G - G.mean(axis=1, keepdims=True)
 
 
 def _losses(f, Z):
@@ -616,13 +651,9 @@ def _times_hessian(task, P, V, U):
 
 def _inverse_at_zero(task):
     """H_0^{-1}, or on the directions alone that rounding can tell from singular ones."""
-    X, s, K = task.X, task.s, task.Z.shape[1]
+    K = task.Z.shape[1]
     share = 1 / 4 if K == 1 else 1 / K
-    H, mean = np.empty((X.shape[1] + 1,) * 2), X.T @ s
-    Xs = X if np.ptp(s) == 0 else np.sqrt(s) * X
-    H[1:, 1:] = Xs.T @ Xs * (s[0] if Xs is X else 1.0)
-    H[0], H[:, 0] = np.append(1.0, mean), np.append(1.0, mean)
-    H = share * (task.free * H * task.free.T) + np.diag(task.lam[:, 0])
+    H = share * (task.free * task.moments * task.free.T) + np.diag(task.lam[:, 0])
     scale = np.sqrt(np.where(np.diag(H) > 0, np.diag(H), 1.0))
     values, V = np.linalg.eigh(H / np.outer(scale, scale))
     kept = values > len(values) * EPS * values[-1]

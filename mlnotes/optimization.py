@@ -158,17 +158,19 @@ def subdifferential(f, c, *, h=1e-6):
 
         (f(c) - f(c - h)) / h <= f'_-(c) <= f'_+(c) <= (f(c + h) - f(c)) / h ,
 
-    as chords of a convex function grow steeper to the right. Each slope s in between is a
-    subgradient, f(x) >= f(c) + s (x - c) for all x, so that c is a minimiser iff s = 0 is one. Of
-    the mean of |y_i - c| the exact one is `decision_theory.absolute_subdifferential`: 0 lies in it
-    iff c is a median.
+    as chords of a convex function grow steeper to the right; beyond |c| = 1, h is a share of |c|.
+    Each slope s in between is a subgradient, f(x) >= f(c) + s (x - c) for all x, so that c is a
+    minimiser iff s = 0 is one. Of the mean of |y_i - c| the exact one is
+    `decision_theory.absolute_subdifferential`: 0 lies in it iff c is a median.
 
     >>> subdifferential(abs, 0.0)
     (-1.0, 1.0)
 
     Claims: optimization-08
     """
-    return float((f(c) - f(c - h)) / h), float((f(c + h) - f(c)) / h)
+    step = h * max(1.0, abs(c))
+    left, right = c - step, c + step  # as rounded: the chords are divided by what they span
+    return float((f(c) - f(left)) / (c - left)), float((f(right) - f(c)) / (right - c))
 
 
 # ---------------------------------------------------------------------------------------
@@ -240,9 +242,13 @@ def backtrack(f, x, value, direction, gradient, *, eta=1.0):
 
     Returns: eta, x + eta p and f there; eta = 0 if none of them does before x + eta p is x.
 
+    Raises: ValueError if x or p is not finite.
+
     >>> backtrack(lambda x: x**2, 3.0, 9.0, direction=-6.0, gradient=6.0)
     (0.5, 0.0, 0.0)
     """
+    if not (np.isfinite(x).all() and np.isfinite(direction).all()):
+        raise ValueError("x and direction must be finite; they contain NaN or infinity")
     promised, allowed = np.dot(gradient, direction), value + ROUNDING * abs(value)
     while np.any((ahead := x + eta * direction) != x):
         there = f(ahead)
@@ -355,15 +361,15 @@ def newton_direction(H, gradient):
     >>> newton_direction(np.array([[2.0]]), np.array([8.0]))
     array([-4.])
     """
-    shift, largest = 0.0, np.abs(H).max() or 1.0
-    if not np.isfinite(largest):
+    shift, smallest = 0.0, SMALLEST_SHIFT * np.abs(H).max() or SMALLEST_SHIFT
+    if not np.isfinite(smallest):
         raise ValueError("H must be finite; it contains NaN or infinity")
     while True:
         try:
             np.linalg.cholesky(H + shift / 2 * np.eye(len(H)))
             return -np.linalg.solve(H + shift * np.eye(len(H)), gradient)
         except np.linalg.LinAlgError:  # rounding may hide from the one what the other sees
-            shift = max(10 * shift, SMALLEST_SHIFT * largest)
+            shift = max(10 * shift, smallest)
 
 
 # ---------------------------------------------------------------------------------------
@@ -406,7 +412,7 @@ def project_ball(x, radius=1.0):
     >>> project_ball(np.array([3.0, 4.0]))
     array([0.6, 0.8])
     """
-    return x * min(1.0, radius / max(np.linalg.norm(x), radius))
+    return np.array(x) if np.linalg.norm(x) <= radius else project_sphere(x, radius)
 
 
 def project_sphere(x, radius=1.0):
@@ -419,10 +425,11 @@ def project_sphere(x, radius=1.0):
     >>> project_sphere(np.array([0.3, 0.4]))
     array([0.6, 0.8])
     """
-    norm = np.linalg.norm(x)
-    if norm == 0:
+    largest = _size(x)
+    if largest == 0:
         raise ValueError("x must not be 0: all points of the sphere are as near to it")
-    return x * (radius / norm)
+    x = x / largest  # whose squares neither overflow nor vanish
+    return x * (radius / np.linalg.norm(x))
 
 
 # ---------------------------------------------------------------------------------------
@@ -683,8 +690,8 @@ def quadratic_dual(lam, P, q, A=None, b=None, G=None, h=None):
 
         g(lam) = c^T lam - 1/2 r^T P^-1 r,   r = q - C^T lam ,
 
-    which is L(x, lam) where P x = -r. If P is singular and no x solves that (for P = 0, none
-    unless r = 0), L has no lower bound and g(lam) = -inf.
+    which is L(x, lam) where P x = -r. If no x solves that (for P = 0, none unless r = 0), or P has
+    a negative eigenvalue, L has no lower bound and g(lam) = -inf.
 
     >>> quadratic_dual(np.array([2.0]), [[2.0]], [0.0], G=[[1.0]], h=[1.0])
     1.0
@@ -694,9 +701,11 @@ def quadratic_dual(lam, P, q, A=None, b=None, G=None, h=None):
     Claims: optimization-19
     """
     P, q, C, c, _ = quadratic_program(P, q, A, b, G, h)
-    r = q - C.T @ lam
+    unit = 1 / _root(np.diag(P))  # in x / unit, the diagonal of P is 1 or 0
+    P, q, pull = unit[:, None] * P * unit, unit * q, unit * (C.T @ lam)
+    r = q - pull
     x = np.linalg.lstsq(P, -r, rcond=None)[0]
-    if _size(P @ x + r) > UNSOLVED * (_size(q) + _size(C.T @ lam)):
+    if not is_psd(P, UNSOLVED) or _size(P @ x + r) > UNSOLVED * (_size(q) + _size(pull)):
         return -np.inf
     return float(c @ lam + r @ x / 2)
 
@@ -783,7 +792,7 @@ def _eliminate(A, b):
 
 
 def box(lower, upper):
-    """G and h of lower <= x <= upper; an infinite bound gives no row.
+    """G and h of lower <= x <= upper, of which -inf and inf give no row.
 
     >>> G, h = box(np.array([0.0, 0.0]), np.array([5.0, np.inf]))
     >>> G, h
@@ -793,7 +802,8 @@ def box(lower, upper):
     """
     identity = np.eye(len(lower))
     G, h = np.vstack([identity, -identity]), np.concatenate([lower, -np.asarray(upper)])
-    return G[np.isfinite(h)], h[np.isfinite(h)]
+    bound = h != -np.inf
+    return G[bound], h[bound]
 
 
 # The interior point method

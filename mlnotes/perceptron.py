@@ -46,7 +46,8 @@ from mlnotes.base import (
     iterate,
     one_vs_rest,
 )
-from mlnotes.linear_regression import augment, cost, gradient
+from mlnotes.linear_regression import augment, cost, gradient, initial
+from mlnotes.logistic_regression import geometric_margin
 from mlnotes.optimization import gradient_descent
 
 __all__ = [
@@ -163,7 +164,7 @@ def perceptron(X, y, w0=None, *, eta=1.0, rng=None):
 
     Claims: perceptron-06
     """
-    w, wrong, mistakes = _start(X, w0), np.arange(0), np.inf
+    w, wrong, mistakes = initial(X, w0), np.arange(0), np.inf
     while True:
         f = decision(X, w)
         yield PerceptronState(w, wrong, mistakes, float(loss(y, f).sum()))
@@ -222,10 +223,6 @@ def _next_mistake(X, y, w, order, start, block=FIRST_BLOCK):
     return len(order)
 
 
-def _start(X, w0):
-    return np.zeros(X.shape[1]) if w0 is None else w0
-
-
 def _order(n, rng):
     return np.arange(n) if rng is None else rng.permutation(n)
 
@@ -251,7 +248,7 @@ def updates(X, y, w0=None, *, eta=1.0, rng=None):
     1 0 [2. 1.]
     2 1 [ 1. -1.]
     """
-    w, made, before = _start(X, w0), 0, -1
+    w, made, before = initial(X, w0), 0, -1
     yield Update(w, -1, made)
     while made > before:
         before, order = made, _order(len(X), rng)
@@ -268,14 +265,15 @@ def updates(X, y, w0=None, *, eta=1.0, rng=None):
 def margin(X, w, b=0.0):
     """gamma = min_i |w^T x_i + b| / ||w||: the distance from the hyperplane to the samples.
 
-    The theorem below speaks of ``margin(augment(X), theta)``: ||w|| / ||theta|| times as much.
+    It is the `geometric_margin` of the labels that the hyperplane gives. The theorem below speaks
+    of ``margin(augment(X), theta)``: ||w|| / ||theta|| times as much.
 
     >>> margin(np.array([[5.0, 0.0], [0.0, 10.0]]), w=np.array([3.0, 4.0]))
     3.0
 
     Claims: perceptron-11
     """
-    return float(np.abs(decision(X, w, b)).min() / np.linalg.norm(w))
+    return geometric_margin(X, np.sign(decision(X, w, b)), w, b)
 
 
 def mistake_bound(X, y, w_star):
@@ -310,9 +308,11 @@ def mistake_bound_from(X, y, w_star, w0):
     """
     v, M = _pull_and_length(X, y, w_star)
     p, W = w0 @ w_star, w_star @ w_star
-    # v^2 k^2 + 2 half k + (p^2 - W ||w_0||^2) = 0, its last term <= 0 by Cauchy-Schwarz
-    half = p * v - W * M / 2
-    return float((-half + np.sqrt(half**2 + v**2 * (W * (w0 @ w0) - p**2))) / v**2)
+    aside = w0 - p / W * w_star  # the part of w_0 that is orthogonal to w_star
+    # v^2 k^2 + 2 half k - rest = 0, where rest = W ||w_0||^2 - p^2 >= 0 without cancellation
+    half, rest = p * v - W * M / 2, W * (aside @ aside)
+    root = np.sqrt(half**2 + v**2 * rest)
+    return float((root - half) / v**2 if half <= 0 else rest / (root + half))
 
 
 def _pull_and_length(X, y, w_star):
@@ -346,7 +346,7 @@ def adaline(X, y, w0=None, *, eta):
     Claims: perceptron-17
     """
     return gradient_descent(
-        lambda w: cost(X, y, w), lambda w: gradient(X, y, w), _start(X, w0), eta=eta
+        lambda w: cost(X, y, w), lambda w: gradient(X, y, w), initial(X, w0), eta=eta
     )
 
 

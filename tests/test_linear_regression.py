@@ -1115,6 +1115,18 @@ def test_states_of_coordinate_descent_tell_the_truth_and_are_snapshots(rng):
     assert set(np.flatnonzero(states[1].w)) <= set(steepest)
 
 
+def test_no_state_is_the_start_that_was_given(rng):
+    X, y, start = rng.normal(size=(6, 2)), rng.normal(size=6), np.array([3.0, 4.0])
+    for states in (
+        coordinate_descent(X, y, 1.0, start),
+        lms(X, y, start, eta=1e-3),
+        descend(X, y, start),
+    ):
+        first = next(states)[0]
+        np.testing.assert_array_equal(first, start)
+        assert not np.shares_memory(first, start)
+
+
 @pytest.mark.claims("linear_regression-32")
 def test_lasso_sets_weights_to_zero_and_ridge_only_shrinks(rng):
     Q, C = orthonormal(rng), 0.9

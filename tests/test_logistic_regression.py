@@ -8,6 +8,7 @@ from checks import check_gradient, check_hessian, differences
 from matplotlib.figure import Figure
 
 import figures.logistic_regression as figures
+import mlnotes.logistic_regression as module
 from mlnotes.base import ConvergenceWarning, iterate
 from mlnotes.datasets import load_breast_cancer, load_digits, load_iris, make_blobs, make_separable
 from mlnotes.decision_theory import empirical_risk, margin_zero_one, normal_bayes_error
@@ -119,6 +120,9 @@ def test_log_loss_is_the_naive_formula_and_safe_and_strictly_convex(rng):
         check_gradient(log_loss_slope, log_loss_curvature, point)
     np.testing.assert_allclose(log_loss_slope(t), -1 / (1 + np.exp(t)), rtol=1e-12)
     assert (np.diff(log_loss(t)) < 0).all() and (log_loss_curvature(t) > 0).all()
+    tails = np.array([-50.0, 50.0])  # 1 - sigma(50) would be 0
+    np.testing.assert_allclose(log_loss_curvature(tails), np.exp(-50), rtol=1e-12)
+    np.testing.assert_allclose(log_loss_slope(tails), [-1, -np.exp(-50)], rtol=1e-12)
     assert (convexity_gap(log_loss, t[:-50], t[50:], 0.3) > 0).all()
     w, b, points = rng.normal(size=4), 0.3, rng.normal(size=(2, 4))
     assert abs(convexity_gap(lambda x: x @ w + b, *points, 0.4)) < 1e-12
@@ -197,6 +201,9 @@ def test_posterior_is_the_logistic_of_the_log_odds(rng):
     prior = joint.sum(axis=0)
     xi = class_0_log_odds(np.log(joint / prior), prior)
     np.testing.assert_allclose(sigmoid(-xi), conditional_mean, atol=1e-12)
+    never = -np.inf
+    xi = class_0_log_odds(np.array([[0.0, never], [never, 0.0], [never, never]]), prior)
+    np.testing.assert_array_equal(xi, [np.inf, -np.inf, np.nan])
 
 
 @pytest.mark.claims("logistic_regression-07")
@@ -290,7 +297,8 @@ def test_cross_entropy_is_minus_the_log_likelihood_and_safe(rng):
     assert cross_entropy(z, a) == pytest.approx(-np.log(likelihood(z, h)), abs=1e-10)
     assert cross_entropy(np.array([1, 0, 1]), np.array([-800.0, 800.0, 800.0])) == 1600
     # what is left of a small loss is not rounded away
-    assert cross_entropy(np.array([1]), np.array([40.0])) == pytest.approx(np.exp(-40), rel=1e-12)
+    small = cross_entropy(np.array([1]), np.array([40.0]))
+    assert small == pytest.approx(np.exp(-40), rel=1e-12, abs=0)
 
 
 @pytest.mark.claims("logistic_regression-13")
@@ -538,12 +546,26 @@ def test_a_newton_step_is_a_weighted_least_squares_problem(rng):
             np.testing.assert_allclose(after.x, solution, atol=1e-10)
 
 
+def test_algorithms_start_where_they_are_told(rng):
+    A, y, _ = overlapping(rng)
+    start = np.arange(4) / 4
+    for states in (
+        irls(A, y, start),
+        gradient_ascent(A, y, start),
+        stochastic_gradient_ascent(A, y, start, eta=0.1, rng=rng),
+    ):
+        first = next(states)[0]
+        np.testing.assert_array_equal(first, start)
+        assert not np.shares_memory(first, start)  # which the caller may well change
+    assert list(islice(gradient_ascent(A, y), 2))[1].eta == max_eta(A) / 2
+
+
 def test_states_are_snapshots(rng):
     A, y, _ = overlapping(rng)
     Z = to_bits(y)[:, None]
     for states in (irls(A, y), gradient_ascent(A, y), truncated_newton(A[:, 1:], Z, lam=0.01)):
         kept = [(state[0], state[0].copy()) for state in islice(states, 5)]
-        assert all(np.array_equal(now, then) for now, then in kept)
+        assert len(kept) > 3 and all(np.array_equal(now, then) for now, then in kept)
 
 
 # ---------------------------------------------------------------------------------------
@@ -570,12 +592,19 @@ def test_separable_data_are_told_from_others_and_the_margin_is_a_distance(rng):
 
 
 @pytest.mark.claims("logistic_regression-29")
-@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("scale", [1e-12, 1e-6, 1.0, 1e6])
 def test_separability_does_not_depend_on_the_scale(rng, scale):
     A, y, _ = separated(rng)
     assert functional_margins(scale * A, y, separator(scale * A, y)).min() > 0
     A, y, _ = overlapping(rng)
     assert separator(scale * A, y) is None
+
+
+@pytest.mark.claims("logistic_regression-29")
+def test_a_margin_below_the_tolerance_is_none():
+    A, y = augment(np.array([[0.0], [1e-4]])), np.array([-1, 1])
+    assert functional_margins(A, y, separator(A, y)).min() > 0
+    assert separator(A, y, tol=1e-2) is None
 
 
 def test_touching_classes_are_not_separable():
@@ -598,6 +627,8 @@ def test_separable_data_have_no_minimum_and_the_theorem_says_from_where(rng):
         start = ray_scale(xi, eps)
         assert start == pytest.approx(-np.log(np.exp(eps / n) - 1) / xi.min(), rel=1e-6)
         assert all(cost(A, y, h * theta) < eps for h in start * np.array([1 + 1e-9, 2, 10]))
+    assert ray_scale(xi, n * np.log(2)) == 0  # F(0), which no h >= 0 exceeds
+    assert ray_scale(xi, 3 * n) == 0 and all(cost(A, y, h * theta) < 3 * n for h in (0.0, 0.1))
     # the constant is sharp: if all margins are equal, F(h theta) = eps at that h
     same, eps = np.full(n, 0.4), 1e-2
     assert np.sum(log_loss(ray_scale(same, eps) * same)) == pytest.approx(eps, rel=1e-12)
@@ -607,6 +638,12 @@ def test_separable_data_have_no_minimum_and_the_theorem_says_from_where(rng):
     others = best + rng.normal(size=(200, 4)) * rng.choice([1e-3, 1, 10], size=(200, 1))
     assert min(cost(A, y, other) for other in others) >= cost(A, y, best)
     assert cost(A, y, best) > np.log(2)
+
+
+def test_the_ray_must_be_that_of_a_separator():
+    for xi in (np.array([2.0, -0.5]), np.array([1.0, 0.0]), np.array([np.nan])):
+        with pytest.raises(ValueError, match="xi must be positive, as the margins of a separator"):
+            ray_scale(xi, 0.1)
 
 
 @pytest.mark.claims("logistic_regression-31")
@@ -709,7 +746,8 @@ def test_fit_of_two_classes_is_what_irls_finds(rng):
 
 
 @pytest.mark.parametrize("K", [2, 4])
-def test_states_of_truncated_newton_carry_the_objective_and_its_gradient(rng, K):
+def test_states_of_truncated_newton_carry_the_objective_and_its_gradient(rng, K, monkeypatch):
+    times = module._times_hessian
     X, k, lam = rng.normal(size=(40, 3)), np.arange(40) % K, 0.05
     columns = one_hot(k)[:, 1:] if K == 2 else one_hot(k)
     states = list(islice(truncated_newton(X, columns, lam=lam), 6))
@@ -722,14 +760,90 @@ def test_states_of_truncated_newton_carry_the_objective_and_its_gradient(rng, K)
         assert state.objective == pytest.approx(mean_cost(state.theta), rel=1e-12)
         slopes = np.abs(differences(mean_cost, state.theta)).max()
         assert state.gradient_norm == pytest.approx(slopes, rel=1e-6, abs=1e-8)
+    A, P = augment(X), 1 / K  # at 0, where Newton's equations are solved at once
+    H_0 = P * (1 - P if K == 2 else 1) * A.T @ A / 40 + lam * np.diag([0.0, 1.0, 1.0, 1.0])
+    step = np.linalg.solve(H_0, A.T @ (columns - P)) / 40
+    np.testing.assert_allclose(states[1].theta, step, atol=1e-12)
     products = [state.products for state in states]
     assert products[:2] == [0, 0] and (np.diff(products[1:]) > 0).all()  # at 0, H_0 is H
+    made = []
+    monkeypatch.setattr(module, "_times_hessian", lambda *a: made.append(1) or times(*a))
+    *_, last = islice(truncated_newton(X, columns, lam=lam), 6)
+    assert last.products == products[-1] == len(made)
     assert (np.diff([state.objective for state in states]) <= 1e-15).all()
     free, held = (
         list(islice(truncated_newton(X, columns, lam=lam, fit_intercept=how), 6))[-1].theta
         for how in (True, False)
     )
     assert (held[0] == 0).all() and (free[0] != 0).any()
+
+
+@pytest.mark.parametrize("weights", [np.ones(60), np.arange(60) + 1.0], ids=["equal", "unequal"])
+def test_every_step_solves_newtons_equations_as_well_as_is_said(rng, weights):
+    X, lam, s = rng.normal(size=(60, 8)) * np.arange(1, 9), 1e-3, weights / weights.sum()
+    z = (X[:, 0] + X[:, 7] + rng.normal(size=60) > 0).astype(float)[:, None]
+    A, penalty = augment(X), lam * np.diag([0.0] + [1.0] * 8)
+    H_0 = A.T @ (s[:, None] * A) / 4 + penalty
+    states = list(islice(truncated_newton(X, z, lam=lam, weights=weights), 8))
+    sizes, left = [], []
+    for state, after in zip(states, states[1:], strict=False):
+        h = sigmoid(A @ state.theta)
+        g = A.T @ (s[:, None] * (h - z)) + penalty @ state.theta
+        H = A.T @ (s[:, None] * h * (1 - h) * A) + penalty
+        r = g + H @ (after.theta - state.theta)  # of a full step
+        sizes.append(np.sqrt(np.vdot(g, np.linalg.solve(H_0, g))))
+        left.append(np.sqrt(np.vdot(r, np.linalg.solve(H_0, r))) / sizes[-1])
+    share = np.minimum(1 / 4, np.sqrt(np.array(sizes) / sizes[0]))
+    assert (np.array(left) <= share + 1e-9).all()
+    assert left[0] < 1e-9 and max(left) > 0.05  # but they are solved no better than need be
+
+
+def test_steps_that_would_go_up_are_shortened():
+    X, z = np.array([[-30.0], [0.07], [-0.01], [1.3]]), np.array([[0.0], [0.0], [1.0], [1.0]])
+    weights = np.array([25.0, 147.0, 0.1, 0.4])
+    run = iterate(truncated_newton(X, z, lam=1e-8, weights=weights), "gradient_norm", 1e-9, 50)
+    assert run.converged and run.state.gradient_norm <= 1e-9
+    assert (np.diff(run.history) <= 0).all()
+
+
+def test_no_class_is_the_reference_though_nothing_but_rounding_is_left_to_mend():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        model = LogisticRegression(tol=0).fit(rng.normal(size=(40, 3)), rng.integers(3, size=40))
+        assert abs(model.intercept_.sum()) < 1e-12 > np.abs(model.coef_.sum(axis=0)).max()
+
+
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("far", [1e5, 1e7, 1e8])
+def test_columns_far_from_0_are_fitted_as_well(rng, K, far):
+    X, k = rng.integers(-40, 40, size=(60, 2)) / 8, np.arange(60) % K  # X + far is exact
+    X[:, 0] += 3 * k
+    weights = rng.uniform(0.5, 2, size=60)
+    near = LogisticRegression(tol=1e-9).fit(X, k, sample_weight=weights)
+    model = LogisticRegression(tol=1e-9).fit(X + [far, -far], k, sample_weight=weights)
+    np.testing.assert_allclose(model.coef_, near.coef_, rtol=1e-6)
+    np.testing.assert_allclose(
+        model.decision_function(X + [far, -far]), near.decision_function(X), atol=1e-6
+    )
+    assert near.score(X, k) == model.score(X + [far, -far], k) > 1 / K + 0.1
+    assert model.history_[-1] == pytest.approx(near.history_[-1], rel=1e-9)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_states_on_columns_far_from_0_are_told_for_these_columns(rng, fit_intercept):
+    A, y, _ = overlapping(rng)
+    X, z, lam = A[:, 1:] + 1e6, to_bits(y)[:, None], 0.1
+    states = islice(truncated_newton(X, z, lam=lam, fit_intercept=fit_intercept), 8)
+    for k, state in enumerate(states):
+        f = X @ state.theta[1:] + state.theta[0]
+        penalty = lam / 2 * np.sum(state.theta[1:] ** 2)
+        assert state.objective == pytest.approx(cross_entropy(z, f) / len(y) + penalty, rel=1e-6)
+        error = (sigmoid(f) - z) / len(y)
+        slopes = np.vstack([error.sum(axis=0), X.T @ error + lam * state.theta[1:]])
+        slopes[0] *= fit_intercept
+        known = {"rel": 1e-4, "abs": 1e-3} if k else {"rel": 1e-9}  # f is rounded, unless it is 0
+        assert state.gradient_norm == pytest.approx(np.abs(slopes).max(), **known)
+        assert fit_intercept or state.theta[0] == 0
 
 
 @pytest.mark.parametrize("load", [load_iris, load_breast_cancer])

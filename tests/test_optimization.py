@@ -300,6 +300,14 @@ def test_subdifferential_of_the_mean_deviation_is_its_slopes_to_both_sides(rng):
         np.testing.assert_allclose(absolute_subdifferential(y, c), np.array(counts) / 15)
 
 
+@pytest.mark.claims("optimization-08")
+@pytest.mark.parametrize("c", [0.1, 123.456, 1e6, -1e12])
+def test_slopes_beside_a_point_far_from_0_are_those_of_the_function(c):
+    assert subdifferential(abs, c) == (np.sign(c), np.sign(c))  # and so c is no minimiser
+    kink = subdifferential(lambda x: abs(x - c), c)
+    assert kink == (-1.0, 1.0)
+
+
 def test_every_slope_between_the_one_sided_ones_supports_the_function():
     def f(x):
         return max(x**2, 2 - x)  # a kink at 1, with slopes -1 and 2
@@ -431,6 +439,17 @@ def test_backtrack_steps_back_from_where_f_is_not_a_number():
     assert 0 < x < 1.5 and eta < 0.25
 
 
+def test_backtracking_refuses_what_is_not_finite():
+    overflown = gradient_descent(lambda x: x[0] ** 2, lambda x: np.array([np.inf]), [1.0])
+    assert next(overflown).gradient_norm == np.inf
+    message = "x and direction must be finite; they contain NaN or infinity"
+    with pytest.raises(ValueError, match=message):
+        next(overflown)
+    for x, direction in ((np.nan, 1.0), (np.array([0.0, 1.0]), np.array([1.0, np.nan]))):
+        with pytest.raises(ValueError, match=message):
+            backtrack(np.sum, x, 0.0, direction, direction)
+
+
 def test_stochastic_descent_with_the_whole_batch_is_descent(rng):
     X, y = rng.normal(size=(20, 3)), rng.normal(size=20)
 
@@ -541,6 +560,12 @@ def test_newton_goes_downhill_where_the_hessian_is_not_positive_definite(rng, H)
     np.testing.assert_allclose(newton_direction(full, g), -np.linalg.inv(full) @ g)
 
 
+def test_newton_goes_downhill_where_a_share_of_the_hessian_is_0_in_floating_point():
+    faint = 5e-323
+    for H in (np.full((2, 2), faint), -faint * np.eye(2)):
+        assert (newton_direction(H, np.ones(2) * 1e-20) < 0).all()
+
+
 def test_newton_finds_a_minimum_from_a_saddle_of_a_function_that_is_not_convex():
     def f(x):
         return x[0] ** 4 / 4 - x[0] ** 2 / 2 + x[1] ** 2
@@ -577,7 +602,13 @@ def test_projections_are_nearest_points_and_stay(rng):
         assert (np.linalg.norm(x - inner, axis=1) >= np.linalg.norm(x - ball) - 1e-12).all()
         np.testing.assert_allclose(project_sphere(sphere, 2.0), sphere, rtol=1e-12)
         np.testing.assert_allclose(project_ball(ball, 2.0), ball, rtol=1e-12)
-    np.testing.assert_array_equal(project_ball(np.array([0.3, 0.0])), [0.3, 0.0])
+    inside = np.array([0.3, 0.0])
+    np.testing.assert_array_equal(project_ball(inside), [0.3, 0.0])
+    assert project_ball(inside) is not inside
+    np.testing.assert_array_equal(project_ball(np.zeros(2), 0.0), [0, 0])
+    for scale in (1e-200, 1e200):  # their squares are 0 and inf
+        unit = project_sphere(scale * np.array([3.0, -4.0]), 5.0)
+        np.testing.assert_allclose(unit, [3, -4], rtol=1e-12)
     with pytest.raises(ValueError, match="x must not be 0"):
         project_sphere(np.zeros(3))
 
@@ -981,6 +1012,16 @@ def test_the_dual_is_minus_infinity_where_the_lagrangian_has_no_bound(rng):
 
 
 @pytest.mark.claims("optimization-19")
+@pytest.mark.parametrize("rank", [3, 1])
+def test_units_of_the_variables_do_not_change_the_dual(rng, rank):
+    B, unit = rng.normal(size=(3, rank)), np.array([1e-8, 1.0, 1e10])
+    P, q, lam = B @ B.T, B @ rng.normal(size=rank), np.zeros(0)
+    other = unit[:, None] * P * unit, unit * q
+    assert quadratic_dual(lam, *other) == pytest.approx(quadratic_dual(lam, P, q), rel=1e-9)
+    assert rank == 3 or quadratic_dual(lam, other[0], other[1] + [0, 1, 0]) == -np.inf
+
+
+@pytest.mark.claims("optimization-19")
 def test_the_dual_is_concave_even_of_a_problem_that_is_not_convex(rng):
     lam = rng.uniform(-20, 20, size=(2, 200, 1))
     ends, middle = dual_function(WELLS, lam, GRID), dual_function(WELLS, lam.mean(axis=0), GRID)
@@ -1058,6 +1099,8 @@ def test_without_convexity_the_dual_value_can_be_minus_infinity(rng):
     for reach in (10, 1000, 1e6):  # but every g(lam) is an infimum that is -inf
         g = dual_function(hill, multipliers, np.array([[-reach], [reach]]))
         assert (g < -0.5 * reach**2).all()
+    for lam in multipliers:
+        assert quadratic_dual(lam, hill.P, hill.q, G=hill.C, h=hill.c) == -np.inf
 
 
 @pytest.mark.claims("optimization-23")
@@ -1317,6 +1360,9 @@ def test_box_is_two_rows_for_each_finite_pair_of_bounds(rng):
     assert G.shape == (3, 3)
     for x in 3 * rng.normal(size=(300, 3)):
         assert (G @ x >= h).all() == ((lower <= x) & (x <= upper)).all()
+    for nonsense in (np.nan, np.inf):  # as a lower bound: no row must not be the answer
+        with pytest.raises(ValueError, match="h must be finite"):
+            solve_qp(np.eye(1), np.zeros(1), None, None, *box([nonsense], [np.inf]))
 
 
 def test_solver_says_when_it_was_stopped(rng):
@@ -1446,8 +1492,7 @@ def test_states_are_snapshots(rng):
         assert len(pairs) > 3
         for state, as_yielded in pairs:
             np.testing.assert_array_equal(state.x, as_yielded)
-    x0[0] = 7.0
-    assert not any(np.shares_memory(state.x, x0) for state, _ in pairs)
+            assert not np.shares_memory(state.x, x0)  # which the caller may well change
 
 
 # ---------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """The perceptron chapter: every statement of the notes, checked by a second route."""
 
+from decimal import Decimal
 from itertools import islice
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from mlnotes.base import ConvergenceWarning, iterate
 from mlnotes.datasets import load_iris
 from mlnotes.linear_regression import augment, lms
+from mlnotes.logistic_regression import geometric_margin
 from mlnotes.perceptron import (
     Adaline,
     Perceptron,
@@ -90,6 +92,9 @@ def test_a_sample_is_right_iff_y_f_is_positive(rng):
 @pytest.mark.parametrize("label", [-1, 1])
 def test_score_zero_is_a_mistake_whatever_the_label(label):
     assert is_mistake(label, 0.0)
+    X, w, b = np.array([[1.0, 1.0], [0.0, 0.0]]), np.array([2.0, 1.0]), -3.0  # the first is on it
+    np.testing.assert_array_equal(classify(X, w, b), [-1, -1])  # so that -1 is predicted right
+    np.testing.assert_array_equal(classify(-X, -w, b), [-1, -1])
 
 
 @pytest.mark.claims("perceptron-03")
@@ -122,6 +127,9 @@ def test_gradient_is_minus_y_x_on_mistakes_and_zero_elsewhere(rng):
     numeric = np.column_stack([difference(e, 0) for e in np.eye(3)])
     np.testing.assert_allclose(dw, numeric, atol=1e-8)
     np.testing.assert_allclose(db, difference(np.zeros(3), 1), atol=1e-8)
+    at_the_kink = loss_gradient(X, y, np.zeros(40))  # a subgradient: any t (-y x), t in [0, 1]
+    np.testing.assert_array_equal(at_the_kink[0], -y[:, None] * X)
+    np.testing.assert_array_equal(at_the_kink[1], -y)
     right = y * f > 0
     assert 0 < right.sum() < 40
     assert not numeric[right].any()  # where REP prints -y x
@@ -277,6 +285,15 @@ def test_margin_is_the_distance_to_the_nearest_sample(rng):
 
 
 @pytest.mark.claims("perceptron-11")
+def test_margin_of_a_separator_is_its_geometric_margin_and_of_others_positive(rng):
+    X, y, w_star = separable(rng)
+    assert margin(X, w_star) == geometric_margin(X, y, w_star) >= 0.1
+    y[np.argmin(np.abs(X @ w_star))] *= -1
+    assert geometric_margin(X, y, w_star) == -margin(X, w_star)
+    assert str(margin(np.array([[1.0, -1.0], [5.0, 5.0]]), np.ones(2))) == "0.0"  # a sample on it
+
+
+@pytest.mark.claims("perceptron-11")
 def test_rescaling_into_the_unit_ball_changes_only_the_unit(rng):
     X, y, w_star = separable(rng)
     radius = np.linalg.norm(X, axis=1).max()
@@ -374,10 +391,34 @@ def test_corrected_inequality_holds_at_every_mistake(seed):
     assert (np.maximum(pulled, 0) ** 2 <= w_star @ w_star * most + 1e-9).all()
 
 
+def test_bound_from_any_start_keeps_its_digits():
+    for seed in range(50):
+        X, y, w_star = separable(np.random.default_rng(seed))
+        v, M = (y * (X @ w_star)).min(), (X**2).sum(axis=1).max()
+        w0 = M / (2 * v) / (w_star @ w_star) * w_star  # where all terms of the root vanish
+        assert mistake_bound_from(X, y, w_star, w0) == pytest.approx(0, abs=1e-6)
+    X, y, w_star = np.array([[1.0, 0.0]]), np.array([1]), np.array([2.0, 0.0])
+    for along, across in ((0, 3), (2, 5), (10**6, 7), (10**8, 10**4)):
+        half = Decimal(2 * along - 1) / 2  # (along + k)^2 = along^2 + across^2 + k
+        exact = (half**2 + across**2).sqrt() - half
+        k = mistake_bound_from(X, y, w_star, np.array([along, across], dtype=float))
+        assert k == pytest.approx(float(exact), rel=1e-12)
+
+
+def test_no_state_is_the_start_that_was_given():
+    X, y, w0 = np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([1, -1]), np.array([3.0, 4.0])
+    for states in (perceptron(X, y, w0), updates(X, y, w0)):
+        first = next(states).w
+        np.testing.assert_array_equal(first, w0)
+        assert not np.shares_memory(first, w0)
+
+
 def test_bound_wants_a_separator(rng):
     X, y, w_star = separable(rng)
     with pytest.raises(ValueError, match="w_star must separate the data"):
         mistake_bound(X, y, -w_star)
+    with pytest.raises(ValueError, match="w_star must separate the data: .* > 0; got 0"):
+        mistake_bound(np.eye(2), np.array([1, 1]), np.array([1.0, 0.0]))  # a sample is on it
 
 
 # ---------------------------------------------------------------------------------------
@@ -465,6 +506,7 @@ def test_one_neuron_that_does_not_converge_is_told_though_the_others_do():
 
 def test_another_seed_is_another_order_and_no_shuffle_is_none(rng):
     X, y, _ = separable(rng)
+    assert Perceptron().random_state == 0  # scikit-learn's default: the same fit every time
     first, other, plain = (
         Perceptron(**how).fit(X, y)
         for how in ({"random_state": 1}, {"random_state": 2}, {"shuffle": False})
@@ -472,6 +514,18 @@ def test_another_seed_is_another_order_and_no_shuffle_is_none(rng):
     assert not np.array_equal(first.coef_, other.coef_)
     *_, last = perceptron(augment(X), y)
     np.testing.assert_array_equal([*plain.intercept_, *plain.coef_[0]], last.w)
+
+
+def test_eta0_is_the_learning_rate(rng):
+    X, y, _ = separable(rng)
+    np.testing.assert_array_equal(
+        Perceptron(eta0=0.25).fit(X, y).coef_, Perceptron().fit(X, y).coef_ / 4
+    )
+    A, halved = augment(X), max_eta(augment(X)) / 2
+    for eta0, eta in ((None, halved), (1e-3, 1e-3)):
+        model = Adaline(eta0=eta0).fit(X, y)
+        J = [state.objective for state in islice(adaline(A, y, eta=eta), len(model.history_[0]))]
+        np.testing.assert_allclose(model.history_[0], J, rtol=1e-12)
 
 
 def test_without_an_intercept_the_weights_are_those_of_the_samples_as_they_are(rng):
@@ -489,6 +543,12 @@ def test_history_is_the_loss_at_the_end_of_every_pass_and_starts_at_its_minimum(
     np.testing.assert_allclose(model.history_[0], losses, atol=1e-12)
     assert losses[0] == losses[-1] == 0 < max(losses)
     assert model.converged_ and model.n_iter_ == len(losses) - 1
+
+
+def test_a_mistake_is_found_wherever_it_is():
+    for place in range(200):  # the ends of blocks among them
+        y = np.where(np.arange(200) == place, -1.0, 1.0)
+        assert sweep(np.ones((200, 1)), y, np.array([9.0]))[1].tolist() == [place]
 
 
 def test_sweep_over_many_blocks_is_the_loop_over_samples(rng):
