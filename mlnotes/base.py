@@ -6,8 +6,8 @@ Contents
     Input           check_samples, check_labels, check_targets, check_weights, check_number,
                     check_choice, check_flag, check_random_state
     Labels          one_vs_rest
-    Estimators      Estimator, Classifier, LinearClassifier, Regressor, Transformer, Clusterer,
-                    DensityEstimator
+    Estimators      Estimator, Classifier, LinearClassifier, ProbabilisticClassifier, Regressor,
+                    Transformer, Clusterer, DensityEstimator
     Exceptions      NotFittedError, ConvergenceWarning, DataConversionWarning, shared
 
 Nothing here imports scikit-learn, and yet its clone, Pipeline, GridSearchCV and check_estimator
@@ -29,9 +29,9 @@ import numpy as np
 __all__ = [
     "iterate", "Run", "row_blocks", "check_samples", "check_labels", "check_targets",
     "check_weights", "check_number", "check_choice", "check_flag", "check_random_state",
-    "one_vs_rest", "Estimator", "Classifier", "LinearClassifier", "Regressor", "Transformer",
-    "Clusterer", "DensityEstimator", "NotFittedError", "ConvergenceWarning",
-    "DataConversionWarning", "shared",
+    "one_vs_rest", "Estimator", "Classifier", "LinearClassifier", "ProbabilisticClassifier",
+    "Regressor", "Transformer", "Clusterer", "DensityEstimator", "NotFittedError",
+    "ConvergenceWarning", "DataConversionWarning", "shared",
 ]  # fmt: skip
 
 
@@ -501,6 +501,20 @@ class LinearClassifier(Classifier):
         """Labels (n,): the second of two classes where f > 0; of more, that of largest score."""
         f = self.decision_function(X)
         return self.classes_[(f > 0).astype(int) if f.ndim == 1 else f.argmax(axis=1)]
+
+
+class ProbabilisticClassifier(Classifier):
+    """A classifier by the probabilities of the classes, which its ``predict_proba`` gives."""
+
+    def predict_log_proba(self, X):
+        """Logarithms of the probabilities, -inf for one that is 0: (n, C)."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def predict(self, X):
+        """The label of largest probability, of equals the first: (n,)."""
+        P = self.predict_proba(X)
+        return self.classes_[P.argmax(axis=1)]
 
 
 class Regressor(Estimator):

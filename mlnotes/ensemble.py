@@ -47,8 +47,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mlnotes.base import (
-    Classifier,
     Estimator,
+    ProbabilisticClassifier,
     Regressor,
     check_flag,
     check_labels,
@@ -117,13 +117,9 @@ def plurality(L, alpha=None):
     """
     classes, k = np.unique(L, return_inverse=True)
     k = k.reshape(np.shape(L))
-    votes = [_mean((k == c).T, alpha) for c in range(len(classes))]
+    alpha = np.ones(k.shape[1]) if alpha is None else alpha
+    votes = [(k == c) @ alpha for c in range(len(classes))]
     return classes[np.argmax(votes, axis=0)]
-
-
-def _mean(rows, weights=None):
-    """The weighted mean of the rows."""
-    return np.average(rows, axis=0, weights=weights)
 
 
 def majority_error(error, T):
@@ -183,7 +179,8 @@ def three_components(estimator, X, y, n1, *, rng):
 
     D_1 is n1 of the samples, at random. D_2 is one half samples that h_1 gets right and one half
     samples that it gets wrong, as many as there are: on it, h_1 guesses. D_3 is where h_1 and h_2
-    differ. Each component is a copy of the `estimator`; y holds two labels of any kind.
+    differ; if they never do, h_3 is h_1. Each component is a copy of the `estimator`; y holds two
+    labels of any kind.
 
     Returns: `ThreeComponents`.
     Raises: ValueError unless 0 < n1 < n, and if h_1 is right, or wrong, on all of the samples.
@@ -714,7 +711,7 @@ def _size(max_samples, n):
     )
 
 
-class _CommitteeClassifier(_Committee, Classifier):
+class _CommitteeClassifier(_Committee, ProbabilisticClassifier):
     """A committee that votes."""
 
     def _output(self, member, X):
@@ -735,16 +732,6 @@ class _CommitteeClassifier(_Committee, Classifier):
         """The mean of the members' class fractions: (n, C)."""
         X = self._check_fitted(X)
         return self._mean(X)
-
-    def predict_log_proba(self, X):
-        """Their logarithms, -inf for a class that no member sees: (n, C)."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
-
-    def predict(self, X):
-        """The label of largest mean fraction: (n,)."""
-        P = self.predict_proba(X)
-        return self.classes_[P.argmax(axis=1)]
 
 
 class _CommitteeRegressor(_Committee, Regressor):
@@ -799,9 +786,13 @@ class _Bagging(_Committee):
             self._judge(X, y, sets)
 
     def _member(self, X, y, rows, rng):
-        """A copy fitted to the samples in these rows, by counts if it takes weights."""
+        """A copy fitted to the samples in these rows, by counts if it takes weights.
+
+        Classifiers may refuse a set that holds one label only; `_fit` does without them.
+        """
         model = _seeded(self.estimator_, rng)
-        if _takes_weights(model):
+        one_label = isinstance(self, ProbabilisticClassifier) and (y[rows] == y[rows[0]]).all()
+        if _takes_weights(model) and not one_label:
             return model.fit(X, y, sample_weight=np.bincount(rows, minlength=len(X)))
         return _fit(model, X[rows], y[rows])
 
@@ -827,7 +818,7 @@ class BaggingClassifier(_Bagging, _CommitteeClassifier):
     classes_ : ndarray of shape (C,)
     n_classes_ : int
     estimator_ : classifier; the one that is copied
-    estimators_ : list of fitted classifiers
+    estimators_ : list of fitted classifiers; a `Stump` for a set that holds one label only
     estimators_samples_ : list of ndarray; the samples that each was trained on
     oob_score_ : float; accuracy out of bag, if asked for
     oob_decision_function_ : ndarray of shape (n, C); class fractions out of bag, nan for none
@@ -1133,7 +1124,7 @@ class RandomForestRegressor(_Forest, _CommitteeRegressor):
         return self._remember(X)
 
 
-class AdaBoostClassifier(Classifier):
+class AdaBoostClassifier(ProbabilisticClassifier):
     """A weighted vote of weak classifiers, each trained where those before it err: `samme`.
 
     As scikit-learn's, with these differences: the default stump is the one of least weighted error,
@@ -1270,10 +1261,6 @@ class AdaBoostClassifier(Classifier):
         """softmax(f / (K - 1)), as scikit-learn has it: (n, K). Flat, since f is a mean vote."""
         F = self.decision_function(X)
         return self._proba(F)
-
-    def predict_log_proba(self, X):
-        """Its logarithm: (n, K)."""
-        return np.log(self.predict_proba(X))
 
     def staged_predict_proba(self, X):
         """`predict_proba` after every round.

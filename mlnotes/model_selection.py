@@ -46,7 +46,7 @@ for h* and h_D, the two others hbar for the mean model.
 """
 
 from copy import deepcopy
-from math import ceil, exp, floor
+from math import ceil, exp, expm1, floor, log1p
 from numbers import Integral, Real
 from typing import NamedTuple
 
@@ -147,7 +147,7 @@ class Simulated(NamedTuple):
 def simulated_decomposition(H, h_star):
     """Bias^2 and variance from R independent training sets, both without bias of their own:
 
-        bias^2 = 1/(R (R - 1)) sum_{r != s} (h_r - h*)(h_s - h*)
+        bias^2 = 1/(R (R - 1)) sum_{r != s} (h_r - h*)(h_s - h*) = (mean - h*)^2 - variance / R
         variance = 1/(R - 1) sum_r (h_r - mean)^2
 
     so that their sum is the mean of (h_r - h*)^2. The square of the mean bias would contain 1/R
@@ -162,17 +162,19 @@ def simulated_decomposition(H, h_star):
     if len(H) < 3:
         raise ValueError(f"a jackknife needs 3 training sets at least; got {len(H)}")
     D = np.asarray(H) - h_star
-    total, squares = D.sum(axis=0), (D**2).sum(axis=0)
-    all_of_them = _split(total, squares, len(D))
-    without = _split(total - D, squares - D**2, len(D) - 1)
+    bias = D.mean(axis=0)
+    E = D - bias  # or a large bias would cancel the variance
+    total, squares = E.sum(axis=0), (E**2).sum(axis=0)
+    all_of_them = _split(bias, total, squares, len(E))
+    without = _split(bias, total - E, squares - E**2, len(E) - 1)
     found = [_jackknife(a, w) for a, w in zip(all_of_them, without, strict=True)]
     return Simulated(*found, estimate((D**2).mean(axis=1)))
 
 
-def _split(total, squares, R):
-    """Bias^2 and variance from the sums of the deviations and of their squares."""
-    squared_bias = (total**2 - squares) / (R * (R - 1))
+def _split(bias, total, squares, R):
+    """Bias^2 and variance from the sums of R deviations from `bias` and of their squares."""
     variance = (squares - total**2 / R) / (R - 1)
+    squared_bias = (bias + total / R) ** 2 - variance / R
     return squared_bias.mean(axis=-1), variance.mean(axis=-1)
 
 
@@ -212,7 +214,7 @@ def smoother_matrix(A, B=None, lam=0.0):
     """
     check_number("lam", lam, at_least=0)
     U, s, Vt = _singular(A)
-    return ((A if B is None else B) @ Vt.T * (s / (s**2 + lam))) @ U.T
+    return ((A if B is None else B) @ Vt.T / (s + lam / s)) @ U.T
 
 
 def _singular(A):
@@ -266,7 +268,7 @@ def regularised(A, y, lam, penalised=None):
     """
     check_number("lam", lam, at_least=0)
     q = np.ones(A.shape[1]) if penalised is None else np.asarray(penalised, dtype=float)
-    rows = np.vstack([A, np.sqrt(lam) * np.diag(q)])
+    rows = np.vstack([A, np.diag(np.sqrt(lam * q))])
     theta = np.linalg.lstsq(rows, np.append(y, np.zeros(len(q))), rcond=None)[0]
     return Regularised(theta, float(np.sum((y - A @ theta) ** 2)), float(q @ theta**2))
 
@@ -294,7 +296,7 @@ def ridge_bias(A, f, lam):
     U, s, _ = _singular(A)
     along = U.T @ f
     rest = f - U @ along
-    return RidgeBias(float(rest @ rest), (lam / (s**2 + lam) * along) ** 2)
+    return RidgeBias(float(rest @ rest), (lam / s / (s + lam / s) * along) ** 2)
 
 
 # ---------------------------------------------------------------------------------------
@@ -313,7 +315,7 @@ def train_test_split(
     with it, `random_state` makes the split reproducible.
 
     Returns: a list, train and test part of the first, of the second ...
-    Raises: ValueError if the lengths differ, or a part would be empty or is not there.
+    Raises: ValueError if lengths differ, that of `stratify` too, or a part cannot be had.
 
     >>> train_test_split(np.arange(5), test_size=2, shuffle=False)
     [array([0, 1, 2]), array([3, 4])]
@@ -323,6 +325,8 @@ def train_test_split(
         raise ValueError(f"arrays must have one length; got {sorted(sizes)}")
     n, rng = sizes.pop(), check_random_state(random_state)
     n_train, n_test = _part_sizes(n, train_size, test_size)
+    if stratify is not None and len(stratify) != n:
+        raise ValueError(f"stratify must hold a label for each of {n} samples; got {len(stratify)}")
     if not check_flag("shuffle", shuffle):
         if stratify is not None:
             raise ValueError("stratify must be None without shuffle")
@@ -407,7 +411,12 @@ class Selection(NamedTuple):
     """The estimated errors of some models, and which has the smallest."""
 
     errors: np.ndarray  # (number of models,)
-    best: int  # the first of them, in a tie
+    best: int  # the first of them, in a tie; never one whose error is nan
+
+
+def _selection(errors):
+    """The `Selection` by these errors."""
+    return Selection(np.array(errors), int(np.nanargmin(errors)))
 
 
 def hold_out(models, X, y, train, valid, loss):
@@ -417,7 +426,8 @@ def hold_out(models, X, y, train, valid, loss):
     That of the best is not: it has been chosen for being small, so that a test set by which k
     is chosen (ISML) no longer tells the risk (model_selection-13). A third part does.
 
-    Returns: a `Selection`. Raises: ValueError if a sample is in both parts, or one is empty.
+    Returns: a `Selection`.
+    Raises: ValueError if a sample is in both parts, or one is empty, or all errors are nan.
 
     >>> from mlnotes.decision_theory import squared
     >>> from mlnotes.linear_regression import Ridge
@@ -433,7 +443,7 @@ def hold_out(models, X, y, train, valid, loss):
     for model in models:
         fitted = _fit(model, X, y, train)
         errors.append(np.mean(loss(fitted.predict(_rows(X, valid)), _rows(y, valid))))
-    return Selection(np.array(errors), int(np.argmin(errors)))
+    return _selection(errors)
 
 
 def _fit(model, X, y, train):
@@ -677,7 +687,7 @@ def cross_validation_error(estimator, X, y, loss, *, cv=None):
 def select_by_cross_validation(models, X, y, loss, *, cv=None):
     """The e_cv of each of the `models`, and which has the lowest.
 
-    Returns: a `Selection`.
+    Returns: a `Selection`. Raises: ValueError if all of them are nan.
 
     >>> from mlnotes.decision_theory import squared
     >>> from mlnotes.linear_regression import Ridge
@@ -685,8 +695,7 @@ def select_by_cross_validation(models, X, y, loss, *, cv=None):
     >>> select_by_cross_validation([Ridge(9.0), Ridge(0.0)], X, y, squared, cv=3).best
     1
     """
-    errors = [cross_validation_error(model, X, y, loss, cv=cv).error for model in models]
-    return Selection(np.array(errors), int(np.argmin(errors)))
+    return _selection([cross_validation_error(h, X, y, loss, cv=cv).error for h in models])
 
 
 def leave_one_out_shortcut(S, y):
@@ -712,20 +721,30 @@ def cross_val_score(estimator, X, y=None, *, scoring=None, cv=None):
     `scoring` is a function (estimator, X, y) -> number; None for the estimator's own ``score``,
     accuracy or R^2.
 
-    Returns: (K,).
+    Returns: (K,). Raises: ValueError if `scoring` is neither.
 
     >>> from mlnotes.linear_regression import LinearRegression
     >>> X, y = np.arange(6.0)[:, None], np.arange(6.0)
     >>> cross_val_score(LinearRegression(), X, y, cv=3).round(9)
     array([1., 1., 1.])
     """
-    splits = _splits(cv, estimator, X, y)
-    return np.array([_scores(_fit(estimator, X, y, i), X, y, scoring, (j,))[0] for i, j in splits])
+    splits, score = _splits(cv, estimator, X, y), _scorer(scoring)
+    return np.array([_scores(_fit(estimator, X, y, i), X, y, score, (j,))[0] for i, j in splits])
 
 
-def _scores(model, X, y, scoring, parts):
+def _scorer(scoring):
+    """The function (estimator, X, y) -> number that `scoring` means."""
+    if scoring is None:
+        return lambda model, *data: model.score(*data)
+    if not callable(scoring):
+        raise ValueError(
+            f"scoring must be None or a function (estimator, X, y) -> number; got {scoring!r}"
+        )
+    return scoring
+
+
+def _scores(model, X, y, score, parts):
     """The score of a fitted model on each of some parts."""
-    score = scoring or (lambda model, *data: model.score(*data))
     data = [(_rows(X, i), _rows(y, i)) if y is not None else (_rows(X, i),) for i in parts]
     return [float(score(model, *each)) for each in data]
 
@@ -736,6 +755,7 @@ def validation_curve(estimator, X, y, *, param_name, param_range, cv=None, scori
     `param_name` is its name, `param_range` its p values, and `scoring` that of `cross_val_score`.
 
     Returns: the scores on what was trained on and on what was not, each (p, K).
+    Raises: ValueError if `scoring` is neither None nor a function.
 
     >>> from mlnotes.linear_regression import Ridge
     >>> X, y = np.arange(6.0)[:, None], np.arange(6.0)
@@ -744,10 +764,10 @@ def validation_curve(estimator, X, y, *, param_name, param_range, cv=None, scori
     >>> train.shape, train[:, 0].round(6)
     ((2, 2), array([1.  , 0.75]))
     """
-    splits = _splits(cv, estimator, X, y)
+    splits, score = _splits(cv, estimator, X, y), _scorer(scoring)
     models = [clone(estimator).set_params(**{param_name: value}) for value in param_range]
     both = [
-        [_scores(_fit(model, X, y, split[0]), X, y, scoring, split) for split in splits]
+        [_scores(_fit(model, X, y, split[0]), X, y, score, split) for split in splits]
         for model in models
     ]
     train, test = np.moveaxis(np.array(both), -1, 0)
@@ -774,10 +794,10 @@ def inclusion_probability(n):
     It is the expected share of the samples that are in a set as well, more than the 1/2 that
     2-fold cross-validation trains on and less than the 2/3 of three folds.
 
-    >>> inclusion_probability(2)
+    >>> round(inclusion_probability(2), 12)
     0.75
     """
-    return 1 - (1 - 1 / n) ** n
+    return -expm1(n * log1p(-1 / n)) if n > 1 else 1.0
 
 
 def absent(I):  # noqa: E741 the matrix of indices
@@ -837,7 +857,7 @@ def leave_one_out_bootstrap(L, I):  # noqa: E741
     if not sizes.any():
         raise ValueError("every sample is in every bootstrap set: draw more of them")
     kept = sizes > 0
-    return float(np.mean((L * out).sum(axis=0)[kept] / sizes[kept]))
+    return float(np.mean(L.sum(axis=0, where=out)[kept] / sizes[kept]))
 
 
 def point632(training_error, outside):
@@ -857,10 +877,10 @@ def nearest_neighbor_bootstrap(n):
 
     A sample of the set is its own neighbour, and right; one outside is wrong every other time.
 
-    >>> nearest_neighbor_bootstrap(4)
+    >>> round(nearest_neighbor_bootstrap(4), 12)
     0.158203125
     """
-    return (1 - 1 / n) ** n / 2
+    return (1 - inclusion_probability(n)) / 2
 
 
 # ---------------------------------------------------------------------------------------
@@ -904,6 +924,8 @@ class StandardScaler(Transformer):
         )
         samples = check_samples(X)
         weights = check_weights(sample_weight, len(samples))
+        if not weights.all():
+            samples, weights = samples[weights > 0], weights[weights > 0]
         share = weights / weights.sum()
         mean, size = share @ samples, np.abs(samples).max(axis=0)
         unit = np.where(size > 0, size, 1.0)  # so that no square overflows

@@ -36,8 +36,8 @@ from typing import NamedTuple
 import numpy as np
 
 from mlnotes.base import (
-    Classifier,
     Estimator,
+    ProbabilisticClassifier,
     Regressor,
     check_choice,
     check_labels,
@@ -64,6 +64,7 @@ LEAF = -1  # the feature of a node that asks nothing, and the number of a child 
 TIED = 1e-12  # splits that differ by this share of the node's impurity are equally good
 BLOCK = 2**15  # values of samples that are swept at a time: they fit the cache
 TOGETHER = 2**16  # samples of the trees that grow together
+SMALLEST = np.finfo(float).tiny  # numbers below it lose digits
 SLIGHT = 1e-6  # share of the spread that makes the scatter of an oblique split regular
 
 
@@ -188,7 +189,8 @@ def best_split(X, y, w=None, criterion="gini"):
 
     Claims: trees-08
     """
-    X, w = np.asarray(X, dtype=float), check_weights(w, len(X))
+    w = check_weights(w, len(X))
+    X, y, w = np.asarray(X, dtype=float)[w > 0], np.asarray(y)[w > 0], w[w > 0]
     codes = y if criterion == "squared_error" else np.unique(y, return_inverse=True)[1]
     stump = grow(X, codes, w, criterion=criterion, max_depth=1)
     if len(stump.feature) == 1:
@@ -417,16 +419,30 @@ def _sorted(X, y, w, criterion):
     rows = [w] if w is None or np.ndim(w) < 2 else w
     W = np.array([check_weights(row, len(X)) for row in rows])
     y = y.astype(float if criterion == "squared_error" else int)
-    C = 0 if criterion == "squared_error" else int(y.max()) + 1
+    C = 0 if criterion == "squared_error" else max(int(y.max()) + 1, 2)  # one column is a mean
     kept = W.any(axis=0)
     if not kept.all():
         X, y, W = X[kept], y[kept], W[:, kept]
+    if not C:
+        _check_squares(y, W)
     XT = np.ascontiguousarray(X.T)
     order = np.argsort(XT, axis=1)
     ordered = np.take_along_axis(XT, order, axis=1)
     rank = np.empty(order.shape, dtype=np.int32)
     np.put_along_axis(rank, order, np.arange(len(X))[None], axis=1)
     return _Data(XT, ordered, order, rank, y, W, bool((W == 1).all()), criterion, C)
+
+
+def _check_squares(y, W):
+    """That the squares of what targets differ by neither overflow nor vanish, nor do their sums."""
+    with np.errstate(over="ignore", under="ignore"):
+        spread = np.ptp(y)
+        square = spread**2
+        fits = spread == 0 or (square >= SMALLEST and np.isfinite(square * W.sum(axis=1)).all())
+    if not fits:
+        raise ValueError(
+            f"y must differ by numbers whose squares can be summed; got {spread:.3g}: scale y"
+        )
 
 
 class _Nodes(NamedTuple):
@@ -528,7 +544,7 @@ def levels(
     so that cumulative sums along a row meet all splits of all nodes in turn.
 
     Yields: a `Level` for each depth.
-    Raises: ValueError if the criterion is none of the three.
+    Raises: ValueError if the criterion is none of the three, or squares of targets overflow.
 
     >>> for level in levels(np.array([[1.0], [2.0], [4.0]]), np.array([0, 0, 1])):
     ...     print(level.feature, level.threshold, level.n_samples)
@@ -547,7 +563,8 @@ def levels(
             asking = _those(nodes, asks), _Sums(*(s[asks] for s in sums))
             f, t, after = _search(data, *asking, max_features, min_samples_leaf, rng)
             least = min_impurity_decrease * everything[nodes.tree[asks]]
-            kept = (f != LEAF) & (cost[asks] - after >= least - TIED * cost[asks])
+            gain = np.maximum(cost[asks] - after, 0)  # below 0 by rounding only
+            kept = (f != LEAF) & (gain >= least - TIED * cost[asks])
             places = np.flatnonzero(asks)[kept]
             feature[places], threshold[places], cost[places] = f[kept], t[kept], after[kept]
         yield Level(
@@ -600,7 +617,7 @@ def _best_splits(data, nodes, sums, tried, least):
         cost = _costs(data, nodes, rows, sums, segment, place)
         cost[:, :-1][(x[:, :-1] == x[:, 1:]) | ~allowed[:-1]] = inf
         cost[:, -1] = inf
-        low = np.minimum.reduceat(cost, starts, axis=1)
+        low = _lowest(cost, sums, starts, segment)
         lowest = low.min(axis=0)
         better = lowest < best - np.where(best < inf, tie, 0)
         j = np.argmax(low <= lowest + tie, axis=0)
@@ -637,6 +654,18 @@ def _costs(data, nodes, rows, sums, segment, place):
         if data.criterion == "squared_error":
             return _squared_costs(data.y[rows], w, sums, segment, n_L, n_R)
         return _class_costs(data.y[rows], w, sums, segment, n_L, n_R, data.criterion)
+
+
+def _lowest(cost, sums, starts, segment):
+    """The lowest cost of each node in each row, with `cost` mended where it is none.
+
+    A side whose weight is lost in the rounding of the other's makes it nan: that gains nothing.
+    """
+    low = np.minimum.reduceat(cost, starts, axis=1)
+    if (low > -inf).all():
+        return low
+    np.copyto(cost, (sums.weight * sums.impurity)[segment], where=~(cost > -inf))
+    return np.minimum.reduceat(cost, starts, axis=1)
 
 
 def _running(values, totals, segment):
@@ -866,7 +895,7 @@ def id3(X, y, C=None, max_depth=None):
     an attribute once, since its value is known from there on, and no more than `max_depth` of them.
     A chain of binary splits gives the same partition.
 
-    Returns: the root, a `Category`.
+    Returns: the root, a `Category`. Raises: ValueError if X holds NaN, which equals nothing.
 
     >>> X = np.array([["sun", "calm"], ["sun", "wind"], ["rain", "calm"], ["rain", "wind"]])
     >>> root = id3(X, np.array([1, 1, 0, 0]))
@@ -874,6 +903,8 @@ def id3(X, y, C=None, max_depth=None):
     (0, ['rain', 'sun'])
     """
     X, y = np.asarray(X), np.asarray(y)
+    if (X != X).any():
+        raise ValueError("X must hold categories that equal themselves; got NaN")
     C = int(y.max()) + 1 if C is None else C
     hung = {}
     waiting = [(np.arange(len(X)), hung, "root", 0)]
@@ -1098,7 +1129,7 @@ def _features(value, d):
     )
 
 
-class DecisionTreeClassifier(_DecisionTree, Classifier):
+class DecisionTreeClassifier(_DecisionTree, ProbabilisticClassifier):
     """A tree of questions x_f <= t, grown by least impurity, with class fractions at the leaves.
 
     As scikit-learn's, with these differences: of equally good splits it takes the first, where
@@ -1167,16 +1198,6 @@ class DecisionTreeClassifier(_DecisionTree, Classifier):
         leaf = self.apply(X)
         return self.tree_.value[leaf]
 
-    def predict_log_proba(self, X):
-        """Their logarithms, -inf for a class that is not there: (n, C)."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
-
-    def predict(self, X):
-        """The most frequent label at the leaf of every sample: (n,)."""
-        p = self.predict_proba(X)
-        return self.classes_[p.argmax(axis=1)]
-
 
 class DecisionTreeRegressor(_DecisionTree, Regressor):
     """A tree of questions x_f <= t, grown by least squares, with the mean target at the leaves.
@@ -1240,7 +1261,7 @@ class DecisionTreeRegressor(_DecisionTree, Regressor):
         return self.tree_.value[leaf, 0]
 
 
-class ID3(Classifier):
+class ID3(ProbabilisticClassifier):
     """Quinlan's tree of categories: every distinct number of a feature is a value of its own.
 
     A value that was not there at training ends the walk, and the label is the most frequent at that
@@ -1276,8 +1297,3 @@ class ID3(Classifier):
         """The class fractions where the walk of every sample ends: (n, C)."""
         samples = self._check_fitted(X)
         return id3_predict(self.root_, samples)
-
-    def predict(self, X):
-        """The most frequent label there: (n,)."""
-        p = self.predict_proba(X)
-        return self.classes_[p.argmax(axis=1)]

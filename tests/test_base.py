@@ -12,6 +12,7 @@ from mlnotes.base import (
     ConvergenceWarning,
     Estimator,
     NotFittedError,
+    ProbabilisticClassifier,
     Regressor,
     Transformer,
     check_labels,
@@ -149,6 +150,17 @@ class Centre(Transformer, Clusterer):
         return X - self.mean_
 
 
+class Shares(ProbabilisticClassifier):
+    """Has the probabilities of its samples for features."""
+
+    def fit(self, X, y):
+        self.classes_, self.n_features_in_ = np.unique(y), np.shape(X)[1]
+        return self
+
+    def predict_proba(self, X):
+        return self._check_fitted(X)
+
+
 def test_parameters_are_read_set_and_printed_also_those_of_an_inner_estimator():
     model = Mean(inner=Mean(steps=5))
     assert model.get_params()["inner__steps"] == 5
@@ -177,6 +189,18 @@ def test_scores_are_those_of_the_definitions():
     assert model.score(X, y) == 0.0
     rows = np.repeat(np.arange(4), weights)
     assert model.score(X, y, weights) == pytest.approx(model.score(X[rows], y[rows]))
+
+
+def test_label_and_logarithms_follow_from_the_probabilities():
+    P = np.array([[0.2, 0.3, 0.5], [0.0, 1.0, 0.0], [0.4, 0.2, 0.4]])
+    model = Shares().fit(P, ["c", "a", "b"])
+    assert model.predict(P).tolist() == ["c", "b", "a"]  # of equals, the first
+    assert model.score(P, ["c", "b", "b"]) == pytest.approx(2 / 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        log_p = model.predict_log_proba(P)
+    np.testing.assert_allclose(np.exp(log_p), P)
+    assert log_p[1].tolist() == [-np.inf, 0.0, -np.inf]
 
 
 def test_a_transformer_can_be_a_clusterer_too():

@@ -46,6 +46,7 @@ from mlnotes.ensemble import (
     weighted_error,
     weighted_vote,
 )
+from mlnotes.generative import GaussianNB
 from mlnotes.logistic_regression import LogisticRegression
 from mlnotes.neighbors import KNeighborsClassifier
 from mlnotes.perceptron import Perceptron
@@ -150,6 +151,8 @@ def test_a_plurality_is_the_mode_and_of_equals_the_first(rng):
         assert weighed == max("abc", key=lambda c: alpha[row == c].sum())
     signs = rng.choice([-1, 1], size=(40, 6))
     assert (plurality(signs, alpha) == weighted_vote(signs, alpha)).all()
+    against = np.array([[-3.0, 1, 1], [-1, 0, 1]])  # votes may count against a label, and sum to 0
+    assert [plurality(np.array([["a", "b", "c"]]), v)[0] for v in against] == ["b", "c"]
 
 
 @pytest.mark.claims("ensemble-02")
@@ -211,6 +214,21 @@ def test_each_component_learns_where_those_before_it_are_of_no_use(rng):
         said = [h1.predict(x[None])[0] if h1.predict(x[None]) == h2.predict(x[None])
                 else h3.predict(x[None])[0] for x in X]  # fmt: skip
         assert ensemble.predict(X).tolist() == said
+
+    class Sign(Mean):
+        """Learns nothing: every copy says the sign of the first feature."""
+
+        def get_params(self, deep=True):
+            return {"value": self.value}
+
+        def fit(self, X, y):
+            return self
+
+        def predict(self, X):
+            return np.where(X[:, 0] > 0, 1, -1)
+
+    (h1, h2, h3), (*_, D3) = three_components(Sign(0), X, y, 60, rng=rng)
+    assert len(D3) == 0 and h3 is h1 is not h2
     for n1 in (0, 200):
         with pytest.raises(
             ValueError, match=re.escape(f"n1 must be between 1 and n - 1 = 199; got {n1}")
@@ -431,6 +449,8 @@ def test_a_forest_is_trees_on_bootstrap_sets_that_vote(rng):
     for row, said in zip(L, plurality(L), strict=True):
         votes = np.bincount(row, minlength=3)
         assert votes[said] == votes.max() and (votes[:said] < votes[said]).all()
+    of_one = random_forest(X, np.zeros(70, dtype=int), 2, 1, rng=rng)
+    assert (tree_outputs(of_one, X) == 0).all()  # the only class, not its share
     P = np.mean([tree.value[descend(tree, X)] for tree in trees], axis=0)
     assert (P.argmax(axis=1) == plurality(L)).all()  # all leaves are pure: shares are votes
 
@@ -481,7 +501,7 @@ def test_the_stump_is_the_best_of_them_all_under_any_weights(rng):
         assert weighted_error(y, -said, D) == pytest.approx(1 - error, abs=1e-14)
         assert weighted_error(y, said, 7 * D) == pytest.approx(error, abs=1e-14)
     assert weighted_error(y, said, np.ones(25)) == pytest.approx(np.mean(said != y))
-    assert learn(7 * D) == learn(D)
+    assert learn(7 * D) == learn(1e-14 * D) == learn(D)
 
 
 def test_stumps_of_several_classes_and_of_none_to_ask(rng):
@@ -495,6 +515,8 @@ def test_stumps_of_several_classes_and_of_none_to_ask(rng):
                 for a, b in itertools.product("abc", repeat=2):
                     best = min(best, weighted_error(y, np.where(x <= t, a, b), D))
         assert weighted_error(y, learn(D).predict(X), D) == pytest.approx(best, abs=1e-12)
+    mirrored = stumps(np.column_stack([X, -X]), y)  # the same errors, rounded otherwise
+    assert max(mirrored(weighting(rng, 30)).feature for _ in range(100)) < 2
     assert stumps(np.zeros((3, 2)), np.array([1, 1, -1]))(np.ones(3)) == Stump(0, np.inf, 1, 1)
     assert stumps([[1.0], [np.nextafter(1, 2)]], np.array([0, 1]))(np.ones(2)).predict(
         np.array([[1.0], [np.nextafter(1, 2)]])
@@ -953,6 +975,15 @@ def test_bags_of_any_estimator(rng):
         [[0.0], [1]], ["a", "b"]
     )
     assert tiny.predict([[0.0], [1.0]]).tolist() == ["a", "b"]
+    X, y = np.arange(6.0)[:, None], np.array([0, 0, 0, 0, 0, 1])
+    for estimator in (GaussianNB(), DecisionTreeClassifier()):  # sets without the rare class
+        few = BaggingClassifier(estimator, 20, random_state=0).fit(X, y)
+        alone = [(y[rows] == 0).all() for rows in few.estimators_samples_]
+        assert [isinstance(h, Stump) for h in few.estimators_] == alone and any(alone)
+        assert (
+            few.predict_proba(X)[0, 0] == pytest.approx(1)
+            and few.predict(X).tolist()[:5] == [0] * 5
+        )
 
 
 def test_sets_are_drawn_by_weight_and_size(rng):
@@ -961,6 +992,8 @@ def test_sets_are_drawn_by_weight_and_size(rng):
         model = kind(n_estimators=20, max_samples=0.5, random_state=0).fit(X, y, w)
         sets = np.array(model.estimators_samples_)
         assert sets.shape == (20, 15) and sets.min() == 10
+        least = kind(n_estimators=2, max_samples=0.01, random_state=0).fit(X, y)
+        assert [len(rows) for rows in least.estimators_samples_] == [1, 1]
         assert kind(n_estimators=2, max_samples=70, random_state=0).fit(X, y).estimators_samples_[
             0
         ].shape == (70,)

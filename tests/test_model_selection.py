@@ -7,6 +7,7 @@ import re
 from fractions import Fraction
 from itertools import product
 from math import comb
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -88,7 +89,7 @@ class Memory:
         self.seen = seen
 
     def get_params(self, deep=True):
-        return {"seen": self.seen}
+        return {"seen": self.seen} | ({"seen__inner": None} if deep else {})
 
     def fit(self, X, y):
         self.rows, self.mean = set(X[:, 0].tolist()), np.mean(y)
@@ -121,6 +122,12 @@ def test_bias_and_variance_of_a_linear_smoother_are_those_of_the_simulation(rng)
         exact.variance, [sigma**2 * a @ np.linalg.inv(A.T @ A) @ a for a in A], rtol=1e-10
     )
     assert exact.noise == sigma**2
+    B = polynomial(np.array([-2.0, 0.3, 1.5]), 2)  # elsewhere
+    found = linear_decomposition(smoother_matrix(A, B), f, sigma, np.zeros(3))
+    np.testing.assert_allclose(
+        found.variance, [sigma**2 * b @ np.linalg.inv(A.T @ A) @ b for b in B], rtol=1e-10
+    )
+    np.testing.assert_allclose(found.bias, B @ np.linalg.lstsq(A, f, rcond=None)[0], rtol=1e-10)
     H = (f + sigma * rng.normal(size=(R, 12))) @ S.T
     found = decomposition(H, f, sigma**2)
     assert (abs(found.bias - exact.bias) < 5 * np.sqrt(exact.variance / R)).all()
@@ -145,11 +152,22 @@ def test_the_simulated_parts_are_unbiased_and_add_up_to_the_excess(rng):
     squared_bias, variance, _ = np.array(each)[:, :, 0].mean(axis=0)  # over all 16^3 triples
     assert squared_bias == pytest.approx(np.mean(exact.bias**2), abs=1e-12)
     assert variance == pytest.approx(np.mean(exact.variance), abs=1e-12)
+    far = simulated_decomposition(H[:5] + 1e9, h_star)  # a bias that dwarfs the variance
+    near = simulated_decomposition(H[:5], h_star)
+    assert far.variance.value == pytest.approx(near.variance.value, rel=1e-5)
+    assert far.variance.standard_error == pytest.approx(near.variance.standard_error, rel=1e-5)
     with pytest.raises(ValueError, match="a jackknife needs 3 training sets at least; got 2"):
         simulated_decomposition(H[:2], h_star)
 
 
 def test_the_jackknife_error_of_the_variance_is_that_of_the_textbook(rng):
+    H, h_star = toy_world()[0][::2], toy_world()[1]
+    whole = simulated_decomposition(H, h_star)
+    each = [simulated_decomposition(np.delete(H, i, axis=0), h_star) for i in range(8)]
+    for part in ("squared_bias", "variance"):
+        left_out = np.array([getattr(s, part).value for s in each])
+        book = np.sqrt(7 / 8 * np.sum((left_out - left_out.mean()) ** 2))
+        assert getattr(whole, part).standard_error == pytest.approx(book, rel=1e-10)
     R = 400
     spread = [simulated_decomposition(rng.normal(size=(R, 1)), 0.0).variance for _ in range(300)]
     assert np.mean([e.standard_error for e in spread]) == pytest.approx(np.sqrt(2 / R), rel=0.05)
@@ -267,6 +285,10 @@ def test_optimism_grows_with_the_weights_and_shrinks_with_the_samples(rng):
         by_traces = sigma**2 * (n + np.trace(S @ S.T) - np.trace(rest.T @ rest)) / n
         assert optimism(S, sigma) == pytest.approx(by_traces, abs=1e-12)
         assert optimism(S, sigma) == pytest.approx(2 * sigma**2 * p / n, abs=1e-12)
+        shrunk = smoother_matrix(rng.normal(size=(n, p)), lam=3.0)  # no projection
+        rest = np.eye(n) - shrunk
+        by_traces = sigma**2 * (n + np.trace(shrunk @ shrunk.T) - np.trace(rest.T @ rest)) / n
+        assert optimism(shrunk, sigma) == pytest.approx(by_traces, abs=1e-12)
     f = np.cos(np.arange(60))
     old, new = f + sigma * rng.normal(size=(2, 3000, 60))
     gap = np.mean((new - old @ S.T) ** 2 - (old - old @ S.T) ** 2, axis=1)
@@ -309,6 +331,10 @@ def test_regularised_risk_is_at_its_minimum_and_traces_a_monotone_path(rng):
             assert np.sum((y - A @ other) ** 2) + lam * other @ other > found.risk + (
                 lam * found.penalty
             )
+    q = np.array([0.0, 1.0, 1.0, 3.0])  # any weights: the gradient vanishes
+    found = regularised(A, y, 2.0, q)
+    np.testing.assert_allclose(A.T @ (y - A @ found.theta), 2.0 * q * found.theta, atol=1e-10)
+    assert found.penalty == pytest.approx(q @ found.theta**2)
     message = "lam must be a number >= 0; got -1.0"
     for call in (
         lambda: regularised(A, y, -1.0),
@@ -351,6 +377,19 @@ def test_ridge_adds_in_sample_bias_and_takes_variance(rng):
         assert (np.diff(totals) < 0).all()
         in_span = ridge_bias(A, A @ rng.normal(size=m), lam)
         assert in_span.outside < 1e-9 < in_span.shrunk.sum()
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e-8, 1e200])
+def test_the_hat_matrix_does_not_know_the_unit_of_the_features(size, rng):
+    A, f = rng.normal(size=(6, 2)), rng.normal(size=6)
+    H = A @ np.linalg.solve(A.T @ A, A.T)
+    np.testing.assert_allclose(smoother_matrix(size * A), H, atol=1e-12)
+    twice = np.column_stack([A, A[:, 0] - A[:, 1]])  # a column that adds nothing
+    np.testing.assert_allclose(smoother_matrix(size * twice), H, atol=1e-12)
+    assert ridge_bias(size * A, f, 0.0).shrunk.tolist() == [0, 0]
+    if size == 1e-8:  # lam has its own unit, whose square fits
+        shrunk = ridge_bias(A, f, 3.0).shrunk
+        np.testing.assert_allclose(ridge_bias(size * A, f, 3.0 * size**2).shrunk, shrunk)
 
 
 @pytest.mark.claims("model_selection-27")
@@ -412,6 +451,20 @@ def test_hold_out_takes_the_smallest_error_of_the_withheld_part(rng):
     for train, valid in (([0, 1], [1, 2]), ([], [1]), ([1], [])):
         with pytest.raises(ValueError, match="train and valid must be two parts without a common"):
             hold_out(models, X, y, train, valid, zero_one)
+
+
+def test_a_model_whose_error_is_nan_is_never_the_best():
+    class Says(Memory):
+        def predict(self, X):
+            return np.full(len(X), self.seen)
+
+    X, y, models = np.arange(4.0)[:, None], np.zeros(4), [Says(np.nan), Says(2.0), Says(1.0)]
+    found = hold_out(models, X, y, [0, 1], [2, 3], squared)
+    assert np.isnan(found.errors[0]) and found.best == 2
+    assert select_by_cross_validation(models, X, y, squared, cv=2).best == 2
+    assert hold_out(models[1:] + models[1:], X, y, [0], [1], squared).best == 1  # the first
+    with pytest.raises(ValueError, match="All-NaN"):
+        hold_out(models[:1], X, y, [0, 1], [2, 3], squared)
 
 
 @pytest.mark.claims("model_selection-11")
@@ -494,6 +547,15 @@ def test_a_stratified_split_keeps_the_shares():
     assert len(np.union1d(train, test)) == 100
     few, rest = train_test_split(np.arange(100), test_size=10, train_size=10, stratify=y)
     assert len(few) == len(rest) == 10 and not set(few) & set(rest)
+    y = np.repeat([0, 1, 2], (7, 5, 3))  # of 4, exactly 1.87, 1.33 and 0.8: the remainders decide
+    train, test = train_test_split(y, test_size=4, stratify=y, random_state=0)
+    assert np.bincount(test).tolist() == [2, 1, 1] and np.bincount(train).tolist() == [5, 4, 2]
+    for sizes in product((2, 3, 4, 9), repeat=3):
+        y = np.repeat([0, 1, 2], sizes)
+        parts = train_test_split(np.arange(len(y)), test_size=3, stratify=y, random_state=0)
+        assert sorted(np.concatenate(parts)) == list(range(len(y)))  # what is not in one
+    with pytest.raises(ValueError, match="got 1 in the smallest, 5 to train, 3 to test"):
+        train_test_split(np.arange(8), test_size=3, stratify=np.arange(8) == 0)
 
 
 @pytest.mark.parametrize(
@@ -502,8 +564,11 @@ def test_a_stratified_split_keeps_the_shares():
         ({"test_size": 1.5}, "test_size must be None, a share in (0, 1) or an integer >= 1"),
         ({"train_size": True}, "train_size must be None, a share in (0, 1) or an integer >= 1"),
         ({"test_size": 4}, "both parts must hold a sample, and together at most n = 4; got 0"),
-        ({"test_size": 3, "train_size": 3}, "both parts must hold a sample"),
+        ({"test_size": 3, "train_size": 2}, "both parts must hold a sample"),
+        ({"stratify": [0, 0, 1, 1]}, "got 2 in the smallest, 3 to train, 1 to test"),
         ({"shuffle": False, "stratify": [0, 0, 1, 1]}, "stratify must be None without shuffle"),
+        ({"stratify": [0, 1, 1]}, "stratify must hold a label for each of 4 samples; got 3"),
+        ({"stratify": [0, 0, 1, 1, 1]}, "stratify must hold a label for each of 4 samples; got 5"),
         ({"stratify": [0, 0, 0, 1]}, "stratify must have 2 samples of each class"),
         ({"shuffle": "no"}, "shuffle must be True or False; got 'no'"),
     ],
@@ -513,6 +578,8 @@ def test_a_split_that_cannot_be_is_refused(how, message):
         train_test_split(np.arange(4), **how)
     with pytest.raises(ValueError, match=re.escape("arrays must have one length; got [3, 4]")):
         train_test_split(np.arange(4), np.arange(3))
+    with pytest.raises(ValueError, match=re.escape("arrays must have one length; got []")):
+        train_test_split()
 
 
 # ---------------------------------------------------------------------------------------
@@ -541,6 +608,15 @@ def test_stratified_folds_hold_every_class_in_its_share(how):
         counts = [np.sum(y[test] == c) for _, test in splits]
         assert sum(counts) == n_k and np.ptp(counts) <= 1
     assert np.ptp([len(test) for _, test in splits]) <= 1
+
+
+def test_stratified_folds_are_dealt_class_by_class_as_they_appear():
+    y = list("bbbba")
+    assert StratifiedKFold(3).folds(y, y).tolist() == [0, 0, 1, 2, 1]  # a is in one part only
+    y = np.repeat([0, 1], 30)
+    dealt = [StratifiedKFold(3, shuffle=True, random_state=s).folds(y, y) for s in (0, 0, 1)]
+    assert (dealt[0] == dealt[1]).all() and (dealt[0] != dealt[2]).any()
+    assert (np.diff(StratifiedKFold(3).folds(y, y)[:30]) >= 0).all()
 
 
 def test_folds_that_cannot_be_are_refused():
@@ -575,6 +651,17 @@ def test_every_sample_is_predicted_once_by_a_model_that_did_not_see_it(rng):
     assert one_out == pytest.approx(by_hand, abs=1e-12)
     same = cross_validation_error(memory, X, y, squared, cv=LeaveOneOut())
     assert same.error == pytest.approx(one_out)
+
+    class Told(Memory):
+        """A classifier by scikit-learn's tags only."""
+
+        def __sklearn_tags__(self):
+            return SimpleNamespace(estimator_type=self.seen)
+
+    labels = np.repeat([0, 1], (4, 8))
+    for kind, cv in (("classifier", StratifiedKFold(3)), ("regressor", KFold(3))):
+        said = cross_val_predict(Told(kind), X, labels, cv=3)
+        np.testing.assert_allclose(said, cross_val_predict(memory, X, labels, cv=cv))
     for cv in ([([0], [1])], [([0], np.arange(1, 12)), ([1], [1])]):
         with pytest.raises(ValueError, match="cv must test every sample once"):
             cross_val_predict(memory, X, y, cv=cv)
@@ -638,6 +725,13 @@ def test_scores_are_those_of_the_models_fitted_by_hand():
     np.testing.assert_allclose(
         counted, [(1 - s) * len(j) for s, (_, j) in zip(by_hand, splits, strict=True)]
     )
+    model, grid = KNeighborsClassifier(3), {"param_name": "n_neighbors", "param_range": [1]}
+    message = "scoring must be None or a function (estimator, X, y) -> number; got 'accuracy'"
+    for call in (cross_val_score, validation_curve):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            call(model, T.X, T.y, scoring="accuracy", **(grid if call is validation_curve else {}))
+    lost = validation_curve(model, T.X, T.y, cv=splits, scoring=errors, **grid)
+    assert (lost[0] == 0).all() and lost[1].sum() > 10
 
 
 def test_a_model_that_needs_no_labels_is_scored_without_them(rng):
@@ -731,7 +825,9 @@ def test_a_bootstrap_set_holds_a_sample_with_probability_near_0632(rng):
         listed = ~absent(all_samples(n, n))
         np.testing.assert_allclose(listed.mean(axis=0), float(with_it))
     assert inclusion_probability(10) == pytest.approx(0.6513, abs=5e-5)
-    assert inclusion_probability(10**8) == pytest.approx(1 - 1 / np.e, abs=1e-7)
+    for n in (10**8, 10**17):  # (1 - 1/n)^n = 1/e (1 - 1/2n - ...)
+        limit = 1 - (1 - 1 / (2 * n)) / np.e
+        assert inclusion_probability(n) == pytest.approx(limit, rel=1e-14)
     values = [inclusion_probability(n) for n in range(2, 50)]
     assert (np.diff(values) < 0).all() and 1 / 2 < 1 - 1 / np.e < 2 / 3
     assert len(list(LeaveOneOut().split(np.zeros(9)))) == 9  # models, and no more
@@ -753,9 +849,10 @@ def test_one_nearest_neighbour_on_random_labels_is_right_inside_the_set():
     L = labels[:, near] != labels[:, None, :]  # (labellings, sets, samples)
     assert not L[:, inside].any()
     np.testing.assert_allclose(L.mean(axis=0)[~inside], 0.5)
-    assert bootstrap_error(L) == nearest_neighbor_bootstrap(4) == 81 / 512 == 0.158203125
+    assert bootstrap_error(L) == 81 / 512 == 0.158203125
+    assert nearest_neighbor_bootstrap(4) == pytest.approx(81 / 512, rel=1e-15)
     printed = 0.5 * inclusion_probability(4)
-    assert printed == 175 / 512 != bootstrap_error(L)
+    assert printed == pytest.approx(175 / 512, rel=1e-15) and bootstrap_error(L) < printed / 2
     assert nearest_neighbor_bootstrap(200) == pytest.approx(0.1835, abs=5e-5)
     one = bootstrap_losses(KNeighborsRegressor(1), X, labels[5].astype(float), I, zero_one)
     np.testing.assert_array_equal(one, L[5])
@@ -780,8 +877,9 @@ def test_the_leave_one_out_bootstrap_uses_only_models_that_did_not_see_the_sampl
             each.append(np.mean([L[b, i] for b in outside]))
     assert len(each) < n
     assert leave_one_out_bootstrap(L, I) == pytest.approx(np.mean(each), rel=1e-14)
-    inside = np.where(absent(I), L, 1e9)  # what is seen has no say
-    assert leave_one_out_bootstrap(inside, I) == pytest.approx(np.mean(each), rel=1e-14)
+    for seen in (1e9, np.inf, np.nan):
+        inside = np.where(absent(I), L, seen)  # what is seen has no say
+        assert leave_one_out_bootstrap(inside, I) == pytest.approx(np.mean(each), rel=1e-14)
     with pytest.raises(ValueError, match="every sample is in every bootstrap set"):
         leave_one_out_bootstrap(np.zeros((1, 2)), np.array([[0, 1]]))
 
@@ -830,6 +928,8 @@ def test_constant_features_and_single_samples_are_not_divided_by_zero():
     assert scaler.scale_[0] == 1 and scaler.var_[0] == 0
     np.testing.assert_allclose(scaler.transform(X)[:, 0], 0, atol=1e-15)
     assert StandardScaler().fit_transform([[3.0]]) == [[0.0]]
+    X = np.tile(np.random.default_rng(0).normal(size=300), (11, 1))  # some means are rounded
+    assert (X.std(axis=0) > 0).any() and (StandardScaler().fit(X).scale_ == 1).all()
 
 
 def test_mean_and_spread_can_be_left_alone_and_weights_are_repetitions():
@@ -844,12 +944,17 @@ def test_mean_and_spread_can_be_left_alone_and_weights_are_repetitions():
     assert neither.mean_ is None and neither.var_ is None and neither.scale_ is None
     assert np.array_equal(neither.transform(X), X) and neither.transform(X) is not X
     assert np.array_equal(neither.inverse_transform(X), X)
+    assert neither.inverse_transform(X) is not X
     weighted, repeated = (
         StandardScaler().fit(X, sample_weight=weights),
         StandardScaler().fit(np.repeat(X, weights, axis=0)),
     )
     np.testing.assert_allclose(weighted.transform(X), repeated.transform(X))
     assert (weighted.n_samples_seen_, repeated.n_samples_seen_) == (4.0, 4)
+    for outlier in (1e20, 1e200):  # of no weight, and no matter
+        scaler = StandardScaler().fit([[1.0], [5.0], [outlier]], sample_weight=[0.5, 0.5, 0.0])
+        assert (scaler.mean_, scaler.scale_, scaler.n_samples_seen_) == (3.0, 2.0, 1.0)
+    assert StandardScaler(with_mean=False).fit(X).mean_ == pytest.approx(10 / 3)  # and not used
 
 
 # ---------------------------------------------------------------------------------------

@@ -201,8 +201,19 @@ def test_impurity_of_a_tree_is_that_of_its_leaves(rng, criterion):
         )
         left = X[:, 0] <= 1.5
         assert split_impurity(y, left, criterion) == pytest.approx(after(y, left, criterion))
-    with pytest.raises(ValueError, match="left must send samples to both sides; got all on one"):
-        split_impurity(y, np.ones(len(y), dtype=bool), criterion)
+        rules = {"criterion": criterion, "min_samples_leaf": 4}  # with impure leaves on the way
+        w = rng.integers(1, 4, size=len(y))
+        for depth, level in enumerate(levels(X, y, w, **rules)):
+            cut = grow(X, y, w, **rules, max_depth=depth + 1)
+            assert level.objective == pytest.approx(tree_impurity(cut)[0], abs=1e-12)
+        leaf = np.repeat(descend(cut, X), w)
+        book = [np.mean(leaf == i) * impurity_of(np.repeat(y, w)[leaf == i], criterion)
+                for i in set(leaf.tolist())]  # fmt: skip
+        assert tree_impurity(cut)[0] == pytest.approx(sum(book), abs=1e-12)
+    for side in (np.ones, np.zeros):
+        message = "left must send samples to both sides; got all on one"
+        with pytest.raises(ValueError, match=message):
+            split_impurity(y, side(len(y), dtype=bool), criterion)
 
 
 @pytest.mark.claims("trees-03")
@@ -262,7 +273,8 @@ def test_the_sweep_is_brute_force(rng, criterion):
             book = book_split(X, y, criterion)
             assert (f, t) == book[:2] and least == pytest.approx(book[2], abs=1e-12)
     assert best_split(np.ones((4, 2)), np.array([0, 1, 0, 1]), criterion=criterion) is None
-    assert best_split(np.array([[3.0], [5.0]]), np.zeros(2), criterion=criterion) == (0, 4.0, 0.0)
+    pure = np.array([[1.0, 9.0], [1.0, 5.0], [1.0, 3.0]]), np.zeros(3)
+    assert best_split(*pure, criterion=criterion) == (1, 4.0, 0.0)  # the first
 
 
 @pytest.mark.claims("trees-08")
@@ -325,10 +337,22 @@ def test_the_best_split_of_targets_is_least_squares(rng):
         rows = leaf == i
         mean = tree.value[i, 0]
         assert mean == pytest.approx(np.average(y[rows], weights=w[rows]), rel=1e-12)
-        more = np.sum((y[rows] - y[rows].mean() - 0.3) ** 2) - np.sum(
-            (y[rows] - y[rows].mean()) ** 2
-        )
-        assert more == pytest.approx(rows.sum() * 0.3**2, rel=1e-6)
+        for shift in (-0.3, 0.3):  # any other value costs more, by exactly so much
+            more = w[rows] @ ((y[rows] - mean - shift) ** 2 - (y[rows] - mean) ** 2)
+            assert more == pytest.approx(w[rows].sum() * shift**2, rel=1e-6)
+
+
+def test_oblique_directions_without_a_difference_of_means_are_left_out(rng):
+    corners = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]])
+    w, t, impurity = oblique_split(corners, np.array([0, 1, 1, 0]))
+    assert w.tolist() == [1, 0] and (t, impurity) == (0.5, 0.5)
+    w, t, impurity = oblique_split(corners, np.zeros(4))  # one class, and any split will do
+    assert w.tolist() == [1, 0] and (t, impurity) == (0.5, 0.0)
+    flat = np.array([[0.0, 1.0], [0.0, 1.0], [2.0, 1.0]])  # no scatter within the classes
+    w, t, impurity = oblique_split(flat, np.array([0, 0, 1]))
+    assert w.tolist() == [1, 0] and (t, impurity) == (1.0, 0.0)
+    with pytest.raises(ValueError, match="X must hold samples that differ; all are equal"):
+        oblique_split(corners[[0, 0]], np.array([0, 1]))
 
 
 # ---------------------------------------------------------------------------------------
@@ -486,6 +510,11 @@ def test_weights_are_repetitions(rng):
         twice = grow(np.repeat(X, w, axis=0), np.repeat(labels, w), criterion=criterion)
         np.testing.assert_array_equal(ours.feature, twice.feature)
         np.testing.assert_allclose(ours.value, twice.value, atol=1e-12)
+        kind = DecisionTreeRegressor if criterion == "squared_error" else DecisionTreeClassifier
+        model = kind(criterion=criterion, max_depth=3).fit(X, labels, w)
+        cut = grow(X, labels, w, criterion=criterion, max_depth=3)
+        np.testing.assert_array_equal(model.tree_.weight, cut.weight)
+        np.testing.assert_array_equal(model.tree_.threshold, cut.threshold)
 
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy", "squared_error"])
@@ -521,8 +550,18 @@ def test_the_rules_are_those_of_the_hyperparameters():
     rules = growth_rules(model, 40, 9)
     assert rules["criterion"] == "squared_error" and rules["max_features"] == 3
     assert rules["min_samples_split"] == 10 and rules["max_depth"] == 3
-    for a, b in ((1.0, 2.0), (1.0, np.nextafter(1.0, 2)), (-1e308, 1.7e308)):
+    rules = growth_rules(DecisionTreeClassifier(min_samples_split=0.01, max_features=12), 55, 9)
+    assert rules["min_samples_split"] == 2 and rules["max_features"] == 9
+    shares = DecisionTreeClassifier(min_samples_leaf=0.1, max_features="log2")
+    rules = growth_rules(shares, 55, 64)
+    assert rules["min_samples_leaf"] == 6 and rules["max_features"] == 6
+
+
+def test_a_midpoint_is_below_the_larger_value():
+    odd = np.nextafter(1.0, 2)  # the middle of it and the next is rounded up, to the next
+    for a, b in ((1.0, 2.0), (1.0, odd), (odd, np.nextafter(odd, 2)), (-1e308, 1.7e308)):
         assert a <= midpoint(a, b) < b
+    assert midpoint(1e308, 1.5e308) == 1.25e308
 
 
 def test_drawn_features_are_those_that_vary(rng):
@@ -536,8 +575,13 @@ def test_drawn_features_are_those_that_vary(rng):
         for s in range(40)
     }
     assert roots == set(range(6))
+    same = np.repeat(X[:, :1], 4, axis=1)
+    roots = {int(grow(same, y, max_features=3, max_depth=1, rng=s).feature[0]) for s in range(40)}
+    assert roots == {0, 1}  # of those that are drawn, the first
+    once = [grow(X, y, max_features=1, max_depth=2, rng=s).feature[1:3] for s in range(20)]
+    assert any(a != b for a, b in once if min(a, b) >= 0)  # every node draws its own
     assert DecisionTreeClassifier(max_features="sqrt").fit(X, y).max_features_ == 2
-    assert DecisionTreeClassifier(max_features=0.5).fit(X, y).max_features_ == 3
+    assert DecisionTreeClassifier(max_features=0.4).fit(X, y).max_features_ == 2
 
 
 def test_pruning_is_the_cheapest_subtree_on_the_path(rng):
@@ -554,8 +598,14 @@ def test_pruning_is_the_cheapest_subtree_on_the_path(rng):
         cost = [s.objective + alpha * size for s, size in zip(path, sizes, strict=True)]
         ours = tree_impurity(cut)[0] + alpha * np.sum(cut.feature < 0)
         assert ours == pytest.approx(min(cost), abs=1e-12)
-    with pytest.raises(ValueError, match="alpha must be >= 0; got -1"):
-        prune(tree, -1)
+    for alpha in (-1, np.nan):
+        with pytest.raises(ValueError, match=f"alpha must be >= 0; got {alpha}"):
+            prune(tree, alpha)
+    for w in (None, [6, 8, 72, 96]):  # with these, the gain is rounded to less than 0
+        no_gain = grow(np.array([[0.0], [0], [1], [1]]), np.array([0, 1, 0, 1]), w)
+        assert len(no_gain.feature) == 3 and len(prune(no_gain, 0.0).feature) == 1
+        path = list(itertools.islice(weakest_links(no_gain), 3))
+        assert [(len(step.tree.feature), step.alpha) for step in path] == [(3, 0.0), (1, 0.0)]
     assert DecisionTreeClassifier(ccp_alpha=1.0).fit(X, y).get_n_leaves() == 1
 
 
@@ -563,6 +613,67 @@ def test_extreme_scales_and_neighbouring_numbers_split():
     for a, b in ((1.0, np.nextafter(1.0, 2)), (-1.7e308, 1.7e308), (0.0, 5e-324)):
         model = DecisionTreeClassifier().fit([[a], [b]], [0, 1])
         assert model.predict([[a], [b]]).tolist() == [0, 1]
+
+
+def test_targets_of_any_size_split_unless_their_squares_do_not_fit():
+    X, y = np.arange(6.0)[:, None], np.array([0.0, 1, 9, 9, 8, 8])
+    for size in (1e-150, 1e-6, 1e6, 1e150):
+        tree = DecisionTreeRegressor(max_depth=1).fit(X, size * y).tree_
+        assert tree.threshold[0] == 1.5
+        np.testing.assert_allclose(tree.value[1:, 0], [0.5 * size, 8.5 * size])
+    for size in (1e-200, 1e160, 1.7e307):
+        message = f"y must differ by numbers whose squares can be summed; got {9 * size:.3g}"
+        with pytest.raises(ValueError, match=re.escape(message)):
+            DecisionTreeRegressor().fit(X, size * y)
+    with pytest.raises(ValueError, match="squares can be summed; got 1e"):
+        DecisionTreeRegressor().fit([[0], [1], [2]], [0, 0, 1e150], [1, 1e10, 1])
+    model = DecisionTreeRegressor().fit([[0], [1], [2]], [0, 1e300, 1], [1, 0, 1])  # 0 is no matter
+    assert model.predict([[0], [1], [2]]).tolist() == [0, 0, 1]
+    assert DecisionTreeRegressor().fit(X, np.full(6, 1e300)).predict(X[:1]) == 1e300
+
+
+def test_the_value_of_equal_targets_is_exact(rng):
+    X, y = np.repeat([[0.0], [1.0]], 30, axis=0), np.repeat([0.1, 1e9 + 0.1], 30)
+    model = DecisionTreeRegressor().fit(X, y, rng.uniform(0.1, 3, size=60))
+    assert (model.predict(X) == y).all() and model.get_n_leaves() == 2
+
+
+def test_more_samples_and_nodes_than_short_integers_count():
+    n = 2**17
+    model = DecisionTreeRegressor().fit(np.arange(n)[:, None], np.arange(n))
+    assert model.get_n_leaves() == n and model.get_depth() == 17
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "squared_error"])
+def test_of_mirrored_features_the_first_is_taken(rng, criterion, monkeypatch):
+    X, y = tied(rng, n=60)
+    w = rng.uniform(0.5, 2, size=60)
+    both = np.column_stack([X, -X])  # the same splits, with costs that are rounded otherwise
+    for block in (trees.BLOCK, 1):  # all features at once, or one by one
+        monkeypatch.setattr(trees, "BLOCK", block)
+        assert grow(both, y, w, criterion=criterion).feature.max() < X.shape[1]
+
+
+@BOTH
+def test_weights_of_any_ratio_leave_no_training_error(criterion):
+    corners = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 1, 1, 0])
+    row = np.array([[1.0], [2.0], [3.0]]), np.array([0, 1, 0])
+    for big in (1e3, 1e5, 1e7, 1e9, 1e16, 1e17, 1e20):
+        for (X, y), weights in (
+            (corners, [1, big, big, 1]),  # no first question gains anything
+            (row, [big, 1, 1]),
+            (row, [1, big, 1]),
+            (row, [1, 1, big]),
+        ):
+            model = DecisionTreeClassifier(criterion=criterion).fit(X, y, weights)
+            assert model.score(X, y) == 1
+
+
+def test_samples_without_weight_have_no_say_in_the_best_split():
+    X, w = np.array([[1.0], [1.0], [2.0]]), [1, 1, 0]
+    assert best_split(X, np.array([0, 1, 0]), w) is None  # those that weigh something are equal
+    X = np.array([[1.0], [3.0], [2.0]])
+    assert best_split(X, np.array([0, 0, 1]), w) == (0, 2.0, 0.0)
 
 
 def test_importances_are_shares_of_the_decrease(rng):
@@ -583,6 +694,7 @@ def test_hyperparameters_are_refused_by_their_rule():
         ({"max_depth": 0}, "max_depth must be None or an integer >= 1; got 0"),
         ({"min_samples_split": 1}, "min_samples_split must be an integer >= 2 or a share"),
         ({"min_samples_leaf": 1.5}, "min_samples_leaf must be an integer >= 1 or a share"),
+        ({"min_samples_leaf": True}, "min_samples_leaf must be an integer >= 1 or a share"),
         ({"max_features": 0}, "max_features must be None, 'sqrt', 'log2', an integer >= 1"),
         ({"ccp_alpha": -1.0}, "ccp_alpha must be a number >= 0; got -1.0"),
     ):
@@ -608,6 +720,11 @@ def test_id3_asks_each_attribute_once_and_gets_it_right(rng):
     gains = [multiway_impurity(x, y, "entropy") for x in X.T]
     assert root.feature == np.argmin(gains)
     assert ID3(max_depth=1).fit(X, y).root_.children[0].feature == -1
+    fresh = X[:1] + 10 * (np.arange(5) == root.feature)  # a new value: the root is where it ends
+    np.testing.assert_allclose(id3_predict(root, fresh), [np.bincount(y) / len(y)])
+    message = "X must hold categories that equal themselves; got NaN"
+    with pytest.raises(ValueError, match=message):  # a node of NaN would ask for ever
+        id3(np.array([[np.nan], [np.nan]]), np.array([0, 1]))
 
 
 def test_text_and_layout_have_every_node(rng):
@@ -615,11 +732,19 @@ def test_text_and_layout_have_every_node(rng):
     tree = grow(X, y, max_depth=3)
     text = export_text(tree)
     assert text.count("<=") == text.count(">") == len(inner(tree))
+    stump = grow(np.array([[1.0], [2.0], [4.0]]), np.array([1, 1, 0]))
+    assert export_text(stump) == "x_0 <= 3\n|   1 (2)\nx_0 > 3\n|   0 (1)"
+    one_class = grow(np.ones((3, 1)), np.zeros(3))
+    assert one_class.value.tolist() == [[1, 0]] and export_text(one_class) == "0 (3)"
+    steps = grow(np.array([[1.0], [2.0]]), np.array([0.25, 7.0]), criterion="squared_error")
+    assert export_text(steps) == "x_0 <= 1.5\n|   0.25 (1)\nx_0 > 1.5\n|   7 (1)"
     place = tree_layout(tree)
     ends = tree.feature < 0
     assert sorted(place[ends, 0]) == list(range(ends.sum()))
     for i in inner(tree):
-        assert place[tree.left[i], 0] < place[i, 0] < place[tree.right[i], 0]
+        left, right = place[[tree.left[i], tree.right[i]], 0]
+        assert left < right and place[i, 0] == (left + right) / 2
+    np.testing.assert_array_equal(place[:, 1], -tree.depth)
 
 
 # ---------------------------------------------------------------------------------------
