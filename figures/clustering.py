@@ -36,8 +36,6 @@ from mlnotes.plotting import (
     set_view,
 )
 
-SMALL = (2.5, 2.3)  # inches of a panel where there are many
-
 
 def draw_centers(ax, centers, **style):
     """The centers as black crosses with a white rim."""
@@ -73,7 +71,7 @@ def half_steps(X, states):
     return [state.objective for state in states], after_m
 
 
-@figure("lloyd", claims=("clustering-16",), panels=(2, 3), size=SMALL)
+@figure("lloyd", claims=("clustering-16",), panels=(2, 3), size=(2.5, 2.3))
 def lloyd_at_work(*axes):
     """K-means from three samples of one group. Every sample has the colour of the nearest center
     (cross), every point of the plane that of the cell it lies in. Then each center moves to the

@@ -73,11 +73,13 @@ __all__ = [
 
 BLOCK = 2**16  # numbers that are worked on at a time: they fit the cache
 CANCELLED = 1e-3  # a difference so much smaller than its terms has lost 3 of its 16 digits
+BLURRED = 1e-10  # one that has lost 10 has still enough of them to draw by
 SAME = 1e-13  # a mean of equal samples is so close to them, relative to the largest number
-FAR = 100.0  # a sample whose squared distance from the mean is so many times the average
+FAR = 100.0  # a sample whose square is so many times the usual one
 FEW = 3  # samples: up to n / 3 are handled one by one, more of them with all others
 PRODUCTS = 8  # with L, between two looks at the eigenvectors
 RESIDUAL = 1e-10  # of an eigenvector, relative to L
+ASYMMETRY = 1e-8  # of a matrix of all pairs, relative to its largest entry
 
 
 def _blocks(n, width):
@@ -207,8 +209,13 @@ def responsibilities(labels, K):
            [0., 0., 1.],
            [0., 1., 0.],
            [0., 0., 1.]])
+
+    Raises: ValueError for a label that is none of 0, ..., K - 1.
     """
-    return (np.asarray(labels)[:, None] == np.arange(K)).astype(float)
+    R = np.asarray(labels)[:, None] == np.arange(K)
+    if not R.any(axis=1).all():
+        raise ValueError(f"labels must be 0, ..., K - 1 for K = {K}; got {np.unique(labels)}")
+    return R.astype(float)
 
 
 def loss(X, centers, labels=None, sample_weight=None):
@@ -301,11 +308,12 @@ def partitions(n, K, most=1_000_000):
     if count > most * factorial(K):
         raise ValueError(f"there must be at most {most} partitions of {n} samples into {K}")
     P = np.zeros((1, 0), dtype=np.intp)
-    for _ in range(n):
+    for left in reversed(range(n)):
         choices = np.minimum(P.max(axis=1, initial=-1) + 2, K)
         last = np.concatenate([np.arange(c) for c in choices])
         P = np.column_stack([np.repeat(P, choices, axis=0), last])
-    return P[P.max(axis=1) == K - 1]
+        P = P[P.max(axis=1) + left >= K - 1]  # samples are left for the clusters still missing
+    return P
 
 
 def best_partition(X, K):
@@ -370,7 +378,7 @@ def lloyd(X, centers, sample_weight=None):
     Written for speed, it is `alternate(X, centers, squared_distances, mean)`: x is nearest to the
     mu for which mu^T x - ||mu||^2 / 2 is largest, and is not asked again before the centers have
     moved far enough to make another the nearest. Where all of it is much smaller than ||x||^2, and
-    digits would cancel, the distances are taken as they stand.
+    digits would cancel, the distances are taken as they stand, and the first of several nearest.
 
     Yields: the start, then `Clusters` per step.
 
@@ -387,7 +395,8 @@ def lloyd(X, centers, sample_weight=None):
     w, K = _weights(X, sample_weight), len(centers)
     origin = w @ X / w.sum()
     search = _Search(_columns(X, origin))
-    running = _RunningSums(search.A, K, search.squares, sample_weight)
+    steady = search.squares <= FAR * search.squares.mean()
+    running = _RunningSums(search.A, K, steady, sample_weight)
     labels, moved = np.zeros(len(X), dtype=np.intp), np.inf
     spread, cancelled = float(search.squares @ w), False
     while True:
@@ -397,8 +406,9 @@ def lloyd(X, centers, sample_weight=None):
             sums = running.of(labels)
             J = float(spread - 2 * np.vdot(mu, sums[:-1].T) + sums[-1] @ squared_norms(mu))
             if J < CANCELLED * spread:
-                cancelled, origin = True, np.zeros_like(origin)
-                running = _RunningSums(_columns(X, origin), K, search.squares, sample_weight)
+                cancelled, origin, squares = True, np.zeros_like(origin), squared_norms(X)
+                steady = squares <= FAR * np.median(squares)  # few samples may hold all of a mean
+                running = _RunningSums(_columns(X, origin), K, steady, sample_weight)
         if moved > 0 and cancelled:
             labels, least = nearest(X, centers)
             J, sums = float(w @ least), running.of(labels)
@@ -494,16 +504,17 @@ def _distance(squares, f):
 class _RunningSums:
     """sum_i r_ik w_i (x_i, 1) of labels that change little from one time to the next."""
 
-    def __init__(self, A, K, squares, sample_weight):
+    def __init__(self, A, K, steady, sample_weight):
         self.A, self.K = A if sample_weight is None else sample_weight * A, K
         self.labels, self.sums = np.full(A.shape[1], -1), None
-        self.steady = (squares <= FAR * squares.mean()) & (sample_weight is None)
+        self.steady = steady & (sample_weight is None)
 
     def of(self, labels):
         """Sums (d + 1, K): afresh, or the last ones with the samples that changed since.
 
-        The latter where these are few, none of them so far out that its rounding would stay
-        behind in a sum that it has left, and the weights are 1, so that counts are exact.
+        The latter where these are few, all of them `steady`, which is not so far out that their
+        rounding would stay behind in a sum that they have left, and the weights are 1, so that
+        counts are exact.
         """
         changed = np.flatnonzero(labels != self.labels)
         if FEW * len(changed) > len(labels) or not self.steady[changed].all():
@@ -539,7 +550,7 @@ def fill_empty(X, centers, labels, sample_weight=None):
         i = np.argmax(share * (members[labels] > 1))
         if share[i] > 0 and members[labels[i]] > 1:
             members[labels[i]] -= 1
-            labels[i], share[i] = k, 0.0
+            labels[i] = k
     return labels
 
 
@@ -561,20 +572,28 @@ def kmeans_plus_plus(X, K, *, sample_weight=None, rng):
     A, w = _columns(X, X.mean(axis=0)), _weights(X, sample_weight)
     squares = np.einsum("ij,ij->j", A[:-1], A[:-1])
     line = np.argsort(rng.normal(size=X.shape[1]) @ A[:-1])
-    least, chosen = np.full(len(X), np.inf), []
+    least, chosen, cancelled = np.full(len(X), np.inf), [], False
     trials = 2 + int(np.log(_check_clusters(K, len(X))))
     for draws in [1] + [trials] * (K - 1):
-        share = w * least if chosen and least.any() else w
-        reach = np.cumsum(share[line])
+        share = w * least if chosen else w
+        reach = np.cumsum((share if share.any() else w)[line])
         drawn = line[np.searchsorted(reach, (1 - rng.uniform(size=draws)) * reach[-1])]
-        after = _scores(A[:-1, drawn].T) @ A
-        after *= -2
-        after += squares
+        after = squared_distances(X[drawn], X) if cancelled else _expanded(A, squares, drawn)
         np.clip(after, 0, least, out=after)
         best = (after @ w).argmin()
         least = after[best]
         chosen.append(drawn[best])
+        if not cancelled and least @ w < BLURRED * (squares @ w):
+            cancelled, least = True, nearest(X, X[chosen])[1]
     return X[chosen]
+
+
+def _expanded(A, squares, chosen):
+    """||x||^2 - 2 (mu^T x - ||mu||^2 / 2) of the chosen samples mu and all x: (len(chosen), n)."""
+    D = _scores(A[:-1, chosen].T) @ A
+    D *= -2
+    D += squares
+    return D
 
 
 # ---------------------------------------------------------------------------------------
@@ -791,7 +810,10 @@ def agglomerate(D, method):
     ...     print(merges.pairs.tolist(), merges.heights, merges.sizes, merges.left)
     [[0, 1], [2, 3]] [1. 2.] [2 2] 2
     [[4, 5]] [6.] [4] 1
+
+    Raises: ValueError for another method.
     """
+    check_choice("method", method, LINKAGES)
     update, D, n = LINKAGES[method], np.array(D, dtype=float), len(D)
     np.fill_diagonal(D, np.inf)
     number, size, height, gone = np.arange(n), np.ones(n), np.zeros(n), np.zeros(n)
@@ -934,8 +956,11 @@ def linkage(X, method="ward", metric="euclidean"):
 
 
 def _check_square(D):
-    if D.shape[0] != D.shape[1] or not np.allclose(D, D.T):
-        raise ValueError(f"precomputed X must be symmetric, a row per sample; got {D.shape}")
+    rule = "precomputed X must be symmetric, a row per sample"
+    if D.shape[0] != D.shape[1]:
+        raise ValueError(f"{rule}; got {D.shape}")
+    if not np.allclose(D, D.T, atol=ASYMMETRY * np.abs(D).max()):
+        raise ValueError(f"{rule}; it differs from its transpose by {np.abs(D - D.T).max():g}")
     return D
 
 
@@ -1051,20 +1076,19 @@ def laplacian(W, normalized=False):
 
     Claims: clustering-22
     """
-    L = -W
+    L = np.negative(W, dtype=float)
     np.fill_diagonal(L, 0.0)
-    degrees = -L.sum(axis=1)
-    np.fill_diagonal(L, degrees)
-    if normalized:
-        scale = _inverse_root(degrees)
-        L *= scale[:, None]
-        L *= scale
-    return L
+    np.fill_diagonal(L, -L.sum(axis=1))
+    return _normalised(L)[0] if normalized else L
 
 
-def _inverse_root(degrees):
-    """D^{-1/2}; 1 where a sample is like no other."""
-    return 1 / np.sqrt(np.where(degrees > 0, degrees, 1.0))
+def _normalised(L):
+    """D^{-1/2} L D^{-1/2} in the place of L, and D^{-1/2}: 1 where a sample is like no other."""
+    degrees = L.diagonal()
+    scale = 1 / np.sqrt(np.where(degrees > 0, degrees, 1.0))
+    L *= scale[:, None]
+    L *= scale
+    return L, scale
 
 
 class Ritz(NamedTuple):
@@ -1083,7 +1107,7 @@ def lanczos(L, start, K, *, products=PRODUCTS):
     It is grown by an orthonormal block at a time, as wide as `start` (n, at least K): that many
     equal eigenvalues are found.
 
-    Yields: `Ritz` for the start, then after every so many `products`, until the space is full.
+    Yields: `Ritz` for the start, then after every so many `products`, while a block still fits.
 
     >>> *_, last = lanczos(np.diag([3.0, 1.0, 2.0, 9.0]), np.ones((4, 1)), 1, products=1)
     >>> last.values.round(6), np.abs(last.vectors.ravel()).round(6)
@@ -1152,10 +1176,10 @@ def spectral_embedding(W, K, *, normalized=True, rng):
     >>> bool(np.allclose(f[0], f[1])), bool(np.allclose(f[0], f[2]))
     (True, False)
     """
-    vectors = lowest_eigenvectors(laplacian(W, normalized), K, rng=rng)[1]
-    if not normalized:
-        return vectors
-    return vectors * _inverse_root(W.sum(axis=1) - np.diag(W))[:, None]
+    L, scale = laplacian(W), np.ones(len(W))
+    if normalized:
+        L, scale = _normalised(L)
+    return lowest_eigenvectors(L, K, rng=rng)[1] * scale[:, None]
 
 
 # ---------------------------------------------------------------------------------------
@@ -1176,10 +1200,14 @@ def adjusted_rand_index(labels, others):
     1.0
     >>> adjusted_rand_index([0, 0, 1, 1], [0, 1, 0, 1])
     -0.5
+
+    Raises: ValueError for groupings of different lengths.
     """
     i, k = (np.unique(each, return_inverse=True)[1] for each in (labels, others))
-    table = responsibilities(i, i.max() + 1).T @ responsibilities(k, k.max() + 1)
-    t, a, b = (np.sum(c * (c - 1) / 2) for c in (table, table.sum(axis=1), table.sum(axis=0)))
+    if len(i) != len(k):
+        raise ValueError(f"labels and others must have the same length; got {len(i)}, {len(k)}")
+    sizes = (np.unique(c, return_counts=True)[1] for c in (i * (k.max() + 1) + k, i, k))
+    t, a, b = (np.sum(c * (c - 1) / 2) for c in sizes)
     N = len(i) * (len(i) - 1) / 2
     return 1.0 if a == b == t else float((t * N - a * b) / ((a + b) / 2 * N - a * b))
 
@@ -1194,7 +1222,14 @@ def _mean_variance(X, w):
     w = _weights(X, w)
     origin = w @ X / w.sum()
     parts = [w[rows] @ squared_norms(X[rows] - origin) for rows in _blocks(*X.shape)]
-    return float(sum(parts) / w.sum() / X.shape[1])
+    return _finite(float(sum(parts) / w.sum() / X.shape[1]), X)
+
+
+def _finite(value, X):
+    """What was computed of distances of the samples, if none of their squares has overflowed."""
+    if not np.isfinite(value).all():
+        raise ValueError(f"X must have finite squares; got numbers up to {np.abs(X).max():g}")
+    return value
 
 
 class _Pairwise(Clusterer):
@@ -1217,9 +1252,11 @@ class KMeans(Transformer, Clusterer):
     Parameters
     ----------
     n_clusters : int
-    init : "k-means++", "random" (samples drawn at random) or ndarray of shape (K, d)
+    init : "k-means++", "random" or ndarray of shape (K, d); "random" draws K different samples,
+        in proportion to their weights as scikit-learn does: a sample of weight 2 is likelier to
+        be drawn, but never drawn twice as two equal samples may be
     n_init : "auto" or int; how many starts, the best result being kept; "auto" is 10 for
-        "random", else 1
+        "random", else 1; an array is one start, whatever n_init
     max_iter : int; largest number of steps from one start
     tol : float; stops where sum_k ||mu_k - its last||^2 <= tol times the mean variance of the
         features
@@ -1295,7 +1332,7 @@ class KMeans(Transformer, Clusterer):
         auto = isinstance(self.n_init, str) and self.n_init == "auto"
         n_init = check_number("n_init", usual if auto else self.n_init, at_least=1, integer=True)
         if not named:
-            return [check_samples(self.init)] * n_init
+            return [check_samples(self.init)]
         if self.init == "random":
             p = None if w is None else w / w.sum()
             return (X[rng.choice(len(X), K, replace=False, p=p)] for _ in range(n_init))
@@ -1361,6 +1398,7 @@ class KMedoids(_Pairwise, Transformer):
         D = METRICS[self.metric](X)
         vars(self).pop("cluster_centers_", None)
         run = iterate(k_medoids(D, build(D, K)), "gain", 0, max_iter)
+        _finite(run.state.objective, X)
         self.medoid_indices_, self.labels_, self.inertia_, _ = run.state
         if self.metric != "precomputed":
             self.cluster_centers_ = X[self.medoid_indices_]
@@ -1428,7 +1466,7 @@ class AgglomerativeClustering(_Pairwise):
         self._check_cut(len(X))
         keep = check_flag("compute_distances", self.compute_distances)
         merges = linkage(X, self.linkage, self.metric)
-        K, heights = self.n_clusters, merges[:, 2]
+        K, heights = self.n_clusters, _finite(merges[:, 2], X)
         if K is None:
             K, keep = 1 + int(np.count_nonzero(heights >= self.distance_threshold)), True
         self.n_clusters_, self.labels_ = K, cut(merges, K)
@@ -1506,11 +1544,12 @@ class SpectralClustering(_Pairwise):
         given, X = X, check_samples(X)
         K, m = _check_clusters(self.n_clusters, len(X), "n_clusters"), self.n_components
         m = K if m is None else _check_clusters(m, len(X), "n_components")
+        n_init = check_number("n_init", self.n_init, at_least=1, integer=True)
         W, rng = self._affinity(X), check_random_state(self.random_state)
         normalized = check_flag("normalized", self.normalized)
         embedded = spectral_embedding(W, m, normalized=normalized, rng=rng)
         self.affinity_matrix_ = W
-        self.labels_ = KMeans(K, n_init=self.n_init, random_state=rng).fit(embedded).labels_
+        self.labels_ = KMeans(K, n_init=n_init, random_state=rng).fit(embedded).labels_
         return self._remember(given)
 
     def _affinity(self, X):

@@ -84,7 +84,7 @@ LARGEST = 1e150  # size of a number up to which squares and their sums stay fini
 def log_joint(X, weights, components):
     """ln P(z_k = 1) p(x_i | z_k = 1) = ln pi_k + ln p_k(x_i), -inf where pi_k = 0: (n, K).
 
-    Raises: ValueError if the weights are negative or do not sum to 1.
+    Raises: ValueError unless the weights are >= 0, sum to 1, and are one for each component.
 
     >>> components = gaussians([[0.0], [1.0]], [1 / (2 * np.pi)] * 2, "spherical")  # height 1
     >>> np.exp(log_joint(np.array([[0.0]]), np.array([1.0, 0.0]), components)).round(12)
@@ -95,7 +95,12 @@ def log_joint(X, weights, components):
         raise ValueError(f"weights must be >= 0 and sum to 1; got {weights}")
     with np.errstate(divide="ignore"):
         log_weights = np.log(weights)
-    return components.log_density(X) + log_weights
+    log_p = components.log_density(X)
+    if weights.shape != log_p.shape[1:]:
+        raise ValueError(
+            f"weights must be one for each of {log_p.shape[1]} components; got {weights}"
+        )
+    return log_p + log_weights
 
 
 def mixture_log_density(X, weights, components):
@@ -374,6 +379,8 @@ class Gaussians(NamedTuple):
 
     def log_density(self, X):
         """ln N(x_i | mu_k, Sigma_k): (n, K), a column after the other in memory."""
+        if X.shape[1] != self.means.shape[1]:
+            raise ValueError(f"X must have {self.means.shape[1]} features; got {X.shape[1]}")
         each = zip(self.means, self._each(self.factors), strict=True)
         return np.array([_log_normal(X, mu, U) for mu, U in each]).T
 
@@ -421,6 +428,8 @@ def gaussians(means, covariances, kind="full", floor=0.0):
     ValueError: covariances must be positive definite; the smallest eigenvalue is -1
     """
     means, covariances = np.array(means, dtype=float), np.array(covariances, dtype=float)
+    if means.ndim != 2:
+        raise ValueError(f"means must have shape (K, d); got {means.shape}")
     shape = _shape(kind, *means.shape)
     if covariances.shape != shape:
         raise ValueError(f"{kind} covariances must have shape {shape}; got {covariances.shape}")
@@ -455,23 +464,28 @@ def _matrix(values, d):
     return values if np.ndim(values) == 2 else values * np.eye(d)
 
 
-def _factors(covariances, kind):
+def _factors(covariances, kind, name="covariances"):
     """U with Sigma^{-1} = U U^T of every covariance."""
     if kind not in MATRICES:
         if not covariances.min() > 0:
-            raise ValueError(f"variances must be > 0; the smallest is {covariances.min():g}")
+            raise ValueError(f"{kind} {name} must be > 0; the smallest is {covariances.min():g}")
         return 1 / np.sqrt(covariances)
     difference = np.abs(covariances - _transposed(covariances)).max()
     if not difference <= ROUND_OFF * np.abs(covariances).max():
-        raise ValueError(f"covariances must be symmetric; one is off by {difference:g}")
+        raise ValueError(f"{name} must be symmetric; one is off by {difference:g}")
     try:
         L = np.linalg.cholesky(covariances)
     except np.linalg.LinAlgError:
         least = np.linalg.eigvalsh(covariances).min()
         raise ValueError(
-            f"covariances must be positive definite; the smallest eigenvalue is {least:g}"
+            f"{name} must be positive definite; the smallest eigenvalue is {least:g}"
         ) from None
     return np.linalg.inv(_transposed(L))  # Sigma^{-1} = L^{-T} L^{-1}
+
+
+def _squared(U, kind):
+    """U U^T of every factor U."""
+    return U @ _transposed(U) if kind in MATRICES else U**2
 
 
 def _transposed(matrices):
@@ -632,7 +646,8 @@ def bernoullis(means, floor=1e-6):
     Their M-step keeps the means between `floor` and 1 - floor: a pixel that was off in all
     samples of a component does not make it impossible for the next one.
 
-    Raises: ValueError if a mean is not strictly between 0 and 1.
+    Raises: ValueError if a mean is not strictly between 0 and 1, or the floor not between 0 and
+    1/2.
 
     >>> components = bernoullis([[0.5, 0.25]])
     >>> np.exp(components.log_density(np.array([[1, 1], [1, 0]]))).ravel()
@@ -641,7 +656,7 @@ def bernoullis(means, floor=1e-6):
     means = np.array(means, dtype=float)
     if not (means.min() > 0 and means.max() < 1):
         raise ValueError(f"means must be > 0 and < 1; got {means.min():g} to {means.max():g}")
-    return Bernoullis(means, floor)
+    return Bernoullis(means, check_number("floor", floor, above=0, below=0.5))
 
 
 # ---------------------------------------------------------------------------------------
@@ -804,7 +819,7 @@ class GaussianMixture(DensityEstimator):
             means = components.means if means is None else means
         if precisions is None:
             return weights, components._replace(means=means)
-        covariances = np.linalg.inv(precisions) if kind in MATRICES else 1 / precisions
+        covariances = _squared(_factors(precisions, kind, "precisions_init"), kind)
         return weights, gaussians(means, covariances, kind, self.reg_covar)
 
     def _given(self, name, shape):
@@ -839,9 +854,8 @@ class GaussianMixture(DensityEstimator):
         """The fitted attributes of an `EMState`."""
         self.weights_, components = state.weights, state.components
         self.means_, self.covariances_ = components.means, components.covariances
-        self.precisions_cholesky_ = U = components.factors
-        full = components.kind in MATRICES
-        self.precisions_ = U @ _transposed(U) if full else U**2
+        self.precisions_cholesky_ = components.factors
+        self.precisions_ = _squared(components.factors, components.kind)
 
     def _theta(self):
         """The fitted weights and components."""

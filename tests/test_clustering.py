@@ -138,9 +138,8 @@ def test_small_distances_keep_their_digits_however_far_out_the_data_are(rng, off
     direct = np.sum((X[:, None] - X) ** 2, axis=2)
     np.testing.assert_allclose(squared_distances(X), direct, rtol=1e-12)
     np.testing.assert_allclose(squared_distances(X, X[1:]), direct[:, 1:], rtol=1e-12)
-    centered = X - X.mean(axis=0)
     naive = np.add.outer(np.sum(X**2, axis=1), np.sum(X**2, axis=1)) - 2 * X @ X.T
-    assert np.abs(naive - direct).max() > 1e-6 if offset else centered is not X
+    assert offset == 0 or np.abs(naive - direct).max() > 1e-6
 
 
 def test_distances_in_blocks_are_all_distances(rng):
@@ -349,6 +348,15 @@ def test_responsibilities_count_and_average(rng):
     np.testing.assert_allclose(cluster_means(X, labels, 3, w)[2], weighted, atol=1e-12)
 
 
+@pytest.mark.parametrize("labels", [[0, 3], [-1, 0], [0.5, 1.0]])
+def test_labels_of_no_cluster_are_refused(labels):
+    message = r"labels must be 0, ..., K - 1 for K = 3; got \["
+    with pytest.raises(ValueError, match=message):
+        responsibilities(np.array(labels), 3)
+    with pytest.raises(ValueError, match=message):
+        cluster_means(np.zeros((2, 1)), np.array(labels), 3)
+
+
 @pytest.mark.claims("clustering-08")
 def test_printed_cost_is_that_of_one_center(rng):
     X, y = three_blobs(rng, spread=0.3)
@@ -407,8 +415,15 @@ def test_too_many_partitions_are_refused():
     with pytest.raises(ValueError, match="at most 1000000 partitions of 30 samples into 3"):
         partitions(30, 3)
     assert len(partitions(13, 2, most=comb(13, 1) * 400)) == 2**12 - 1
+    assert len(partitions(13, 2, most=4095)) == 4095
     with pytest.raises(ValueError, match="at most 4094"):
         partitions(13, 2, most=4094)
+
+
+def test_partitions_into_nearly_single_samples_take_no_more_room_than_they_are():
+    pairs = partitions(40, 39)  # any two of 40; there are over 1e34 into at most 39
+    assert pairs.shape == (comb(40, 2), 40)
+    assert {tuple(np.bincount(p)[np.bincount(p) > 1]) for p in pairs} == {(2,)}
 
 
 @pytest.mark.parametrize("K", [1, 2, 3, 7])
@@ -420,6 +435,8 @@ def test_best_partition_beats_every_assignment(rng, K):
         if len(set(c)) == K:
             c = np.array(c)
             assert loss(X, cluster_means(X, c, K), c) >= J - 1e-12
+    near = np.round(X * 2**10) / 2**10
+    np.testing.assert_array_equal(best_partition(near + 2.0**40, K), best_partition(near, K))
 
 
 # ---------------------------------------------------------------------------------------
@@ -511,6 +528,14 @@ def test_lloyd_keeps_its_word_on_badly_scaled_data(rng, make):
     assert (np.diff(J) <= 1e-12 * J[:-1]).all()
 
 
+def test_an_outlier_leaves_nothing_behind_in_the_sum_that_it_leaves(rng):
+    X = np.vstack([rng.normal(size=(300, 2)), [[1e13, 0.0], [1e17, 0.0]]])
+    start = np.array([X[0], [1e17, 0.0], [0.0, -1e20]])  # the empty one gets the nearer outlier
+    end = last(lloyd(X, start))
+    np.testing.assert_array_equal(end.labels, [0] * 300 + [2, 1])
+    np.testing.assert_allclose(end.centers, [X[:300].mean(axis=0), X[-1], X[-2]], rtol=1e-12)
+
+
 @pytest.mark.claims("clustering-12")
 def test_lloyd_terminates_without_seeing_an_assignment_twice():
     most, steps = len(partitions(9, 3)), []
@@ -563,19 +588,25 @@ def test_the_sample_given_is_the_one_that_adds_most(rng):
     np.testing.assert_array_equal(fill_empty(X, centers, labels, heavy), [0, 2, 1, 3])
     unseen = np.array([1.0, 1.0, 1.0, 0.0])
     assert fill_empty(X, centers, labels, unseen)[3] == 1  # weight 0 adds nothing
+    alone = fill_empty(X, centers[:2], labels=np.array([1, 1, 1, 0]), sample_weight=unseen)
+    np.testing.assert_array_equal(alone, [0, 1, 1, 0])  # and makes no cluster
+    twice = fill_empty(X, centers, labels=np.array([0, 1, 1, 0]))
+    np.testing.assert_array_equal(twice, [0, 1, 3, 2])  # 0 would be farther, but is alone by now
     np.testing.assert_array_equal(labels, [0, 1, 1, 1])
 
 
 @pytest.mark.claims("clustering-15")
-@pytest.mark.parametrize("n", [9, 40])
+@pytest.mark.parametrize("n", [9, 40, 300])
 def test_fewer_distinct_samples_than_clusters_leave_some_empty(n):
-    X = np.repeat([[0.0, 1.0], [5.0, 5.0], [9.0, 1.0]], n // 3, axis=0)
+    points = [[0.1, 1.7], [5.3, 5.0], [9.0, 1.2]]  # of which a mean differs by rounding
+    X = np.repeat(points, n // 3, axis=0)
     start = np.vstack([X[[0, 0, 0]], [[50.0, 50.0], [3.0, 3.0]]])
     *_, end = lloyd(X, start)
     assert end.objective == pytest.approx(0, abs=1e-25) and np.isfinite(end.centers).all()
     assert len(set(end.labels)) == 3
-    with pytest.warns(ConvergenceWarning, match="KMeans found 3 clusters, fewer than n_clusters"):
-        model = KMeans(5, random_state=0).fit(X)
+    for K in (4, 5):
+        with pytest.warns(ConvergenceWarning, match="KMeans found 3 clusters, fewer than n_clust"):
+            model = KMeans(K, random_state=0).fit(X)
     assert model.inertia_ == pytest.approx(0, abs=1e-25)
 
 
@@ -604,6 +635,11 @@ def test_weights_of_samples_count_them(rng):
         np.testing.assert_allclose(a.centers, b.centers, atol=1e-10)
         np.testing.assert_array_equal(np.repeat(a.labels, w.astype(int)), b.labels)
         assert a.objective == pytest.approx(b.objective, rel=1e-10)
+    far = np.vstack([start[:2], [[1e6, 1e6]]])
+    first, second, *_ = lloyd(X, far, w)  # weights count in what the empty cluster gets, too
+    adds_most = np.argmax(w * squared_distances(X, far).min(axis=1))
+    assert adds_most != np.argmax(squared_distances(X, far).min(axis=1))
+    np.testing.assert_allclose(second.centers[2], X[adds_most], rtol=1e-12)
     fractions = list(lloyd(X, start, 0.1 * w))
     np.testing.assert_array_equal(fractions[-1].labels, last(lloyd(X, start, w)).labels)
 
@@ -616,6 +652,13 @@ def test_weights_that_empty_a_cluster_by_rounding_do_not_leave_a_ghost():
         J = [state.objective for state in states]
         assert np.isfinite(states[-1].centers).all() and J[-1] <= J[0] + 1e-12
         assert 0 <= states[-1].centers.min() or len(set(start)) < 3
+    for seed in range(250, 300):  # more samples, of which few change when a cluster empties
+        rng = np.random.default_rng(seed)
+        X = rng.choice([0.1, 1, 3], size=(24, 1)) * rng.normal(size=(24, 1))
+        w = rng.integers(1, 8, size=24)
+        start = 3 * rng.normal(size=(6, 1))
+        for tenths, whole in zip(lloyd(X, start, w / 10), lloyd(X, start, 1.0 * w), strict=True):
+            np.testing.assert_allclose(tenths.centers, whole.centers, atol=1e-9)
 
 
 @pytest.mark.parametrize("states", ["lloyd", "medians", "medoids"])
@@ -671,10 +714,26 @@ def test_starts_are_far_apart_and_distinct_samples(rng):
         centers = kmeans_plus_plus(X, 3, rng=np.random.default_rng(seed))
         assert all((x == X).all(axis=1).any() for x in centers)
         assert len(set(y[nearest(centers, X)[0]])) == 3  # one in every group
+    few = np.array([[5.0], [1.0], [1.0], [1.0]])
+    for seed in range(30):  # no sample is left at a distance, but for one of weight 0
+        w, draws = np.array([0.0, 1.0, 1.0, 1.0]), np.random.default_rng(seed)
+        assert (kmeans_plus_plus(few, 3, sample_weight=w, rng=draws) == 1).all()
     unseen = np.where(y == 0, 0.0, 1.0)
     drawn = [kmeans_plus_plus(X, 2, sample_weight=unseen, rng=rng) for _ in range(30)]
     assert not (y[nearest(np.vstack(drawn), X)[0]] == 0).any()
     assert len(kmeans_plus_plus(np.ones((4, 2)), 3, rng=rng)) == 3
+
+
+@pytest.mark.parametrize("where", ["beside an outlier", "in two places"])
+def test_starts_are_told_apart_however_close_they_are(rng, where):
+    near = 1e-9 * rng.normal(size=(20, 2))
+    X = {
+        "beside an outlier": np.vstack([near, [[1e3, 0.0]]]),
+        "in two places": near + np.repeat([[1.0], [-1.0]], 10, axis=0),
+    }[where]
+    for seed in range(30):
+        centers = kmeans_plus_plus(X, 12, rng=np.random.default_rng(seed))
+        assert len(np.unique(centers, axis=0)) == 12
 
 
 @pytest.mark.parametrize(
@@ -947,18 +1006,45 @@ def test_clusters_of_k_means_need_not_be_nested():
 @pytest.mark.claims("clustering-20")
 @pytest.mark.parametrize("method", LINKAGES)
 def test_rounds_bring_the_merges_of_one_at_a_time(rng, method):
-    D = squared_distances(rng.normal(size=(500, 3)))
-    left, made, sizes = 500, 500, {}
+    D, n = squared_distances(rng.normal(size=(150, 3))), 150
+    left, made, merged = n, n, []
     for merges in agglomerate(D, method):
         left -= len(merges.pairs)
-        assert merges.left == left
-        assert (merges.pairs < made).all()
+        assert merges.left == left and (merges.pairs < made).all()
         made += len(merges.pairs)
-        for pair, size in zip(merges.pairs, merges.sizes, strict=True):
-            assert sizes.setdefault(tuple(pair), size) == size
-    assert left == 1 and len(sizes) == 499 and max(sizes.values()) == 500
-    at_once = max(len(merges.pairs) for merges in agglomerate(D, method))
-    assert at_once > 50
+        merged += [*zip(merges.pairs.tolist(), merges.heights, merges.sizes, strict=True)]
+    assert left == 1 and len(merged) == n - 1
+    groups = [{i} for i in range(n)]
+    for (a, b), _, size in merged:
+        groups.append(groups[a] | groups[b])
+        assert len(groups[-1]) == size == len(groups[a]) + len(groups[b])
+    found = {frozenset(group): m[1] for group, m in zip(groups[n:], merged, strict=True)}
+    expected = one_merge_at_a_time(D, method)
+    assert found.keys() == expected.keys()
+    for group, height in expected.items():
+        assert found[group] == pytest.approx(height, rel=1e-9)
+    assert max(len(merges.pairs) for merges in agglomerate(D, method)) > 15  # many at once
+
+
+def one_merge_at_a_time(D, method):
+    """The height of every cluster made, the distances of each following from the last ones."""
+    groups, D, heights = [frozenset([i]) for i in range(len(D))], D.copy(), {}
+    while len(groups) > 1:
+        np.fill_diagonal(D, np.inf)
+        a, b = sorted(np.unravel_index(D.argmin(), D.shape))
+        n_a, n_b, n_c = len(groups[a]), len(groups[b]), np.array([len(c) for c in groups])
+        heights[groups[a] | groups[b]] = h = D[a, b]
+        new = {
+            "single": np.minimum(D[a], D[b]),
+            "complete": np.maximum(D[a], D[b]),
+            "average": (n_a * D[a] + n_b * D[b]) / (n_a + n_b),
+            "ward": ((n_a + n_c) * D[a] + (n_b + n_c) * D[b] - n_c * h) / (n_a + n_b + n_c),
+        }[method]
+        D[a] = D[:, a] = new
+        groups[a] = groups[a] | groups[b]
+        D = np.delete(np.delete(D, b, axis=0), b, axis=1)
+        del groups[b]
+    return heights
 
 
 @pytest.mark.parametrize("data", ["normal", "tight", "far out"])
@@ -1008,6 +1094,40 @@ def test_a_circle_of_equal_distances_does_not_lead_round_for_ever():
     np.testing.assert_array_equal(linkage(ones, "average", "precomputed")[:, 2], 1)
 
 
+@pytest.mark.claims("clustering-20")
+@pytest.mark.parametrize("method, of", [("single", np.min), ("complete", np.max),
+                                        ("average", np.mean)])  # fmt: skip
+def test_ties_that_lead_round_in_a_circle_are_broken_at_the_nearest_pair(method, of):
+    for seed in (*range(10), 55, 59, 71, 84, 131):  # of the last, with "complete", a circle is left
+        rng = np.random.default_rng(seed)
+        n = rng.integers(3, 14)
+        D = np.triu(rng.integers(1, 4, size=(n, n)), 1).astype(float)
+        D += D.T
+        merges = linkage(D, method, "precomputed")
+        groups, alive = members(merges), set(range(n))
+        for t, (a, b, height, _) in enumerate(merges):
+            between = [of(D[np.ix_(groups[i], groups[k])]) for i, k in combinations(alive, 2)]
+            own = of(D[np.ix_(groups[int(a)], groups[int(b)])])
+            assert own == pytest.approx(min(between)) == pytest.approx(height)
+            alive = alive - {a, b} | {n + t}
+
+
+@pytest.mark.claims("clustering-20")
+@pytest.mark.parametrize("n", [20, 80])
+@pytest.mark.parametrize("height", [0.1, 1 / 3, 0.7])
+def test_a_cluster_is_made_before_it_is_merged_though_all_heights_are_equal(n, height):
+    D = height * (1 - np.eye(n))
+    hierarchies = [
+        linkage(D, method, "precomputed") for method in ("single", "complete", "average")
+    ]
+    for merges in [*hierarchies, linkage(height * np.eye(n))]:
+        assert (merges[:, :2] < n + np.arange(n - 1)[:, None]).all()
+        assert len(np.unique(merges[:, :2])) == 2 * n - 2  # each is merged once
+        assert sorted(members(merges)[-1]) == list(range(n))
+        sizes = [len(group) for group in members(merges)[n:]]
+        np.testing.assert_array_equal(merges[:, 3], sizes)
+
+
 def test_linkage_takes_other_distances_where_they_make_sense(rng):
     X = rng.normal(size=(30, 3))
     by_name, by_matrix = (
@@ -1021,6 +1141,28 @@ def test_linkage_takes_other_distances_where_they_make_sense(rng):
         linkage(X, "median")
     with pytest.raises(ValueError, match=r"must be symmetric, a row per sample; got \(30, 3\)"):
         linkage(X, "single", "precomputed")
+
+
+def test_a_matrix_of_pairs_is_symmetric_in_any_unit(rng):
+    D = euclidean(rng.normal(size=(8, 2)))
+    crooked = D.copy()
+    crooked[0, 1] *= 2
+    for unit in (1e-12, 1.0, 1e12):
+        nearly = D * (1 + 1e-9 * rng.normal(size=D.shape))
+        np.testing.assert_allclose(
+            linkage(nearly * unit, "average", "precomputed")[:, 2],
+            linkage(D, "average", "precomputed")[:, 2] * unit,
+            rtol=1e-6,
+        )
+        with pytest.raises(
+            ValueError, match="must be symmetric, .*; it differs from its transpose"
+        ):
+            linkage(crooked * unit, "average", "precomputed")
+
+
+def test_agglomerate_knows_four_methods():
+    with pytest.raises(ValueError, match="method must be one of 'single', .*; got 'median'"):
+        next(agglomerate(np.zeros((2, 2)), "median"))
 
 
 @pytest.mark.claims("clustering-20")
@@ -1038,6 +1180,8 @@ def test_dendrogram_has_a_bracket_per_merge_and_crosses_nothing(rng, method):
         )
         x.append((x[a] + x[b]) / 2)
         top.append(height)
+    for a, b in merges[:, :2].astype(int):
+        assert x[a] < x[b]  # the one of the smaller number on the left
     for group in members(merges):  # every cluster stands together
         assert np.ptp(place[group]) == len(group) - 1
 
@@ -1090,6 +1234,24 @@ def test_eigenvalue_zero_counts_connected_components(rng, sizes, normalized):
     D = euclidean(rows)
     together = component[:, None] == component
     assert D[together].max() < 1e-7 and (len(sizes) == 1 or D[~together].min() > 1e-2)
+
+
+@pytest.mark.parametrize("dtype", [int, np.uint8, bool])
+@pytest.mark.parametrize("normalized", [False, True])
+def test_laplacian_of_a_graph_in_whole_numbers(dtype, normalized):
+    W = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 0]])
+    L = laplacian(W.astype(dtype), normalized)
+    np.testing.assert_array_equal(L, laplacian(W.astype(float), normalized))
+    root = np.sqrt([1, 2, 1]) if normalized else np.ones(3)
+    expected = np.array([[1, -1, 0], [-1, 2, -1], [0, -1, 1]]) / np.outer(root, root)
+    np.testing.assert_allclose(L, expected, rtol=1e-12)
+
+
+def test_a_sample_hardly_like_the_others_is_embedded_with_its_component(rng):
+    W = rbf_affinity(np.array([[0.0], [0.5], [7.0]]))
+    assert 0 < W[2, :2].sum() < 1e-16 * W[2, 2]  # lost beside what the sample is to itself
+    rows = spectral_embedding(W, 1, rng=rng)
+    np.testing.assert_allclose(rows, np.tile(rows[0], (3, 1)), rtol=1e-5)  # one component
 
 
 def rings():
@@ -1178,6 +1340,16 @@ def test_lanczos_closes_in_from_above_and_is_exact_in_the_end(rng):
     assert residual < 1e-10 * norm
 
 
+def test_lanczos_goes_on_where_the_space_it_grows_is_exhausted(rng):
+    L, start = np.diag(np.repeat([1.0, 2.0, 9.0], 20)), rng.normal(size=(60, 3))
+    for state in lanczos(L, start, 2, products=2):  # L^3 start lies in the span of what is there
+        np.testing.assert_allclose(state.vectors.T @ state.vectors, np.eye(2), atol=1e-10)
+    np.testing.assert_allclose(state.values, 1, rtol=1e-10)
+    larger = [state.residual for state in lanczos(1e6 * L, start, 2, products=2)]
+    assert larger[0] == pytest.approx(next(lanczos(L, start, 2)).residual, rel=1e-9)  # relative
+    assert larger[-1] < 1e-10
+
+
 # ---------------------------------------------------------------------------------------
 # Comparing groupings
 # ---------------------------------------------------------------------------------------
@@ -1203,6 +1375,10 @@ def test_adjusted_rand_index_of_random_groupings_is_zero_on_average(rng):
     assert adjusted_rand_index([0], [5]) == 1
     assert adjusted_rand_index([0, 0, 0], [1, 1, 1]) == adjusted_rand_index(range(3), range(3)) == 1
     assert adjusted_rand_index([0, 0, 0], [1, 2, 3]) == 0
+    many = np.arange(50_000)  # a table of all pairs of clusters would take 20 GB
+    assert adjusted_rand_index(many, many[::-1]) == 1
+    with pytest.raises(ValueError, match="labels and others must have the same length; got 3, 1"):
+        adjusted_rand_index([0, 0, 1], [0])
 
 
 # ---------------------------------------------------------------------------------------
@@ -1237,6 +1413,45 @@ def test_k_means_is_lloyd_with_a_tolerance(rng):
             model.history_, [state.objective for state in states[: steps + 1]]
         )
         assert model.inertia_ == pytest.approx(loss(X, model.cluster_centers_), rel=1e-12)
+
+
+def test_tolerance_of_k_means_is_relative_to_the_mean_variance_of_what_has_weight(rng):
+    X, _ = three_blobs(rng, n=300)
+    X, w = np.vstack([X, [[1e3, -1e3]]]), np.append(np.ones(300), 0.0)
+    states, unit = list(lloyd(X, X[:5], w)), X[:-1].var(axis=0).mean()
+    moved = np.array([state.moved for state in states])
+    assert len(states) > 6
+    for step in moved[1:-1]:
+        for tol, expected in ((1.001, moved <= step * 1.001), (0.999, moved <= step * 0.999)):
+            model = KMeans(5, init=X[:5], tol=tol * step / unit).fit(X, sample_weight=w)
+            assert model.n_iter_ == np.argmax(expected)
+
+
+def test_k_means_from_given_centers_is_one_run(rng, monkeypatch):
+    X, _ = three_blobs(rng)
+    runs = []
+
+    def counted(*arguments):
+        runs.append(arguments)
+        return lloyd(*arguments)
+
+    monkeypatch.setattr("mlnotes.clustering.lloyd", counted)
+    KMeans(3, init=X[:3], n_init=7).fit(X)
+    assert len(runs) == 1
+    KMeans(3, init="random", n_init=7, random_state=0).fit(X)
+    assert len(runs) == 8
+
+
+def test_random_starts_are_different_samples_drawn_by_weight():
+    X, w = np.array([[0.0], [1.0], [3.0]]), np.array([1.0, 2.0, 5.0])
+    rng = np.random.default_rng(0)
+    how = {"init": "random", "n_init": 1, "random_state": rng}
+    first = [KMeans(1, **how).fit(X, sample_weight=w).history_[0] for _ in range(2000)]
+    J = [loss(X, x[None], sample_weight=w) for x in X]  # which tell where it started
+    shares = np.isclose(np.array(first)[:, None], J).mean(axis=0)
+    np.testing.assert_allclose(shares, w / 8, atol=0.05)
+    first = [KMeans(3, **how).fit(X, sample_weight=w).history_[0] for _ in range(20)]
+    np.testing.assert_allclose(first, 0, atol=1e-12)  # one at each
 
 
 def test_k_means_answers(rng):
@@ -1297,6 +1512,25 @@ def test_k_means_refuses_what_is_out_of_range(how, message):
         KMeans(**{"n_clusters": 2} | how).fit(CORNERS)
 
 
+@pytest.mark.filterwarnings("ignore:(overflow|invalid value) encountered")
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        KMeans(2, random_state=0),
+        KMeans(2, init="random", random_state=0),
+        KMedoids(2),
+        AgglomerativeClustering(2),
+        AgglomerativeClustering(2, linkage="single"),
+    ],
+    ids=repr,
+)
+def test_samples_whose_squares_overflow_are_refused(estimator):
+    with pytest.raises(ValueError, match=r"X must have finite squares; got numbers up to 4e\+160"):
+        estimator.fit(CORNERS * 1e160)
+    labels = estimator.fit(CORNERS * 1e150).labels_
+    assert same_grouping(labels, [0, 0, 1, 1])
+
+
 def test_k_means_wants_as_many_weighted_samples_as_clusters():
     with pytest.raises(ValueError, match="n_clusters must be at most n_samples; got 3 for 2"):
         KMeans(3).fit(CORNERS, sample_weight=[1, 0, 0, 2])
@@ -1349,6 +1583,7 @@ def test_agglomerative_clustering_is_a_cut(rng, method):
     threshold = model.distances_[-3]  # the last three merges are at least so high
     by_height = AgglomerativeClustering(None, linkage=method, distance_threshold=threshold).fit(X)
     assert by_height.n_clusters_ == 4
+    np.testing.assert_array_equal(by_height.distances_, model.distances_)  # kept in any case
     np.testing.assert_array_equal(by_height.labels_, model.labels_)
     everything = AgglomerativeClustering(None, linkage=method, distance_threshold=1e9).fit(X)
     assert everything.n_clusters_ == 1 and not everything.labels_.any()
@@ -1400,6 +1635,8 @@ def test_spectral_clustering_takes_a_graph(rng):
     [
         ({"n_clusters": 5}, "n_clusters must be at most n_samples; got 5 for 4"),
         ({"n_components": 5}, "n_components must be at most n_samples; got 5 for 4"),
+        ({"n_init": 0}, "n_init must be an integer >= 1; got 0"),
+        ({"n_init": "auto"}, "n_init must be an integer >= 1; got 'auto'"),
         ({"gamma": 0}, "gamma must be a number > 0; got 0"),
         ({"affinity": "cosine"}, "affinity must be one of .*; got 'cosine'"),
         ({"n_neighbors": 0}, "n_neighbors must be an integer >= 1; got 0"),
@@ -1411,6 +1648,16 @@ def test_spectral_clustering_takes_a_graph(rng):
 def test_spectral_clustering_refuses_what_is_out_of_range(how, message):
     with pytest.raises(ValueError, match=message):
         SpectralClustering(**{"n_clusters": 2} | how).fit(CORNERS)
+
+
+def test_normalising_keeps_a_single_sample_from_being_a_cluster(rng):
+    X = np.vstack([rng.normal(size=(60, 2)), rng.normal(size=(60, 2)) + [3.5, 0], [[0.0, 6.5]]])
+    halves, alone = np.repeat([0, 1, 0], [60, 60, 1]), np.repeat([0, 1], [120, 1])
+    balanced, plain = (
+        SpectralClustering(2, gamma=0.5, normalized=normalized, random_state=0).fit(X).labels_
+        for normalized in (True, False)
+    )
+    assert adjusted_rand_index(balanced, halves) > 0.7 and same_grouping(plain, alone)
 
 
 def test_spectral_clustering_wants_similarities():

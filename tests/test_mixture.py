@@ -167,6 +167,34 @@ def test_covariances_that_are_none_are_refused(covariances, kind, message):
         gaussians([[0.0, 0.0]], covariances, kind)
 
 
+@pytest.mark.claims("mixture-01")
+@pytest.mark.parametrize("weights", [[1.0], [0.5, 0.25, 0.25]])
+def test_weights_are_one_for_each_component(weights):
+    components = gaussians([[0.0], [1.0]], [1.0, 1.0], "spherical")
+    with pytest.raises(ValueError, match=r"weights must be one for each of 2 components; got \["):
+        mixture_density(np.array([[0.0]]), np.array(weights), components)
+    alone = gaussians([[0.0]], [1.0], "spherical")
+    with pytest.raises(ValueError, match="weights must be one for each of 1 components"):
+        mixture_density(np.array([[0.0]]), np.array([0.5, 0.5]), alone)
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1.0, 1e12])
+def test_covariances_are_symmetric_in_any_unit(unit):
+    nearly = np.array([[[2.0, 0.5 + 1e-11], [0.5, 1.0]]])
+    np.testing.assert_allclose(gaussians([[0.0, 0.0]], nearly * unit).matrices, nearly * unit)
+    with pytest.raises(ValueError, match="covariances must be symmetric; one is off by"):
+        gaussians([[0.0, 0.0]], (nearly + [[0, 1e-6], [0, 0]]) * unit)
+
+
+def test_shapes_that_numpy_would_stretch_are_refused():
+    with pytest.raises(ValueError, match=r"means must have shape \(K, d\); got \(2,\)"):
+        gaussians([0.0, 1.0], [1.0, 1.0], "spherical")
+    for kind in KINDS:
+        components = gaussians(np.zeros((2, 3)), _like(kind, 1.0, 2, 3), kind)
+        with pytest.raises(ValueError, match="X must have 3 features; got 1"):
+            components.log_density(np.zeros((4, 1)))
+
+
 @pytest.mark.claims("mixture-02")
 @pytest.mark.parametrize("kind", KINDS)
 def test_samples_have_the_law_of_the_formula(rng, kind):
@@ -589,6 +617,12 @@ def test_least_variance_is_the_floor_or_the_limit_of_the_arithmetic():
     np.testing.assert_allclose(least_variances(X, 0.0), [1e-12, 0, 4e4])
 
 
+def test_a_spherical_component_is_no_thinner_than_the_widest_feature_allows():
+    X = np.repeat([[0.0, 0.0], [1e9, 1.0]], 3, axis=0)
+    components = initialise(X, np.repeat(np.eye(2), 3, axis=0), "spherical", floor=1e-6)[1]
+    np.testing.assert_allclose(components.covariances, 1e4, rtol=1e-12)
+
+
 UGLY = {
     "plain": lambda rng: rng.normal(size=(40, 4)) @ rng.normal(size=(4, 4)),
     "n < d": lambda rng: rng.normal(size=(6, 9)),
@@ -851,6 +885,16 @@ def test_an_empty_component_keeps_its_parameters_at_weight_zero(rng, kind):
         np.testing.assert_array_equal(state.components.means[2], before.means[2])
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_component_that_starts_without_a_share_is_a_unit_normal_at_the_mean(rng, kind):
+    X, R = rng.normal(size=(20, 3)) + 5, np.repeat(np.eye(3)[[0, 2]], 10, axis=0)
+    weights, components = initialise(X, R, kind)
+    np.testing.assert_array_equal(weights, [0.5, 0, 0.5])
+    np.testing.assert_allclose(components.means[1], X.mean(axis=0), rtol=1e-14)
+    if kind != "tied":
+        np.testing.assert_array_equal(components.matrices[1], np.eye(3))
+
+
 def test_shares_as_small_as_numbers_get_are_weights_all_the_same(rng):
     X, tiny = rng.normal(size=(6, 2)), 5e-324
     R = np.column_stack([np.ones(6), np.array([0, 0, 0, tiny, 0, tiny])])
@@ -919,6 +963,9 @@ def test_bernoulli_components_refuse_what_is_not_binary():
     for bad in (0.0, 1.0, np.nan):
         with pytest.raises(ValueError, match="means must be > 0 and < 1; got"):
             bernoullis([[bad]])
+    for floor in (0, 0.5, -1e-6):  # 0 would let a mean be 0; 1/2 lets none differ
+        with pytest.raises(ValueError, match=f"floor must be a number > 0 and < 0.5; got {floor}"):
+            bernoullis([[0.5]], floor)
 
 
 # ---------------------------------------------------------------------------------------
@@ -989,6 +1036,8 @@ def test_samples_of_a_model_are_drawn_from_its_density(petals, kind):
     np.testing.assert_allclose(np.cov(X.T), covariance, atol=0.15)
     np.testing.assert_array_equal(X, model.sample(20_000)[0])
     assert model.sample()[0].shape == (1, 2)
+    other = model.set_params(random_state=1).sample(20_000)[0]
+    assert not np.array_equal(other, X)
     for n in (0, 2.5):
         with pytest.raises(ValueError, match=f"n_samples must be an integer >= 1; got {n}"):
             model.sample(n)
@@ -1006,20 +1055,21 @@ def test_every_start_leads_to_the_groups(rng, start):
 
 @pytest.mark.parametrize("start", STARTS)
 def test_first_responsibilities_are_those_of_the_start(start):
-    X = np.random.default_rng(1).normal(size=(80, 2))
+    n, K = 3000, 9  # enough for k-means to stop before its centers rest
+    X = np.random.default_rng(1).normal(size=(n, 2))
     how = {"init_params": start, "tol": 1e9}
-    model = GaussianMixture(4, random_state=np.random.default_rng(2), **how).fit(X)
+    model = GaussianMixture(K, random_state=np.random.default_rng(2), **how).fit(X)
     rng = np.random.default_rng(2)
     if start == "random":
-        R = rng.random((80, 4))
+        R = rng.random((n, K))
         R /= R.sum(axis=1, keepdims=True)
     else:
         centers = {
-            "kmeans": lambda: KMeans(4, n_init=1, random_state=rng).fit(X).cluster_centers_,
-            "k-means++": lambda: kmeans_plus_plus(X, 4, rng=rng),
-            "random_from_data": lambda: X[rng.choice(80, 4, replace=False)],
+            "kmeans": lambda: KMeans(K, n_init=1, random_state=rng).fit(X).cluster_centers_,
+            "k-means++": lambda: kmeans_plus_plus(X, K, rng=rng),
+            "random_from_data": lambda: X[rng.choice(n, K, replace=False)],
         }[start]()
-        R = np.eye(4)[np.sum((X[:, None] - centers) ** 2, axis=2).argmin(axis=1)]
+        R = np.eye(K)[np.sum((X[:, None] - centers) ** 2, axis=2).argmin(axis=1)]
     first = states(X, *initialise(X, R, floor=1e-6), 0)[0]
     assert model.history_[0] == pytest.approx(first.objective, rel=1e-12)
 
@@ -1067,7 +1117,13 @@ def test_given_parameters_are_where_em_starts(petals, kind):
         ({"weights_init": [0.5, 0.6]}, "weights must be >= 0 and sum to 1; got"),
         ({"means_init": [[0.0, np.nan]] * 2}, r"means_init must be .* \(2, 2\); got"),
         ({"precisions_init": np.eye(2)}, r"precisions_init must be .* \(2, 2, 2\); got"),
-        ({"precisions_init": [-np.eye(2)] * 2}, "covariances must be positive definite"),
+        ({"precisions_init": [-np.eye(2)] * 2}, "precisions_init must be positive definite"),
+        ({"precisions_init": np.zeros((2, 2, 2))}, "definite; the smallest eigenvalue is 0"),
+        ({"precisions_init": [[[1, 0.5], [0, 1]]] * 2}, "precisions_init must be symmetric"),
+        (
+            {"precisions_init": [[0.0, 1.0]] * 2, "covariance_type": "diag"},
+            "diag precisions_init must be > 0; the smallest is 0",
+        ),
     ],
 )
 def test_hyperparameters_out_of_range_are_refused(wrong, message):
