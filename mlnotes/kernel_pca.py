@@ -33,6 +33,7 @@ for the coefficient of sample j in axis i, our a_ji. IRHD stores samples in colu
 B, its Sigma diag(sqrt(mu)), its S our Z^T, its U the axes, its kappa k, its p our d.
 """
 
+from itertools import count
 from math import isfinite
 from typing import NamedTuple
 
@@ -59,13 +60,14 @@ __all__ = [
     "leading_eigenpairs", "pre_image_coefficients", "KernelPCA",
 ]  # fmt: skip
 
-EPS = np.finfo(float).eps
+EPS = float(np.finfo(float).eps)
 ROUND_OFF = 1e-12  # an eigenvalue that is this share of the largest is 0
 NEGATIVE = 1e-6  # one below minus this share is no rounding error, of single precision even
-ROWS = 256  # of a Gram matrix that are worked on at a time: they stay in the cache
+ROWS = 64  # of a Gram matrix that are worked on at a time: they stay in the cache
 BLOCK = 2**22  # entries of k(x, x_j) that a projection holds at a time
-SPARE = 8  # directions searched beyond those asked for
-WIDTH = 12  # blocks of directions that are kept before a restart
+SPARE = 3  # directions searched beyond those asked for
+WIDTH = 30  # blocks of directions that are kept before a restart
+LOOK = 4  # steps between two looks at the eigenpairs
 MANY = 200  # samples from which the whole decomposition is a waste, if the components are few
 FEW = 10  # times as many samples as components are wanted for that
 
@@ -326,13 +328,15 @@ class EigenState(NamedTuple):
 def leading_eigenpairs(K, k, *, rng):
     """The k largest eigenpairs of a symmetric K without all the others: the block Lanczos method.
 
-    What a subspace with the orthonormal basis Q knows of K is Q^T K Q = S diag(mu) S^T, and its
-    best guess is B = Q S (Rayleigh and Ritz). What is missing are the residuals K B - B diag(mu),
-    and they join the basis. It begins with k + SPARE random directions, so that equal eigenvalues
-    are all seen; when it is WIDTH blocks wide, its better half goes on alone. A step takes
-    n^2 (k + SPARE) multiplications, the whole decomposition some 10 n^3.
+    What a subspace with the orthonormal rows Q knows of K is T = Q K Q^T = S diag(mu) S^T, and its
+    best guess is B = Q^T S (Rayleigh and Ritz). It begins with k + SPARE random directions, so
+    that equal eigenvalues are all seen; K times the latest of them, less what Q has of it, are the
+    next. That rest also tells the residuals K B - B diag(mu), since K times all others is in Q by
+    then. When Q is WIDTH blocks wide, its better half goes on alone. A step takes n^2 (k + SPARE)
+    multiplications, the whole decomposition some 10 n^3.
 
-    Yields: `EigenState`, until the residuals are rounding errors or the basis is whole.
+    Yields: `EigenState` after every `LOOK` steps, until the residuals are rounding errors or the
+    basis is whole.
     Raises: ValueError if k is not between 1 and n.
 
     >>> K = np.diag(np.arange(100.0))
@@ -345,38 +349,41 @@ def leading_eigenpairs(K, k, *, rng):
         raise ValueError(f"k must be between 1 and n = {n}; got {k}")
     block = min(n, k + SPARE)
     most = min(n, WIDTH * block)
-    Q, KQ = (np.empty((n, most), order="F") for _ in range(2))
-    QKQ, m = np.empty((most, most)), 0  # its upper half; m directions so far
-    new = np.linalg.qr(rng.normal(size=(n, block)))[0]
-    while True:
-        at = slice(m, m + new.shape[1])
+    Q, T, m = np.empty((most, n)), np.empty((most, most)), 0  # of T the upper half
+    new = np.linalg.qr(rng.normal(size=(n, block)))[0].T
+    for step in count(1):
+        at = slice(m, m + len(new))
         m = at.stop
-        Q[:, at], KQ[:, at] = new, (new.T @ K).T  # K new; this way round K is read faster
-        QKQ[:m, at] = Q[:, :m].T @ KQ[:, at]
-        theta, S = (part[..., ::-1] for part in np.linalg.eigh(QKQ[:m, :m], UPLO="U"))
-        B = Q[:, :m] @ S[:, :block]
-        R = KQ[:, :m] @ S[:, :block] - B * theta[:block]
-        reach, miss = np.abs(theta).max(), np.linalg.norm(R[:, :k], axis=0).max()
-        residual = float(miss / reach) if reach > 0 else 0.0
-        yield EigenState(theta[:k], B[:, :k], float(theta[:k].sum()), residual, float(theta[-1]))
+        Q[at], images = new, new @ K
+        T[:m, at] = Q[:m] @ images.T
+        rest = images - T[:m, at].T @ Q[:m]
+        if m < n:
+            new = _orthonormal(rest, Q[:m])[: n - m]
+        full = m == n or m + len(new) > most
+        if step % LOOK and not full:
+            continue
+        mu, S = (part[..., ::-1] for part in np.linalg.eigh(T[:m, :m], UPLO="U"))
+        miss = np.linalg.norm(rest.T @ S[at, :k], axis=0).max()
+        reach = np.abs(mu).max()
+        residual = max(float(miss / reach), EPS) if reach > 0 else 0.0  # rounding hides less
+        yield EigenState(mu[:k], Q[:m].T @ S[:, :k], float(mu[:k].sum()), residual, float(mu[-1]))
         if miss <= n * EPS * reach or m == n:
             return
-        if m + block > most < n:
-            better, m = S[:, : most // 2], most // 2
-            Q[:, :m], KQ[:, :m] = Q[:, : len(S)] @ better, KQ[:, : len(S)] @ better
-            QKQ[:m, :m] = np.diag(theta[:m])
-        new = _orthonormal(R[:, : most - m], Q[:, :m])
+        if full:
+            better, m = S[:, : most // 2].T, most // 2
+            Q[:m], T[:m, :m] = better @ Q, np.diag(mu[:m])
 
 
-def _orthonormal(R, Q):
-    """Orthonormal columns of the span of Q and R that are orthogonal to the basis Q.
+def _orthonormal(block, Q):
+    """Orthonormal rows of the span of the block and Q that are orthogonal to those of Q.
 
-    Columns of any length count alike; a second pass takes out what rounding has left of Q.
+    Rows of any length count alike; a second pass takes out what rounding has left of Q.
     """
-    R = R / np.maximum(np.linalg.norm(R, axis=0), np.finfo(float).tiny)
+    lengths = np.linalg.norm(block, axis=1, keepdims=True)
+    block = block / np.maximum(lengths, np.finfo(float).tiny)
     for _ in range(2):
-        R = np.linalg.qr(R - Q @ (Q.T @ R))[0]
-    return R
+        block = np.linalg.qr((block - block @ Q.T @ Q).T)[0].T
+    return block
 
 
 # ---------------------------------------------------------------------------------------
@@ -436,7 +443,7 @@ class KernelPCA(Transformer):
         "auto" is "lanczos" of more than 200 samples, if 10 times as many as components, and of
         kernels whose eigenvalues cannot be negative: it does not look at all of them
     tol : float; of "lanczos", the residual ||K b - mu b|| / ||K|| that will do; 0 for n epsilon
-    max_iter : int or None; of "lanczos", blocks that may be added to the subspace, None for n
+    max_iter : int or None; of "lanczos", how often 4 blocks may join the subspace, None for n
     remove_zero_eig : bool; whether to leave out components whose eigenvalue is 0
     random_state : None, int or Generator; of "lanczos", its first directions
 

@@ -545,7 +545,7 @@ def test_lanczos_states_are_exact_monotone_and_snapshots(rng):
     K = spectrum(rng, np.linspace(-0.5, 1, 300))
     states = list(islice(leading_eigenpairs(K, 2, rng=rng), 40))  # with restarts
     kept = [(state.mu.copy(), state.B.copy()) for state in states]
-    assert len(states) == 40
+    assert 15 < len(states) < 40  # its 150 directions are full after 8
     for state, (mu, B) in zip(states, kept, strict=True):
         np.testing.assert_array_equal(state.mu, mu)
         np.testing.assert_array_equal(state.B, B)
@@ -665,10 +665,10 @@ def test_solvers_agree_and_auto_picks_lanczos_for_many_samples():
 
 def test_unfinished_lanczos_is_told():
     X = load_digits().X[:300]
-    model = KernelPCA(3, max_iter=2, random_state=0)
-    with pytest.warns(ConvergenceWarning, match="KernelPCA stopped after 2 iterations"):
+    model = KernelPCA(3, max_iter=1, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="KernelPCA stopped after 1 iterations"):
         model.fit(X)
-    assert not model.converged_ and len(model.history_) == 3
+    assert not model.converged_ and len(model.history_) == 2
     loose = KernelPCA(3, tol=1e-3, random_state=0).fit(X)
     assert loose.converged_ and loose.n_iter_ < KernelPCA(3, random_state=0).fit(X).n_iter_
 
