@@ -60,6 +60,7 @@ TRUSTED = 1e-6  # an eigenvalue of X_c^T X_c of this share of the largest has lo
 ROUND_OFF = 1e-12  # an eigenvalue that is this share of the largest is 0
 SQUARABLE = 1e-140, 1e140  # sums of squares of numbers in between are neither 0 nor infinite
 BLOCK = 2**17  # numbers that are centred at a time: they stay in the cache
+PROBE = 64  # samples that tell how large the variances are beside the means
 FLAT = 1e-13  # a feature that strays from its mean by this share of it is constant
 
 
@@ -382,10 +383,10 @@ def by_gram(X, k=None):
 
     Claims: pca-48
     """
-    X_c = centre(X)
-    lam, axes = _by_gram(X_c, k)
+    mean = X.mean(axis=0)
+    lam, axes = _by_gram(X, mean, k)
     k = _checked_count(k, np.count_nonzero(lam > ROUND_OFF * lam[0]), "the rank of X_c")
-    return Principal(X.mean(axis=0), lam, signed(axes(k)))
+    return Principal(mean, lam, signed(axes(k)))
 
 
 def by_deflation(X, k, *, steps=1000, rng):
@@ -426,9 +427,9 @@ def principal_components(X, k=None):
 
 
 def _principal(X, k, route):
-    k = _checked_count(k, min(X.shape), "min(n, d)")
-    lam, axes = route(centre(X), k)
-    return Principal(X.mean(axis=0), lam, signed(axes(k)))
+    mean, k = X.mean(axis=0), _checked_count(k, min(X.shape), "min(n, d)")
+    lam, axes = route(X, mean, k)
+    return Principal(mean, lam, signed(axes(k)))
 
 
 def _checked_count(k, most, what):
@@ -439,30 +440,46 @@ def _checked_count(k, most, what):
     return k
 
 
-def _by_eigh(X_c, k):
+def _by_eigh(X, mean, k):
     """All min(n, d) variances, and what makes the first axes; how many are asked is no matter."""
-    lam, V = np.linalg.eigh(X_c.T @ X_c / len(X_c))
-    return np.maximum(lam[::-1], 0)[: min(X_c.shape)], lambda k: V[:, ::-1][:, :k]
+    lam, V = np.linalg.eigh(_scatter(X, mean) / len(X))
+    return np.maximum(lam[::-1], 0)[: min(X.shape)], lambda k: V[:, ::-1][:, :k]
 
 
-def _by_svd(X_c, k):
-    _, s, Vt = np.linalg.svd(X_c, full_matrices=False)
-    return s**2 / len(X_c), lambda k: Vt[:k].T
+def _scatter(X, mean):
+    """X_c^T X_c, as X^T X - n mean mean^T if that cancels no more than a bit of any variance.
+
+    That saves a copy of X. Whether it may do, a few samples tell beforehand, and the result.
+    """
+    few = X[:: max(1, len(X) // PROBE)]
+    if (mean**2 <= few.var(axis=0)).all():
+        S = X.T @ X
+        squares = S.diagonal() / 2
+        S -= np.outer(len(X) * mean, mean)
+        if (S.diagonal() >= squares).all():
+            return S
+    X_c = X - mean
+    return X_c.T @ X_c
 
 
-def _by_gram(X_c, k):
-    n = len(X_c)
+def _by_svd(X, mean, k):
+    _, s, Vt = np.linalg.svd(X - mean, full_matrices=False)
+    return s**2 / len(X), lambda k: Vt[:k].T
+
+
+def _by_gram(X, mean, k):
+    n, X_c = len(X), X - mean
     lam, U = np.linalg.eigh(X_c @ X_c.T / n)
     lam, U = np.maximum(lam[::-1], 0)[: min(X_c.shape)], U[:, ::-1]
     return lam, lambda k: X_c.T @ (U[:, :k] / np.sqrt(n * lam[:k]))
 
 
-def _by_shape(X_c, k):
+def _by_shape(X, mean, k):
     """By the smaller matrix, but by the singular values where k, a count or a share, asks more."""
-    n, d = X_c.shape
-    lam, axes = _by_eigh(X_c, k) if n >= d else _by_gram(X_c, k)
+    n, d = X.shape
+    lam, axes = _by_eigh(X, mean, k) if n >= d else _by_gram(X, mean, k)
     last = k if isinstance(k, Integral) else components_for(lam, k)
-    return (lam, axes) if lam[last - 1] > TRUSTED * lam[0] else _by_svd(X_c, k)
+    return (lam, axes) if lam[last - 1] > TRUSTED * lam[0] else _by_svd(X, mean, k)
 
 
 def scores(X, mean, V):
@@ -821,10 +838,9 @@ class PCA(Transformer):
         if n < 2:
             raise ValueError(f"X must have 2 samples at least, for a variance; got n_samples = {n}")
         mean = samples.mean(axis=0)
-        X_c = samples - mean
-        spread = max(X_c.max(), -X_c.min())
+        spread = max((samples.max(axis=0) - mean).max(), (mean - samples.min(axis=0)).max())
         self._check_spread(spread, np.abs(mean).max() + spread)
-        lam, axes = _ROUTES[solver](X_c, asked)
+        lam, axes = _ROUTES[solver](samples, mean, asked)
         rank = np.count_nonzero(lam > ROUND_OFF * lam[0])
         k = asked if isinstance(asked, Integral) else components_for(lam, asked)
         if k > rank and (whiten or solver == "gram"):

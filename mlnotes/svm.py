@@ -1167,14 +1167,14 @@ def settle(K, dual, state, tol):
             pull[group] -= offset
         inward = np.where(target == dual.lower, pull > least, pull < -least) & ~free
         objective, before = float(beta @ (dual.p + gradient) / 2), state.violation
-        violation = _violation(dual, beta, gradient)
+        violation, lost = _violation(dual, beta, gradient), objective < best.objective
         state = SMOState(beta, gradient, tuple(F.tolist()), objective, violation)
         best = max(best, state, key=lambda state: state.objective)
         changes = np.count_nonzero(free & ~inside) + np.count_nonzero(inward)
         if ridge == 0 and violation <= tol:
             return state
-        if ridge == 0 and changes == 0 and violation >= before:
-            break  # what is left is rounding
+        if ridge == 0 and (lost or (changes == 0 and violation >= before)):
+            break  # the system is singular, or what is left is rounding
         ridge = ridge / FALL if changes > CALM * len(F) else 0.0
         free = inside | inward
     return best
@@ -1363,7 +1363,9 @@ LARGE = 200  # multipliers from which on it pays to leave some out
 SHARE = 0.75  # of all, in play, above which a matrix of their own does not pay
 NARROW, PASSES = 20.0, 24  # the violation falls so many times in a pass; the most passes
 LATE = 0.05  # the share of the first violation where `settle` may help; then that of the last try
-CLOSE = 1e-4  # of what tol times the boxes is, the gap where `central_path` is left
+LITTLE = 5.0  # times the last pass of SMO: what the first of some solves may take
+HEAVY = 1200  # multipliers in play that a pass of SMO brings nearer in less time than a solve
+CLOSE = 1e-5  # of what tol times the boxes is, the gap where `central_path` is left
 ALONG = 100  # the most steps on it; who allows no more gets those of SMO, which never lose
 
 
@@ -1386,7 +1388,7 @@ def solve(K, dual, tol, max_iter):
     `LinearGram` follows the `central_path`, which leaves little to do. All others are SMO, until
     the violation is a 20th of what it was; of a large problem on those `in_play` alone, since
     soon most multipliers are at the bound where they will end. Whenever the violation has fallen
-    that far a pass may be to `settle`, if it costs no more than the steps so far and some to come.
+    that far a pass may be to `settle`, if that promises to be faster.
 
     There are `max_iter` steps, a settlement being one; -1 stands for 10^7, or 100 n if that is
     more. With a C of inf SMO also stops when the classes are as close as rounding tells: nothing
@@ -1401,7 +1403,8 @@ def solve(K, dual, tol, max_iter):
     """
     left = max(10**7, 100 * len(dual.p)) if max_iter == -1 else max_iter
     state = _start(K, dual)
-    history, near = [state.objective], LATE * _violation(dual, state.beta, state.gradient)
+    history, rises = [state.objective], []
+    near = LATE * _violation(dual, state.beta, state.gradient)
     for k in range(PASSES):
         violation = _violation(dual, state.beta, state.gradient)
         if violation <= tol or left == 0:
@@ -1411,7 +1414,7 @@ def solve(K, dual, tol, max_iter):
             near = inf
         else:
             after = state
-            if violation <= near and _worth(K, dual, state, len(history)):
+            if violation <= near and _worth(K, dual, state, len(rises), violation / near):
                 after = settle(K, dual, state, tol)
                 near = LATE * violation if after is not state else 0.0
             beta, rises = after.beta, [after.objective - state.objective]
@@ -1470,12 +1473,16 @@ def _path_pass(K, dual, state, tol):
     return beta if exact.all() else run.state.beta, rises
 
 
-def _worth(K, dual, state, steps):
-    """Whether to `settle` costs no more than the steps so far and as many as may be in play."""
-    n, m = len(dual.p), len(in_play(state.gradient, dual, state.beta))
+def _worth(K, dual, state, steps, share):
+    """Whether to `settle`: if a solve takes little more time than the steps of the last pass.
+
+    With `HEAVY` systems not before SMO, faster then, has made the violation a small share.
+    """
+    m = len(in_play(state.gradient, dual, state.beta))
     in_memory = isinstance(K, np.ndarray) or K.block(np.arange(1)) is not None
-    affordable = m**3 / DENSE <= (steps + m) * (CALLS + PER_STEP * n)
-    return in_memory and affordable and _is_bounded(dual)
+    affordable = m**3 / DENSE <= LITTLE * steps * (CALLS + PER_STEP * m)
+    late = m <= HEAVY or share <= LATE
+    return in_memory and affordable and late and _is_bounded(dual)
 
 
 def _smo_pass(K, dual, state, goal, left):
@@ -1889,7 +1896,7 @@ class _OneVersusOne(Classifier):
 
 
 class SVC(_OneVersusOne):
-    """The soft margin with a kernel, by SMO.
+    """The soft margin with a kernel, by `solve`.
 
     As scikit-learn's, with these differences: the solution comes with its certificate; more
     kernels, but no precomputed ones; f = 0 counts as the first class of a pair; no class weights
@@ -1964,7 +1971,7 @@ def _scaled_to_separate(y, solved):
 
 
 class NuSVC(_OneVersusOne):
-    """The nu machine with a kernel, by SMO.
+    """The nu machine with a kernel, by `solve`.
 
     nu is at least the share of margin errors and at most that of support vectors. The solution is
     divided by rho, as in scikit-learn, so that margins are at f = 1 and -1; the certificate is
@@ -2026,7 +2033,7 @@ def _margin_and_offset(certificate):
 
 
 class L2SVC(SVC):
-    """The soft margin with squared slack and a kernel, by SMO: the hard margin with K + I / C.
+    """The soft margin with squared slack and a kernel, by `solve`: the hard margin with K + I / C.
 
     It minimises 1/2 ||w||^2 + C/2 sum_i xi_i^2, and always has a solution, which is unique. The
     certificate is that of this problem. scikit-learn has nothing of the kind.

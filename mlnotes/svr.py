@@ -772,7 +772,7 @@ class _Tube(Regressor):
 
 
 class SVR(_Tube):
-    """The soft tube with a kernel, by SMO.
+    """The soft tube with a kernel, by `svm.solve`.
 
     As scikit-learn's, with these differences: the solution comes with its certificate; more
     kernels, but no precomputed ones; C = inf is the hard tube, whose certificate is that of the
@@ -846,7 +846,7 @@ def _around_all(dual, y, epsilon, solved):
 
 
 class NuSVR(_Tube):
-    """The nu tube with a kernel, by SMO: nu in the place of epsilon.
+    """The nu tube with a kernel, by `svm.solve`: nu in the place of epsilon.
 
     nu is at least the share of samples outside the tube and at most that of support vectors. As
     in scikit-learn C is what a unit of slack costs, n times less than MLN's in `nu_tube`. For the
@@ -907,7 +907,7 @@ def _check_finite_cost(C):
 
 
 class L2SVR(SVR):
-    """The tube with squared slack and a kernel, by SMO: the soft tube with K + I / C, and no box.
+    """The squared tube with a kernel, by `svm.solve`: the soft tube with K + I / C, and no box.
 
     It minimises 1/2 ||w||^2 + C/2 sum_i L(y_i, f_i)^2, whose solution is unique. The certificate
     is that of this problem. For epsilon = 0 it is kernel ridge regression of penalty 1 / C with an

@@ -1235,6 +1235,19 @@ def test_ugly_samples(rng):
     np.testing.assert_allclose(repeated.components_, [[1, 0]], atol=1e-12)
 
 
+@pytest.mark.parametrize("far", [0.0, 0.9, 1.1, 1e5])
+@pytest.mark.parametrize("misled", [False, True])
+def test_means_of_any_size_cost_no_digits(rng, far, misled):
+    """Where X^T X - n m m^T would cancel, the samples are centred: whatever a few look like."""
+    spread = np.array([5.0, 4.0, 3.0, 1.0, 1e-2])
+    X = rng.normal(size=(640, 5)) * spread
+    if misled:
+        X[::10] *= 1 + 3 * far
+    X += far * spread
+    lam, exact = by_covariance(X).lam, by_svd(X).lam
+    np.testing.assert_allclose(lam, exact, rtol=1e-12, atol=1e-14 * exact[0])
+
+
 def test_small_variances_keep_their_digits(rng):
     X = rng.normal(size=(50, 2)) * [1.0, 1e-9]
     lam = PCA().fit(X).explained_variance_

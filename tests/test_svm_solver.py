@@ -1109,7 +1109,7 @@ def test_a_kernel_matrix_of_few_features_is_not_formed(rng, kind):
     assert isinstance(path._gram(X[:499], {"kernel": "linear"}), np.ndarray)
     assert isinstance(path._gram(np.tile(X, 51), {"kernel": "linear"}), np.ndarray)
     path.fit(X, y), array.fit(X, y)
-    assert path.converged_ and path.n_iter_ < 60
+    assert path.converged_ and path.n_iter_ < 200
     assert path.certificates_[0].dual == pytest.approx(array.certificates_[0].dual, rel=1e-8)
     np.testing.assert_allclose(path.coef_, array.dual_coef_ @ array.support_vectors_, atol=1e-6)
     np.testing.assert_allclose(path.intercept_, array.intercept_, atol=1e-6)
