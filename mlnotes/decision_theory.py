@@ -285,7 +285,10 @@ def log_posterior(joint):
     >>> log_posterior(np.array([[-5000.0, -5000.0 + np.log(3)]])).round(3)
     array([[-1.386, -0.288]])
     """
-    return check_possible(joint) - log_sum_exp(joint)[:, None]
+    evidence = log_sum_exp(joint)
+    if (evidence == -np.inf).any():
+        check_possible(joint)  # which says where
+    return joint - evidence[:, None]
 
 
 def posterior(log_p, prior):
