@@ -1404,9 +1404,9 @@ def solve(K, dual, tol, max_iter):
     left = max(10**7, 100 * len(dual.p)) if max_iter == -1 else max_iter
     state = _start(K, dual)
     history, rises = [state.objective], []
-    near = LATE * _violation(dual, state.beta, state.gradient)
+    violation = _violation(dual, state.beta, state.gradient)
+    near = LATE * violation
     for k in range(PASSES):
-        violation = _violation(dual, state.beta, state.gradient)
         if violation <= tol or left == 0:
             break
         if k == 0 and left > ALONG and _has_path(K, dual):
@@ -1424,6 +1424,7 @@ def solve(K, dual, tol, max_iter):
             break
         left, dual = left - len(rises), dual._replace(start=beta)
         state = _start(K, dual)
+        violation = _violation(dual, state.beta, state.gradient)
         history.extend(history[-1] + np.cumsum(rises))
         history[-1] = state.objective
     certificate = _certified(dual, state.beta, state.gradient)
@@ -1479,7 +1480,7 @@ def _worth(K, dual, state, steps, share):
     With `HEAVY` systems not before SMO, faster then, has made the violation a small share.
     """
     m = len(in_play(state.gradient, dual, state.beta))
-    in_memory = isinstance(K, np.ndarray) or K.block(np.arange(1)) is not None
+    in_memory = _block(K, np.arange(1)) is not None
     affordable = m**3 / DENSE <= LITTLE * steps * (CALLS + PER_STEP * m)
     late = m <= HEAVY or share <= LATE
     return in_memory and affordable and late and _is_bounded(dual)
