@@ -34,7 +34,7 @@ B, its Sigma diag(sqrt(mu)), its S our Z^T, its U the axes, its kappa k, its p o
 """
 
 from itertools import count
-from math import isfinite
+from math import isfinite, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -67,6 +67,7 @@ ROWS = 64  # of a Gram matrix that are worked on at a time: they stay in the cac
 BLOCK = 2**22  # entries of k(x, x_j) that a projection holds at a time
 SPARE = 3  # directions searched beyond those asked for
 WIDTH = 30  # blocks of directions that are kept before a restart
+TURNS = 9  # at most, to make a block orthogonal to the basis; two do, and four of a block of 0
 LOOK = 4  # steps between two looks at the eigenpairs
 MANY = 200  # samples from which the whole decomposition is a waste, if the components are few
 FEW = 10  # times as many samples as components are wanted for that
@@ -354,11 +355,12 @@ def leading_eigenpairs(K, k, *, rng):
     for step in count(1):
         at = slice(m, m + len(new))
         m = at.stop
-        Q[at], images = new, new @ K
+        Q[at] = new
+        images = Q[at] @ K
         T[:m, at] = Q[:m] @ images.T
         rest = images - T[:m, at].T @ Q[:m]
         if m < n:
-            new = _orthonormal(rest, Q[:m])[: n - m]
+            new = _orthonormal(rest[: n - m], Q[:m])
         full = m == n or m + len(new) > most
         if step % LOOK and not full:
             continue
@@ -377,12 +379,15 @@ def leading_eigenpairs(K, k, *, rng):
 def _orthonormal(block, Q):
     """Orthonormal rows of the span of the block and Q that are orthogonal to those of Q.
 
-    Rows of any length count alike; a second pass takes out what rounding has left of Q.
+    A share of Q below the root of epsilon bends them by less than epsilon. A row that a block of
+    lower rank lacks comes from rounding errors, and may lie in Q several times.
     """
-    lengths = np.linalg.norm(block, axis=1, keepdims=True)
-    block = block / np.maximum(lengths, np.finfo(float).tiny)
-    for _ in range(2):
-        block = np.linalg.qr((block - block @ Q.T @ Q).T)[0].T
+    for _ in range(TURNS):
+        block = np.linalg.qr(block.T)[0].T
+        share = Q @ block.T
+        block = block - share.T @ Q
+        if np.abs(share).max() <= sqrt(EPS):
+            break
     return block
 
 

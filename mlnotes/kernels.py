@@ -49,7 +49,7 @@ and 10; ISML "Regression" 3.3, "SVM"; IRHD 6, 7.2 and 8.4. IRHD writes kappa for
 """
 
 from itertools import combinations_with_replacement
-from math import factorial, inf, prod
+from math import factorial, inf, prod, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -78,7 +78,7 @@ __all__ = [
 ]  # fmt: skip
 
 ROUND_OFF = 1e-10  # an eigenvalue that is this share of the largest is 0
-ROWS = 64  # of a Gram matrix that are worked on at a time: they stay in the cache
+ROWS = 128  # of a Gram matrix that are worked on at a time: they stay in the cache
 PLAIN = 1e3  # a sum of exponents in whose difference rounding is less than 1e-12
 BLOCK = 2**22  # entries of k(X, Z) that a prediction holds at a time
 PANEL = 128  # unknowns that a triangular system is solved for at a time
@@ -392,29 +392,34 @@ def _city_block(X, Z):
 
 
 def _gaussian(X, Z, gamma):
-    """exp(-gamma ||x - z||^2), symmetric for Z = None.
+    """exp(-gamma ||x - z||^2); of one set, Z = None or X, half is computed, and mirrored.
 
-    From 2 gamma x^T z - gamma (||x||^2 + ||z||^2), about the mean of Z, if rounding changes that
-    by less than 1e-12; else from `squared_distances`.
+    From x^T z - (||x||^2 + ||z||^2) / 2 of points times sqrt(2 gamma), about the mean of Z, if
+    rounding changes that by less than 1e-12; else from `squared_distances`.
     """
     Y = X if Z is None else Z
+    alone = Y is X
     if X.shape[1:] != Y.shape[1:]:
         return squared_distances(X, Y)  # which says what is wrong
-    origin = Y.mean(axis=0)
-    A = X - origin
-    B = A if Y is X else Y - origin
+    origin, scale = Y.mean(axis=0), sqrt(2 * gamma)
     with np.errstate(over="ignore", invalid="ignore"):
-        a, b = -gamma * squared_norms(A), -gamma * squared_norms(B)
+        A = (X - origin) * scale
+        B = A if alone else (Y - origin) * scale
+        a, b = -squared_norms(A) / 2, -squared_norms(B) / 2
     if not (a.size and -(a.min() + b.min()) <= PLAIN):  # NaN, too
         return _decay(squared_distances(X, Z), gamma)
-    K = A @ B.T
-    for rows in row_blocks(len(K), ROWS):
-        block = K[rows]
-        block *= 2 * gamma
-        block += a[rows, None] + b
+    K = np.empty((len(A), len(B)))
+    for rows in row_blocks(len(A), ROWS):
+        others = slice(rows.start if alone else 0, None)
+        block = A[rows] @ B[others].T
+        block += a[rows, None]
+        block += b[others]
         np.minimum(block, 0.0, out=block)
-        np.exp(block, out=block)
-    if Z is None:
+        K[rows, others] = np.exp(block, out=block)
+        if alone:
+            K[others, rows] = block.T
+            K[rows, rows] = np.maximum(K[rows, rows], K[rows, rows].T)  # alike to the last bit
+    if alone:
         np.fill_diagonal(K, 1.0)
     return K
 

@@ -568,7 +568,7 @@ def test_lanczos_sees_all_of_equal_eigenvalues(rng):
     np.testing.assert_allclose(last.mu, 2, rtol=1e-12)
 
 
-@pytest.mark.parametrize("n", [1, 2, 5, 30])
+@pytest.mark.parametrize("n", [1, 2, 5, 30, 131])
 def test_lanczos_ends_where_the_basis_is_whole_or_the_rank_is_reached(rng, n):
     for K in (np.zeros((n, n)), np.ones((n, n)), spectrum(rng, np.arange(float(n)))):
         for k in {1, n}:
@@ -576,8 +576,24 @@ def test_lanczos_ends_where_the_basis_is_whole_or_the_rank_is_reached(rng, n):
             assert len(states) < 60
             expected = np.linalg.eigvalsh(K)[::-1][:k]
             np.testing.assert_allclose(states[-1].mu, expected, atol=1e-11 * n)
+            np.testing.assert_allclose(states[-1].B.T @ states[-1].B, np.eye(k), atol=1e-12)
     with pytest.raises(ValueError, match=f"k must be between 1 and n = {n}; got {n + 1}"):
         next(leading_eigenpairs(np.eye(n), n + 1, rng=rng))
+
+
+def test_lanczos_goes_on_from_a_block_of_nothing(rng):
+    n, k = 300, 5
+    Q = np.linalg.qr(rng.normal(size=(n, k)))[0].T
+    for _ in range(5):  # the same rows each time, which are in Q since the second
+        Q = np.vstack([Q, mlnotes.kernel_pca._orthonormal(np.zeros((k, n)), Q)])
+    np.testing.assert_allclose(Q @ Q.T, np.eye(len(Q)), atol=1e-14)
+    scales = 10.0 ** -np.arange(0, 50, 10)[:, None]
+    rows = scales * (rng.normal(size=(k, n)) + 1e6 * Q[:k])
+    new = mlnotes.kernel_pca._orthonormal(rows, Q)
+    np.testing.assert_allclose(new @ new.T, np.eye(k), atol=1e-14)
+    np.testing.assert_allclose(new @ Q.T, 0, atol=1e-14)
+    lost = rows / scales - (rows / scales) @ Q.T @ Q
+    np.testing.assert_allclose(lost, lost @ new.T @ new, atol=1e-8)
 
 
 # ---------------------------------------------------------------------------------------

@@ -328,6 +328,17 @@ def test_fourier_features_have_the_mean_and_variance_that_is_said(rng):
 # ---------------------------------------------------------------------------------------
 
 
+def test_gaussian_matrices_of_many_samples_are_mirrored_to_the_last_bit(rng):
+    X = rng.normal(size=(300, 4)) + 5.0  # three blocks
+    K = gaussian(X, sigma=1.3)
+    np.testing.assert_array_equal(K, K.T)
+    np.testing.assert_array_equal(K.diagonal(), 1)
+    np.testing.assert_array_equal(gaussian(X, X, sigma=1.3), K)
+    np.testing.assert_allclose(gaussian(X, X.copy(), sigma=1.3), K, rtol=1e-13)
+    distances = ((X[:, None] - X) ** 2).sum(axis=-1)
+    np.testing.assert_allclose(K, np.exp(-distances / (2 * 1.3**2)), rtol=1e-13)
+
+
 @pytest.mark.claims("kernels-07", "kernels-15", "kernels-20")
 @pytest.mark.parametrize("name", BY_THE_BOOK)
 def test_matrices_are_what_the_double_loop_gives(name, rng):
