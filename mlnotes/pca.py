@@ -889,14 +889,20 @@ class PCA(Transformer):
 
     def fit_transform(self, X, y=None):
         """Fit to X and transform it; y is not used."""
-        return self.fit(X).transform(X)
+        return self.fit(X)._project(np.asarray(X, dtype=float))
 
     def transform(self, X):
         """Z = (X - mean) V, divided by the standard deviations if `whiten`: (n, k)."""
-        X, V = self._check_fitted(X), self.components_.T
-        Z = np.empty((len(X), V.shape[1]))
-        for rows in row_blocks(len(X), BLOCK // X.shape[1]):
-            Z[rows] = scores(X[rows], self.mean_, V)
+        return self._project(self._check_fitted(X))
+
+    def _project(self, X):
+        """`scores`, as X V - mean^T V if that cancels no more than a bit: no copy of X is made."""
+        mean, V = self.mean_, self.components_.T
+        if mean @ mean <= self.explained_variance_.sum():
+            Z = X @ V - mean @ V
+        else:
+            blocks = row_blocks(len(X), BLOCK // X.shape[1])
+            Z = np.concatenate([scores(X[rows], mean, V) for rows in blocks])
         return Z / self._scale() if self.whiten else Z
 
     def inverse_transform(self, X):

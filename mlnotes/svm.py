@@ -1015,7 +1015,7 @@ def free_step(K, dual, state, most=MOST):
         F = F[np.linspace(0, len(F) - 1, MOST).astype(int)]
     rows, A = K[F], _sums(dual, F)
     K_FF, g = rows[:, F], _centred(state.gradient[F], A)
-    d, _ = _free_solution(K_FF, A, g, 0.0)
+    d, _ = _free_solution(K_FF, A, g)
     slope, curvature = float(g @ d), float(d @ K_FF @ d)
     if not slope > ROUNDING**2 * abs(state.objective):
         return state
@@ -1030,13 +1030,15 @@ def free_step(K, dual, state, most=MOST):
     return SMOState(beta, gradient, tuple(F.tolist()), objective, inf)
 
 
-def _bordered(K_FF, A):
-    """[[K_FF, A^T], [A, 0]], with a little on the diagonal of K_FF."""
-    m, size = len(K_FF), len(K_FF) + len(A)
+def _free_solution(K_FF, A, g, ridge=0.0):
+    """d and b of the system of a Newton step on free multipliers, with a ridge relative to K_ii."""
+    m, size = len(g), len(g) + len(A)
     system = np.zeros((size, size))
     system[:m, :m], system[:m, m:], system[m:, :m] = K_FF, A.T, A
-    system.flat[: m * size : size + 1] += ROUNDING * np.abs(K_FF.diagonal()).max(initial=FLAT)
-    return system
+    ridge = (ridge + ROUNDING) * np.abs(K_FF.diagonal()).max(initial=FLAT)
+    system.flat[: m * size : size + 1] += ridge
+    solution = np.linalg.solve(system, np.append(_centred(g, A), np.zeros(len(A))))
+    return _centred(solution[:m], A), A @ g / A.sum(axis=1) + solution[m:]
 
 
 def _centred(v, A):
@@ -1118,10 +1120,9 @@ def _cost(m, n):
     return m**3 / DENSE + 3 * m * n + 3 * CALLS
 
 
-SOLVES = 12  # after which `settle` gives up
-GATHER = 2**26  # entries of the rows of K that it may copy
+SOLVES, MISSES = 16, 3  # after so many, and so many in turn without a gain, `settle` gives up
 RIDGE, FALL = 0.1, 3.0  # the first ridge of `settle`, relative to K_ii; its fall at each solve
-CALM = 0.12  # the share of the free multipliers that may change where no ridge is needed
+CALM = 0.08  # the share of the free multipliers that may change where no ridge is needed
 
 
 def settle(K, dual, state, tol):
@@ -1136,8 +1137,8 @@ def settle(K, dual, state, tol):
     d what is missing of beta_F and g the gradient p - K beta. Those that are free now, or else
     all, are the guess. What leaves its box then is set to the bound; what is at a bound, and
     would raise the objective inside, is made free; and again. With delta = 0 that may go round
-    for ever. A ridge delta > 0 holds beta back: it falls from solve to solve, and is dropped as
-    soon as hardly any multiplier changes.
+    for ever. A ridge delta > 0 holds beta back: it falls as long as the objective rises, and is
+    dropped as soon as hardly any multiplier changes.
 
     Returns: a `SMOState`, of a violation of at most `tol` or the best there was; the same if
     nothing was gained.
@@ -1150,32 +1151,33 @@ def settle(K, dual, state, tol):
     free, best = _is_free(dual, state.beta), state
     free |= not free.any()
     least = ROUNDING * np.abs(dual.p).max(initial=0.0)
-    ridge = RIDGE * np.abs(K.diagonal()).max()
+    ridge, misses = RIDGE, 0
     for _ in range(SOLVES):
         F = np.flatnonzero(free)
-        A = _sums(dual, F)
-        if len(A) < len(dual.groups) or len(F) * len(free) > GATHER:
+        A, K_FF = _sums(dual, F), _block(K, F)
+        if len(A) < len(dual.groups) or K_FF is None:
             break
-        rows, target = K[F], state.beta.copy()
-        d, b = _free_solution(rows[:, F], A, state.gradient[F], ridge)
+        d, b = _free_solution(K_FF, A, state.gradient[F], ridge)
+        target = state.beta.copy()
         target[F] += d
         beta = _feasible(dual, target, free)
         inside = free & _is_free(dual, beta)
-        change, moved = np.stack([d, beta[F] - state.beta[F]]) @ rows
-        pull, gradient = state.gradient - change, state.gradient - moved
+        pull = state.gradient - K @ (target - state.beta)
+        gradient = state.gradient - K @ (beta - state.beta)
         for group, offset in zip(dual.groups, b, strict=True):
             pull[group] -= offset
         inward = np.where(target == dual.lower, pull > least, pull < -least) & ~free
         objective, before = float(beta @ (dual.p + gradient) / 2), state.violation
-        violation, lost = _violation(dual, beta, gradient), objective < best.objective
+        violation, gained = _violation(dual, beta, gradient), objective >= best.objective
         state = SMOState(beta, gradient, tuple(F.tolist()), objective, violation)
-        best = max(best, state, key=lambda state: state.objective)
+        best, misses = (state, 0) if gained else (best, misses + 1)
         changes = np.count_nonzero(free & ~inside) + np.count_nonzero(inward)
         if ridge == 0 and violation <= tol:
             return state
-        if ridge == 0 and (lost or (changes == 0 and violation >= before)):
-            break  # the system is singular, or what is left is rounding
-        ridge = ridge / FALL if changes > CALM * len(F) else 0.0
+        stuck = ridge == 0 and changes == 0 and (violation >= before or not gained)
+        if stuck or misses > MISSES:  # the system is singular, or what is left is rounding
+            break
+        ridge = 0.0 if changes <= CALM * len(F) else ridge / FALL if gained else ridge
         free = inside | inward
     return best
 
@@ -1184,15 +1186,6 @@ def _sums(dual, F):
     """The rows that sum the multipliers F by groups, of the groups that have some."""
     A = np.array([(group.start <= F) & (group.stop > F) for group in dual.groups], dtype=float)
     return A[A.any(axis=1)]
-
-
-def _free_solution(K_FF, A, g, ridge):
-    """d and b of the system that a Newton step on free multipliers solves."""
-    system = _bordered(K_FF, A)
-    system.flat[: len(g) * len(system) : len(system) + 1] += ridge
-    solution = np.linalg.solve(system, np.append(_centred(g, A), np.zeros(len(A))))
-    b = A @ g / A.sum(axis=1)
-    return _centred(solution[: len(g)], A), b + solution[len(g) :]
 
 
 def _feasible(dual, beta, free):
@@ -1361,8 +1354,8 @@ def in_play(gradient, dual, beta, margin=0.0):
 
 LARGE = 200  # multipliers from which on it pays to leave some out
 SHARE = 0.75  # of all, in play, above which a matrix of their own does not pay
-NARROW, PASSES = 20.0, 24  # the violation falls so many times in a pass; the most passes
-LATE = 0.05  # the share of the first violation where `settle` may help; then that of the last try
+NARROW, PASSES = 14.0, 24  # the violation falls so many times in a pass; the most passes
+LATE = 1 / NARROW  # of the first violation, where `settle` may help; then of that of the last try
 LITTLE = 5.0  # times the last pass of SMO: what the first of some solves may take
 HEAVY = 1200  # multipliers in play that a pass of SMO brings nearer in less time than a solve
 CLOSE = 1e-5  # of what tol times the boxes is, the gap where `central_path` is left
@@ -1386,7 +1379,7 @@ def solve(K, dual, tol, max_iter):
 
     It goes in passes, and after each the gradient is computed afresh. The first pass of a
     `LinearGram` follows the `central_path`, which leaves little to do. All others are SMO, until
-    the violation is a 20th of what it was; of a large problem on those `in_play` alone, since
+    the violation is a 14th of what it was; of a large problem on those `in_play` alone, since
     soon most multipliers are at the bound where they will end. Whenever the violation has fallen
     that far a pass may be to `settle`, if that promises to be faster.
 
@@ -1736,7 +1729,8 @@ def kernel_matrix(X, how, megabytes, ridge=0.0, bounded=True):
             K = KernelRows(X, how, int(megabytes * MEBIBYTE / row_size), ridge)
             finite = np.isfinite(K.diagonal()).all()
         else:
-            K = gram(X, X.copy(), **how)  # faster than numpy's product of X with itself
+            copy = None if how["kernel"] == "rbf" else X.copy()  # numpy is slow at X times itself
+            K = gram(X, copy, **how)
             K.flat[:: len(X) + 1] += ridge
             finite = np.isfinite(K.sum()) or np.isfinite(K).all()
     if not finite:

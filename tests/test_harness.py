@@ -11,7 +11,7 @@ sys.path.append(str(Path(__file__).parent / "benchmarks"))  # where the rows fin
 
 import bench
 import harness
-from harness import FEWEST, MOST, Side, measure, row
+from harness import FEWEST, MOST, PAUSE, Side, measure, row
 
 
 class Clock:
@@ -26,6 +26,14 @@ class Clock:
     def work(self, seconds, result=1.0):
         self.now += seconds
         return result
+
+
+@pytest.fixture(autouse=True)
+def naps(monkeypatch):
+    """Pauses, which take no time here."""
+    naps = []
+    monkeypatch.setattr(harness, "sleep", naps.append)
+    return naps
 
 
 @pytest.fixture
@@ -60,6 +68,11 @@ def test_the_ratio_is_that_of_the_median_seconds_in_turn_after_a_warm_up(clock):
     result = measure(fake(spent("a", [1, 50, 3]), spent("b", [4, 6, 70])), budget=0)
     assert (result.ours.seconds, result.theirs.seconds, result.ratio) == (3, 6, 0.5)
     assert "".join(calls) == "ab" + "ab" * FEWEST + "ab"
+
+
+def test_each_repeat_waits_for_the_threads_of_the_last(naps):
+    measure(fake(lambda: naps.append("a"), lambda: naps.append("b"), lambda _: 1.0), budget=0)
+    assert naps == ["a", "b", *[PAUSE, "a", PAUSE, "b"] * FEWEST, "a", "b"]
 
 
 @pytest.mark.parametrize(

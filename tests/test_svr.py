@@ -11,7 +11,7 @@ from checks import differences
 from mlnotes import svm
 from mlnotes.base import ConvergenceWarning, iterate
 from mlnotes.datasets import load_breast_cancer, load_iris, load_wine
-from mlnotes.kernels import scaled_quadratic_map
+from mlnotes.kernels import gram, scaled_quadratic_map
 from mlnotes.linear_regression import least_squares
 from mlnotes.optimization import InfeasibleError, newton, solve_qp
 from mlnotes.perceptron import decision
@@ -1236,6 +1236,19 @@ def test_newtons_method_settles_near_the_optimum(rng):
         for group in dual.groups:
             assert end.beta[group].sum() == pytest.approx(dual.start[group].sum(), abs=1e-12)
         assert c.gap < 1e-6 < svm.certify(K, dual, near.beta).gap
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_settling_goes_on_where_the_ridge_was_dropped_too_early(monkeypatch, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(120, 6))
+    y = np.sin(X[:, 0]) + 0.3 * X[:, 1] ** 2 + 0.2 * rng.normal(size=120)
+    K, dual = Doubled(gram(X, kernel="rbf")), tube_dual(y, 0.1, 10.0)
+    near = next(state for state in svm.smo(K, dual) if state.violation < 0.3)
+    end = settle(K, dual, near, tol=1e-7)
+    assert certify(K, dual, end.beta).violation < 1e-7
+    monkeypatch.setattr(svm, "MISSES", 0)
+    assert settle(K, dual, near, tol=1e-7).violation > 1e-2
 
 
 def test_settling_never_loses_and_stays_feasible(rng):

@@ -33,7 +33,7 @@ import statistics
 import tracemalloc
 import warnings
 from collections.abc import Callable
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import NamedTuple
 
 __all__ = ["row", "Row", "measure", "Result", "Side", "EQUAL", "BUDGET"]
@@ -41,6 +41,7 @@ __all__ = ["row", "Row", "measure", "Result", "Side", "EQUAL", "BUDGET"]
 EQUAL = 1e-6  # relative difference up to which two objectives are the same
 BUDGET = 10.0  # seconds in which the repeats of a row should be done
 FEWEST, MOST = 3, 25  # repeats of a row, however slow or fast it is
+PAUSE = 0.1  # seconds before each: threads of a pool busy-wait so long for more work
 
 
 # ---------------------------------------------------------------------------------------
@@ -159,6 +160,8 @@ def _in_turn(calls, budget):
 
 
 def _seconds(call):
+    """What a call takes once the threads of the last one, of another library's, are asleep."""
+    sleep(PAUSE)
     start = perf_counter()
     result = call()
     stop = perf_counter()
