@@ -38,6 +38,7 @@ Notes: IRHD 4.4, which has its samples in columns and p for our d; MLN "Auto-Enc
 Autoencoder" and "Sparse Autoencoder", which are words without formulas.
 """
 
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -141,15 +142,15 @@ def linear_optimum(X, k):
     Q_k holds the principal axes. IRHD names U_k itself as the best V: that is W's shape
     (autoencoder-05); and it is not the only one (`recoded`).
 
-    Returns: a `Pair`. Raises: ValueError if k is not between 1 and min(n, d).
+    Returns: a `Pair`. Raises: ValueError if k is no integer between 1 and min(n, d).
 
     >>> W, V = linear_optimum(np.array([[3.0, 0.0], [0.0, 1.0], [4.0, 0.0]]), 1)
     >>> (W @ V).round(12) + 0.0
     array([[1., 0.],
            [0., 0.]])
     """
-    if not 1 <= k <= min(X.shape):
-        raise ValueError(f"k must be between 1 and min(n, d), {min(X.shape)}; got {k}")
+    if not (isinstance(k, Integral) and 1 <= k <= min(X.shape)):
+        raise ValueError(f"k must be an integer between 1 and min(n, d), {min(X.shape)}; got {k}")
     _, _, Vt = np.linalg.svd(X, full_matrices=False)
     return Pair(Vt[:k].T, Vt[:k])
 
@@ -161,13 +162,20 @@ def recoded(W, V, A):
     only one, if s_k > s_{k+1}). The units of a trained code span the principal subspace but need
     not be the components: not orthogonal, not uncorrelated, in no order. `A` (k, k) is regular.
 
-    Returns: a `Pair`.
+    Returns: a `Pair`. Raises: ValueError if A is not square or, up to rounding, singular.
 
     >>> W, V = recoded(np.array([[1.0], [0.0]]), np.array([[1.0, 0.0]]), np.array([[2.0]]))
     >>> W.tolist(), V.tolist()
     ([[2.0], [0.0]], [[0.5, 0.0]])
     """
+    _check_regular(A)
     return Pair(W @ A, np.linalg.solve(A, V))
+
+
+def _check_regular(A):
+    rank = np.linalg.matrix_rank(A)
+    if A.shape != (rank, rank):
+        raise ValueError(f"A must be regular; got shape {A.shape} of rank {rank}")
 
 
 class LinearState(NamedTuple):
@@ -274,7 +282,7 @@ def relu_identity(A):
     `reconstruction_risk` goes downhill. A code as wide as this one may learn nothing but to copy:
     hence corruption and sparsity. `A` (d, d) is regular.
 
-    Returns: the two `layers`.
+    Returns: the two `layers`. Raises: ValueError if A is not square or, up to rounding, singular.
 
     >>> (V, _), (W, _) = relu_identity(np.array([[2.0]]))
     >>> V.tolist(), W.tolist()
@@ -282,6 +290,7 @@ def relu_identity(A):
 
     Claims: autoencoder-06
     """
+    _check_regular(A)
     d, inverse = len(A), np.linalg.inv(A)
     return [(np.vstack([A, -A]), np.zeros(2 * d)), (np.hstack([inverse, -inverse]), np.zeros(d))]
 
@@ -313,7 +322,7 @@ def corrupt(X, noise, level, *, rng):
 
 def _check_noise(noise, level, name="level"):
     check_choice("noise", noise, NOISES)
-    check_number(name, level, at_least=0)
+    check_number(name, level, at_least=0, below=np.inf)
     if noise == "masking" and level >= 1:
         raise ValueError(f"{name} must be below 1 for masking, to leave something; got {level!r}")
 
@@ -339,11 +348,16 @@ def corrupted_moments(S, noise, level):
     >>> A.tolist(), C.tolist()
     ([[2.0, 1.0], [1.0, 4.0]], [[2.0, 2.0], [2.0, 4.0]])
     """
+    kept, added = _spoilt(S, noise, level)
+    return Moments(kept**2 * S + np.diag(added), kept * S)
+
+
+def _spoilt(S, noise, level):
+    """The share of x that is in x~ on average, and the variances of the rest (d,)."""
     _check_noise(noise, level)
     if noise == "masking":
-        kept = 1 - level
-        return Moments(kept**2 * S + level * kept * np.diag(np.diag(S)), kept * S)
-    return Moments(S + level**2 * np.eye(len(S)), np.array(S))
+        return 1 - level, level * (1 - level) * np.diag(S)
+    return 1, np.full(len(S), level**2)
 
 
 def linear_denoiser(S, noise, level, k=None):
@@ -360,18 +374,20 @@ def linear_denoiser(S, noise, level, k=None):
     the top k eigenvectors of E[M x~ (M x~)^T]: those of S under Gaussian noise, under masking in
     general not.
 
-    Returns: (d, d). Raises: ValueError as `corrupted_moments`, and if k is not from 1 to d.
+    Returns: (d, d). Raises: ValueError as `corrupted_moments`, and if k is no integer from 1 to d.
 
     >>> linear_denoiser(np.diag([1.0, 3.0]), "gaussian", 1.0)
     array([[0.5 , 0.  ],
            [0.  , 0.75]])
     """
     A, C = corrupted_moments(S, noise, level)
-    M = C @ np.linalg.pinv(A, rcond=ROUND_OFF, hermitian=True)
+    size = np.sqrt(np.where(np.diag(A) > 0, np.diag(A), 1.0))  # so that units do not matter
+    inverse = np.linalg.pinv(A / np.outer(size, size), rcond=ROUND_OFF, hermitian=True)
+    M = C / size @ inverse / size
     if k is None:
         return M
-    if not 1 <= k <= len(S):
-        raise ValueError(f"k must be between 1 and d, {len(S)}; got {k}")
+    if not (isinstance(k, Integral) and 1 <= k <= len(S)):
+        raise ValueError(f"k must be an integer between 1 and d, {len(S)}; got {k}")
     _, vectors = np.linalg.eigh(M @ C.T)
     Q = vectors[:, -k:]
     return Q @ Q.T @ M
@@ -381,6 +397,11 @@ def denoising_error(M, S, noise, level):
     """E||M x~ - x||^2 = tr(M A M^T) - 2 tr(M C^T) + tr(S): the input spoilt, the target clean.
 
     A and C are the `corrupted_moments`. M = I leaves the corruption as it is, d sigma^2 or q tr(S).
+    Where little is lost these terms cancel, and so the same is computed as a sum of squares,
+
+        tr((c M - I) S (c M - I)^T) + sum_ij M_ij^2 v_j,    x~ = c x + e,  c = 1 - q or 1,
+
+    as the entries of e, of variances v_j, are uncorrelated with x and with one another.
 
     >>> S = np.diag([1.0, 3.0])
     >>> float(denoising_error(np.eye(2), S, "gaussian", 1.0))
@@ -390,8 +411,9 @@ def denoising_error(M, S, noise, level):
 
     Claims: autoencoder-08
     """
-    A, C = corrupted_moments(S, noise, level)
-    return inner_product(M @ A, M) - 2 * inner_product(M, C) + np.trace(S)
+    kept, added = _spoilt(S, noise, level)
+    E = kept * M - np.eye(len(S))
+    return inner_product(E @ S, E) + np.sum(M**2 * added)
 
 
 # ---------------------------------------------------------------------------------------
@@ -422,11 +444,12 @@ def shrunk(layers, c):
     With ReLU or linear units nothing else changes, and ||z||_1 can be as small as one likes: by
     itself the penalty has no minimum. The decay of the weights, alpha > 0, holds against it.
 
-    Returns: the list of layers.
+    Returns: the list of layers. Raises: ValueError unless c > 0 is finite.
 
     >>> shrunk([(np.eye(1), np.ones(1)), (np.eye(1), np.ones(1))], 0.5)
     [(array([[0.5]]), array([0.5])), (array([[2.]]), array([1.]))]
     """
+    check_number("c", c, above=0, below=np.inf)
     last = len(layers) // 2 - 1
     (V, b), (W, a) = layers[last], layers[last + 1]
     return [*layers[:last], (c * V, c * b), (W / c, a), *layers[last + 2 :]]
@@ -462,7 +485,7 @@ def reconstruction_risk(net, theta, X, X_tilde=None, *, alpha=0.0, beta=0.0):
     if beta:
         half = encoder(net)
         p = n_parameters(half.sizes)
-        penalty, slope = backpropagate(half, theta[:p], X_tilde, X)
+        penalty, slope = backpropagate(half, theta[:p], X_tilde, None)
         value += beta * penalty
         gradient[:p] += beta * slope
     return value, gradient
@@ -619,9 +642,9 @@ class Autoencoder(Transformer):
         if not (isinstance(self.batch_size, str) and self.batch_size == "auto"):
             check_number("batch_size", self.batch_size, at_least=1, integer=True)
         for name in ("alpha", "sparsity", "tol"):
-            check_number(name, getattr(self, name), at_least=0)
+            check_number(name, getattr(self, name), at_least=0, below=np.inf)
         check_number("momentum", self.momentum, at_least=0, below=1)
-        check_number("learning_rate_init", self.learning_rate_init, above=0)
+        check_number("learning_rate_init", self.learning_rate_init, above=0, below=np.inf)
         for name in ("n_components", "max_iter", "n_iter_no_change"):
             check_number(name, getattr(self, name), at_least=1, integer=True)
         for name in ("shuffle", "nesterovs_momentum"):
@@ -666,5 +689,7 @@ class Autoencoder(Transformer):
         """
         X = self._check_fitted(X)
         errors, X_c = X - self.inverse_transform(self.transform(X)), centre(X)
-        error, spread = inner_product(errors, errors), inner_product(X_c, X_c)
-        return float(1 - error / spread) if np.ptp(X, axis=0).any() else float(error == 0)
+        if not np.ptp(X, axis=0).any():
+            return float(not errors.any())
+        size = np.abs(X_c).max()  # of which squares neither overflow nor underflow
+        return float(1 - inner_product(errors / size, errors / size) / np.sum((X_c / size) ** 2))

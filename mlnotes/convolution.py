@@ -45,7 +45,7 @@ input, W2 x H2 x D2 for an output, K, F, S and P as above, and calls our correla
 
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from functools import reduce
+from functools import partial, reduce
 from math import isqrt, prod
 from numbers import Integral
 from typing import NamedTuple
@@ -71,6 +71,7 @@ from mlnotes.neural_networks import (
     check_trained,
     one_hot,
     patient,
+    scores,
     sgd,
     softmax_cross_entropy,
 )
@@ -109,6 +110,7 @@ def output_size(N, F, stride=1, padding=0):
 
     Claims: convolution-03
     """
+    check_number("length of the input", N, at_least=1, integer=True)
     check_number("size of a window", F, at_least=1, integer=True)
     check_number("stride", stride, at_least=1, integer=True)
     check_number("padding", padding, at_least=0, integer=True)
@@ -172,12 +174,15 @@ def windows(x, size, *, stride=1, padding=0):
     `size` are the sides of a window, one number per axis; stride and padding are one number each,
     or one per axis. It is a view of the padded array: windows that overlap share their numbers.
 
-    Returns: an array of the output sizes followed by `size`.
+    Returns: an array of the output sizes followed by `size`. Raises: ValueError if the windows do
+    not fit, or have not the axes of x.
 
     >>> windows(np.array([1, 2, 3, 4, 5]), (3,), stride=2)
     array([[1, 2, 3],
            [3, 4, 5]])
     """
+    if len(size) != x.ndim:
+        raise ValueError(f"windows must have the {x.ndim} axes of x; got {len(size)}")
     S, P = np.broadcast_to(stride, x.ndim), np.broadcast_to(padding, x.ndim)
     for N, *fit in zip(x.shape, size, S, P, strict=True):
         output_size(N, *fit)
@@ -195,18 +200,27 @@ def correlate(x, k, *, stride=1, padding=0):
     >>> correlate(np.array([1, 2, 3, 4, 5]), np.array([1, 0, -1]), stride=2)
     array([-2, -2])
     """
-    return np.tensordot(windows(x, k.shape, stride=stride, padding=padding), k, axes=k.ndim)
+    seen = windows(x, k.shape, stride=stride, padding=padding)
+    return np.tensordot(seen, _wide(k, x), axes=k.ndim)
+
+
+def _wide(k, *others):
+    """k in 64 bits, so that its products with the `others` do not overflow as those of pixels."""
+    return k.astype(np.result_type(k, *others, np.int64))
 
 
 def correlate_by_loops(x, k, *, stride=1, padding=0):
     """`correlate` as it is defined: for every place, for every weight, a product is added.
 
+    Here stride and padding are one number each.
+
     >>> correlate_by_loops(np.array([1.0, 2.0, 3.0, 4.0]), np.array([1.0, 10.0]))
     array([21., 32., 43.])
     """
-    x = np.pad(x, padding)
-    sizes = [output_size(N, F, stride) for N, F in zip(x.shape, k.shape, strict=True)]
-    out = np.zeros(sizes)
+    if k.ndim != x.ndim:
+        raise ValueError(f"k must have the {x.ndim} axes of x; got {k.ndim}")
+    sizes = [output_size(N, F, stride, padding) for N, F in zip(x.shape, k.shape, strict=True)]
+    x, k, out = np.pad(x, padding), _wide(k, x), np.zeros(sizes)
     for place in np.ndindex(*sizes):
         for m in np.ndindex(k.shape):
             out[place] += k[m] * x[tuple(stride * i + j for i, j in zip(place, m, strict=True))]
@@ -264,10 +278,12 @@ def correlate_backward(G, x, k, *, stride=1, padding=0):
     >>> correlate_backward(np.array([1, 10]), x=np.array([1, 2, 3]), k=np.array([5, 7]))
     (array([ 5, 57, 70]), array([21, 32]))
     """
-    seen = windows(x, k.shape, stride=stride, padding=padding)
+    seen, G = windows(x, k.shape, stride=stride, padding=padding), _wide(G, x, k)
+    if G.shape != seen.shape[: x.ndim]:
+        raise ValueError(f"G must be of the output's shape {seen.shape[: x.ndim]}; got {G.shape}")
     dk = np.tensordot(G, seen, axes=G.ndim)
     S, P = np.broadcast_to(stride, x.ndim), np.broadcast_to(padding, x.ndim)
-    dx = np.zeros(np.add(x.shape, 2 * P), dtype=dk.dtype)
+    dx = np.zeros(np.add(x.shape, 2 * P), dtype=G.dtype)
     for m in np.ndindex(k.shape):
         dx[_steps(m, G.shape, S)] += k[m] * G
     return dx[_steps(P, x.shape, np.ones_like(S))], dk
@@ -296,7 +312,7 @@ def conv(V, W, b, *, stride=1, padding=0):
     multiply.
 
     Returns: (n, H2, W2, K), the sizes by `output_size`. Raises: ValueError if the windows do not
-    fit, or the filters are not of depth D.
+    fit, or V, W and b have not the shapes of the table.
 
     >>> V = np.arange(9.0).reshape(1, 3, 3, 1)
     >>> conv(V, W=np.ones((1, 2, 2, 1)), b=np.array([100.0]))[0, :, :, 0]
@@ -310,10 +326,14 @@ def conv(V, W, b, *, stride=1, padding=0):
 
 def _conv(V, W, b, stride, padding):
     """What `conv` returns, and the columns that it multiplied."""
+    if V.ndim != 4 or W.ndim != 4:
+        raise ValueError(f"V and W must have 4 axes; got shapes {V.shape} and {W.shape}")
     K, *F, D = W.shape
     n, *sizes, depth = V.shape
     if D != depth:
         raise ValueError(f"filters must have the depth of the volume, D = {depth}; got {D}")
+    if np.shape(b) != (K,):
+        raise ValueError(f"b must have shape ({K},), a number per filter; got {np.shape(b)}")
     H2, W2 = (output_size(N, f, stride, padding) for N, f in zip(sizes, F, strict=True))
     C = _columns(V, F, stride, padding)
     Y = W.reshape(K, -1) @ C
@@ -457,7 +477,7 @@ def mean_pool(V, F, *, stride=None):
     array([[3.25, 5.25],
            [2.  , 2.  ]])
     """
-    return reduce(np.add, _corners(V, F, stride)) / F**2
+    return reduce(partial(np.add, dtype=np.float64), _corners(V, F, stride)) / F**2
 
 
 def mean_pool_backward(G, V, F, *, stride=None):
@@ -490,7 +510,7 @@ def dense(V, A, b):
     With (H W D + 1) m parameters, it is the convolution layer whose filters are as large as the
     volume, A.reshape(m, H, W, D). So a network may be written with convolutions alone.
 
-    Returns: (n, 1, 1, m).
+    Returns: (n, 1, 1, m). Raises: ValueError if b has not a number for every output.
 
     >>> V = np.array([1.0, 2.0, 3.0]).reshape(1, 1, 3, 1)
     >>> dense(V, A=np.array([[1.0, 10.0, 100.0]]), b=np.array([0.5])).ravel()
@@ -498,7 +518,7 @@ def dense(V, A, b):
 
     Claims: convolution-13
     """
-    return (V.reshape(len(V), -1) @ A.T + b)[:, None, None]
+    return scores(V.reshape(len(V), -1), A, b)[:, None, None]
 
 
 def dense_backward(G, V, A):
@@ -706,10 +726,11 @@ def typical_layers(N, filters, units, classes=None, *, size=3, padding=None, poo
 
     M = len(`filters`) blocks of N layers of so many filters, K = len(`units`) hidden layers of so
     many neurons. `size` is that of the filters and `pool` that of the pools; `padding` keeps the
-    size of the maps if not given. The notes have no layer for the scores (convolution-16): the
-    softmax would act on a volume for K = 0, and for K > 0 on ReLU outputs, of which the classes
-    that come out as 0 are all equally probable. And POOL is compulsory there; here None leaves it
-    out. Without `classes` the scores are left to the caller, as `ConvNet` expects.
+    size of the maps if not given, or takes 1 off it if `size` is even. The notes have no layer for
+    the scores (convolution-16): the softmax would act on a volume for K = 0, and for K > 0 on ReLU
+    outputs, of which the classes that come out as 0 are all equally probable. And POOL is
+    compulsory there; here None leaves it out. Without `classes` the scores are left to the caller,
+    as `ConvNet` expects.
 
     Returns: a tuple of M (2 N + 1) + 2 K + 1 layers.
 
@@ -790,7 +811,7 @@ def _at_random(shape, rng):
 
 
 def unpack(theta, layers, shape):
-    """The weights and biases of every layer, as views of theta.
+    """The weights and biases of every layer, as views of theta; what it has beyond is not used.
 
     >>> (W, b), *_ = unpack(np.arange(10.0), (Conv(1, 3), Relu()), (5, 5, 1))
     >>> W.shape, b
@@ -831,14 +852,20 @@ def loss_and_gradient(theta, layers, V, Y):
     layer after layer, and on the way the gradient in its parameters. The samples are taken BLOCK
     by BLOCK: the windows of very many would not fit into memory.
 
-    Returns: L and dL/dtheta (p,).
+    Returns: L and dL/dtheta (p,). Raises: ValueError if theta has not just the parameters of the
+    layers, or they do not end in the C scores of every sample.
 
     >>> V, Y = np.ones((1, 1, 1, 1)), np.array([[1.0, 0.0]])
     >>> L, gradient = loss_and_gradient(np.zeros(4), (Dense(2),), V, Y)
     >>> round(L, 6), gradient  # log 2
     (0.693147, array([-0.5,  0.5, -0.5,  0.5]))
     """
+    if len(V) != len(Y):
+        raise ValueError(f"V and Y must have as many samples; got {len(V)} and {len(Y)}")
     parameters = unpack(theta, layers, V.shape[1:])
+    p = sum(each.size for own in parameters for each in own)
+    if len(theta) != p:
+        raise ValueError(f"theta must hold the {p} parameters of the layers; got {len(theta)}")
     L, gradient = 0.0, 0.0
     for rows in row_blocks(len(V), BLOCK):
         loss, slope = _sum_and_gradient(layers, parameters, V[rows], Y[rows])
@@ -852,6 +879,10 @@ def _sum_and_gradient(layers, parameters, V, Y):
     for layer, own in zip(layers, parameters, strict=True):
         V, each = layer.forward(V, *own)
         kept.append(each)
+    if V.shape != (len(Y), 1, 1, *Y.shape[1:]):
+        raise ValueError(
+            f"scores must be (n, 1, 1, C) for Y (n, C); got shapes {V.shape} and {Y.shape}"
+        )
     f, steps = V[:, 0, 0], list(zip(layers, parameters, kept, strict=True))
     G = (softmax(f) - Y)[:, None, None]
     return np.sum(softmax_cross_entropy(f, Y)), _backpropagate(steps, G)
@@ -950,7 +981,7 @@ class ConvNet(Classifier):
         """Train on images X (n, d) with labels y (n,) of any kind; return self."""
         samples = check_samples(X)
         y, rng = check_labels(y, len(samples)), check_random_state(self.random_state)
-        tol = check_number("tol", self.tol, at_least=0)
+        tol = check_number("tol", self.tol, at_least=0, below=np.inf)
         max_iter = check_number("max_iter", self.max_iter, at_least=1, integer=True)
         patience = check_number("n_iter_no_change", self.n_iter_no_change, at_least=1, integer=True)
         classes, shape = np.unique(y), _image_shape(self.image_shape, samples.shape[1])
@@ -970,7 +1001,9 @@ class ConvNet(Classifier):
         solver = check_choice("solver", self.solver, SOLVERS)
         how = {
             "batch_size": check_number("batch_size", self.batch_size, at_least=1, integer=True),
-            "learning_rate": check_number("learning_rate_init", self.learning_rate_init, above=0),
+            "learning_rate": check_number(
+                "learning_rate_init", self.learning_rate_init, above=0, below=np.inf
+            ),
         }
         sgd_only = {
             "momentum": check_number("momentum", self.momentum, at_least=0, below=1),

@@ -38,8 +38,8 @@ P_x for our p, script V for V, h_n for h; MLN has f for p and u_0 for the centre
 """
 
 from collections.abc import Callable
-from math import exp, inf, lgamma, log, pi
-from numbers import Real
+from math import exp, frexp, inf, lgamma, log, pi
+from numbers import Integral, Real
 from typing import NamedTuple
 
 import numpy as np
@@ -108,16 +108,27 @@ def histogram_density(x, X, h, origin=0.0):
 
     A cell contains its lower faces and not its upper ones; `origin` is a number or a point (d,).
 
+    Raises: ValueError if x, X or `origin` do not fit each other, or h is no width.
+
     >>> X = np.array([[0.1], [0.2], [0.7], [1.3]])
     >>> histogram_density(np.array([[0.25], [0.75], [9.0]]), X, h=0.5)
     array([1. , 0.5, 0. ])
     """
     _check_bandwidth("h", h)
-    _check_columns(x, X)
+    x, X = _points_and_samples(x, X)
+    n, d = X.shape
+    if np.shape(origin) not in ((), (d,)):
+        raise ValueError(f"origin must be a number or a point ({d},); got {np.shape(origin)}")
     cells = np.floor((np.vstack([X, x]) - origin) / h)
     number = np.unique(cells, axis=0, return_inverse=True)[1].ravel()
-    k = np.bincount(number[: len(X)], minlength=number.max() + 1)
-    return count_density(k[number[len(X) :]], len(X), h ** X.shape[1])
+    k = np.bincount(number[:n], minlength=number.max() + 1)
+    return _in_cubes(k[number[n:]], n, h, d)
+
+
+def _in_cubes(k, n, h, d):
+    """k / (n h^d), 0 where k is 0, also where h^d is beyond the range of floating point."""
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        return np.where(k == 0, 0.0, count_density(k, n, np.float64(h) ** d))
 
 
 # ---------------------------------------------------------------------------------------
@@ -163,24 +174,35 @@ def parzen(x, X, h, window=hypercube):
     Claims: density-03
     """
     _check_bandwidth("h", h)
+    x, X = _points_and_samples(x, X)
     n, d = X.shape
-    p = np.empty(len(x))
+    k = np.empty(len(x))
     for rows in _blocks(x, X, each=d):
-        p[rows] = window((x[rows, None] - X) / h).sum(axis=1) / (n * h**d)
-    return p
+        k[rows] = window((x[rows, None] - X) / h).sum(axis=1)
+    return _in_cubes(k, n, h, d)
 
 
 def _blocks(x, X, each=1):
     """Slices of x, so short that `each` numbers for each point and sample make up one BLOCK."""
-    _check_columns(x, X)
     return row_blocks(len(x), BLOCK // (each * len(X)))
 
 
-def _check_columns(x, X):
+def _points_and_samples(x, X):
+    """x (m, d) and X (n, d) in double precision: no NaN among the points, finite samples."""
+    x, X = _same_columns(x, check_samples(X))
+    if np.isnan(x).any():
+        raise ValueError(f"x must hold points; it contains NaN {np.isnan(x).sum()} times")
+    return x, X
+
+
+def _same_columns(x, X):
+    """x (m, d) and X (n, d) in double precision; differences of small integers would wrap."""
+    x, X = np.asarray(x, dtype=np.float64), np.asarray(X, dtype=np.float64)
     if x.ndim != 2 or X.ndim != 2 or x.shape[1] != X.shape[1]:
         raise ValueError(
             f"points and samples must be (m, d) and (n, d); got {x.shape} and {X.shape}"
         )
+    return x, X
 
 
 def _check_bandwidth(name, h, also=""):
@@ -199,7 +221,7 @@ def ball_volume(r, d):
     >>> round(ball_volume(1.0, d=2) / np.pi, 12), round(ball_volume(3.0, d=1), 12)
     (1.0, 6.0)
     """
-    return exp(_log_unit_ball(d)) * r**d
+    return (exp(_log_unit_ball(d) / d) * r) ** d  # V_d and r^d alone would leave the range
 
 
 def _log_unit_ball(d):
@@ -218,12 +240,12 @@ def squared_distances(X, Y=None):
     array([[ 0.],
            [25.]])
     """
-    Y = X if Y is None else Y
-    _check_columns(X, Y)
-    origin = Y.mean(axis=0)
-    A = X - origin
-    B = A if Y is X else Y - origin
+    one = Y is None or Y is X
+    X, Y = _same_columns(X, X if one else Y)
     with np.errstate(over="ignore", invalid="ignore"):  # beyond the range of floating point
+        origin = Y.mean(axis=0)
+        A = X - origin
+        B = A if one else Y - origin
         D, aa, bb = A @ B.T, squared_norms(A), squared_norms(B)
         for rows in _blocks(X, Y):
             block, terms = D[rows], aa[rows, None] + bb
@@ -248,6 +270,7 @@ def squared_norms(X):
     >>> squared_norms(np.array([[3.0, 4.0]]))
     array([25.])
     """
+    X = np.asarray(X, dtype=np.float64)  # squares of small integers would wrap
     return np.einsum("ij,ij->i", X, X)
 
 
@@ -260,7 +283,7 @@ def exact_squared_distances(X, Y):
     >>> exact_squared_distances(np.array([[1e9, 3.0]]), np.array([[1e9, 3.0], [1e9, 5.0]]))
     array([[0., 4.]])
     """
-    _check_columns(X, Y)
+    X, Y = _same_columns(X, Y)
     D, difference = np.zeros((len(X), len(Y))), np.empty((len(X), len(Y)))
     with np.errstate(over="ignore"):  # infinitely far, in floating point
         for x, y in zip(X.T, np.ascontiguousarray(Y.T), strict=True):
@@ -400,6 +423,7 @@ def kernel_log_density(x, X, h, kernel="gaussian", sample_weight=None):
 
     Claims: density-05
     """
+    x, X = _points_and_samples(x, X)
     w, d = check_weights(sample_weight, len(X)), X.shape[1]
     with np.errstate(divide="ignore"):
         log_w = np.log(w / w.sum())
@@ -414,12 +438,14 @@ def _log_kernels(x, X, h, kernel):
     """The rows of a block of x and ln K((x - x_i) / h) of them, an array to write into.
 
     A window has a rim, where distances must not be rounded: what is at h from a sample is out.
+    So of h = c 2^e, points are divided by 2^e, which is exact, and c waits for the distances.
     """
     _check_bandwidth("h", h)
     distances = squared_distances if _kernel(kernel).reach == inf else exact_squared_distances
-    x, X = x / h, X / h
+    c, e = frexp(h)
+    x, X = np.ldexp(x, -e), np.ldexp(X, -e)
     for rows in _blocks(x, X):
-        yield rows, log_kernel(distances(x[rows], X), kernel)
+        yield rows, log_kernel(distances(x[rows], X) / c**2, kernel)
 
 
 # ---------------------------------------------------------------------------------------
@@ -438,9 +464,12 @@ class NormalMixture(NamedTuple):
 def kernel_mixture(X, h):
     """The Gaussian kernel estimate from samples X (n, 1) as the mixture of n normals that it is.
 
+    Raises: ValueError if X has not one column, or h is no width.
+
     >>> kernel_mixture(np.array([[0.0], [4.0]]), h=0.5)
     NormalMixture(weights=array([0.5, 0.5]), means=array([0., 4.]), variances=array([0.25, 0.25]))
     """
+    _check_bandwidth("h", h)
     n, d = X.shape
     if d != 1:
         raise ValueError(f"X must have one column; got shape {X.shape}")
@@ -468,7 +497,8 @@ def integrated_squared_error(p, q):
     >>> round(float(integrated_squared_error(left, right) * np.sqrt(np.pi)), 12)
     1.0
     """
-    return inner_product(p, p) - 2 * inner_product(p, q) + inner_product(q, q)
+    error = inner_product(p, p) - 2 * inner_product(p, q) + inner_product(q, q)
+    return np.maximum(0.0, error)  # rounding may leave less than 0 of nothing
 
 
 def normal_mise(h, n):
@@ -520,6 +550,7 @@ def leave_one_out(X, h, kernel="gaussian"):
     >>> leave_one_out(np.array([[0.0], [1.0]]), h=0.5) + np.log(0.5 * np.sqrt(2 * np.pi))
     array([-2., -2.])
     """
+    X = check_samples(X)
     n, d = X.shape
     if n < 2:
         raise ValueError(f"to leave one out takes at least 2 samples; got {n}")
@@ -533,13 +564,14 @@ def leave_one_out(X, h, kernel="gaussian"):
 def best_bandwidth(X, bandwidths, kernel="gaussian"):
     """argmax_h sum_i ln p_{-i}(x_i) over the `bandwidths`, the first of several.
 
-    Raises: ValueError if each of them leaves some sample without a neighbour in its window.
+    Raises: ValueError if each of them leaves some sample without a neighbour in its window, or
+    there is none.
 
     >>> best_bandwidth(np.array([[0.0], [1.0], [2.0]]), [0.01, 1.0, 100.0])
     1.0
     """
     totals = [leave_one_out(X, h, kernel).sum() for h in bandwidths]
-    if max(totals) == -inf:
+    if max(totals, default=-inf) == -inf:
         raise ValueError(f"a bandwidth must reach every sample from another; got {bandwidths}")
     return bandwidths[int(np.argmax(totals))]
 
@@ -554,15 +586,16 @@ def nearest_samples(x, X, k):
 
     Of samples equally far, at the rim, the first in X are taken.
 
-    Returns: their numbers (m, k), in rising order, and r (m,). Raises: ValueError unless
-    1 <= k <= n.
+    Returns: their numbers (m, k), in rising order, and r (m,). Raises: ValueError unless k is
+    an integer with 1 <= k <= n, and x and X fit each other.
 
     >>> index, r = nearest_samples(np.array([[1.0]]), np.array([[9.0], [3.0], [0.0]]), k=2)
     >>> index, r
     (array([[1, 2]]), array([2.]))
     """
-    if not 1 <= k <= len(X):
-        raise ValueError(f"k must be between 1 and the {len(X)} samples; got {k}")
+    x, X = _points_and_samples(x, X)
+    if not (isinstance(k, Integral) and 1 <= k <= len(X)):
+        raise ValueError(f"k must be an integer between 1 and the {len(X)} samples; got {k}")
     index, r = np.empty((len(x), k), dtype=np.intp), np.empty(len(x))
     for rows in _blocks(x, X):
         D = exact_squared_distances(x[rows], X)
@@ -588,20 +621,22 @@ def knn_density(x, X, k):
     """
     n, d = X.shape
     _, r = nearest_samples(x, X, k)
-    with np.errstate(divide="ignore"):
+    with np.errstate(over="ignore", divide="ignore"):
         return np.divide(k, n * ball_volume(r, d))
 
 
 def class_counts(x, X, y, k):
     """k_i, how many of the k samples in the ball about x are of class i: (m, K).
 
+    Raises: ValueError unless y is (n,), or as `nearest_samples` does.
+
     >>> X, y = np.array([[0.0], [1.0], [5.0]]), np.array(["a", "b", "b"])
     >>> class_counts(np.array([[0.4], [4.0]]), X, y, k=2)
     array([[1, 1],
            [0, 2]])
     """
-    if len(y) != len(X):
-        raise ValueError(f"X and y must have the same length; got {len(X)} and {len(y)}")
+    if np.shape(y) != (len(X),):
+        raise ValueError(f"y must have shape ({len(X)},), a label a sample; got {np.shape(y)}")
     classes, number = np.unique(y, return_inverse=True)
     index, _ = nearest_samples(x, X, k)
     K = len(classes)
@@ -617,8 +652,8 @@ def knn_joint_density(x, X, y, k):
     array([[1., 1.]])
     """
     counts, (_, r) = class_counts(x, X, y, k), nearest_samples(x, X, k)
-    V = ball_volume(r, X.shape[1])[:, None]
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        V = ball_volume(r, X.shape[1])[:, None]
         return np.where(counts > 0, count_density(counts, len(X), V), 0.0)
 
 

@@ -72,7 +72,8 @@ __all__ = [
     "sequential",
 ]  # fmt: skip
 
-ROUND_OFF = 1e-9  # by this the weights of a law may miss the sum 1
+ROUND_OFF = 1e-6  # by this the weights of a law may miss the sum 1, as in single precision they do
+SERIES = 1e3  # from here on a series gives ln Gamma(h + 1/2) - ln Gamma(h) to all digits
 
 
 # ---------------------------------------------------------------------------------------
@@ -121,7 +122,7 @@ def empirical_covariance(X, ddof=1):
     """
     if len(X) <= ddof:
         raise ValueError(f"a covariance wants n > {ddof} samples; got n = {len(X)}")
-    X_c = centre(X)
+    X_c = centre(centre(X))  # of a mean far from 0 the first leaves what rounding took from it
     return X_c.T @ X_c / (len(X) - ddof)
 
 
@@ -190,8 +191,15 @@ def student_log_density(x, nu, mu, sigma2):
     array([1. , 0.5, 0.1])
     """
     z2 = (x - mu) ** 2 / sigma2
-    constant = lgamma((nu + 1) / 2) - lgamma(nu / 2) - log(nu * pi * sigma2) / 2
+    constant = _log_gamma_ratio(nu / 2) - log(nu * pi * sigma2) / 2
     return constant - (nu + 1) / 2 * np.log1p(z2 / nu)
+
+
+def _log_gamma_ratio(h):
+    """ln Gamma(h + 1/2) - ln Gamma(h); the series where the difference of the two would cancel."""
+    if h < SERIES:
+        return lgamma(h + 1 / 2) - lgamma(h)
+    return log(h) / 2 - 1 / (8 * h) + 1 / (192 * h**3)
 
 
 def _is_category(x, K):
@@ -233,13 +241,19 @@ def maximum_likelihood(log_f, x, theta):
     """argmax_theta sum_i ln f(x_i | theta), over m candidates theta (m,); the first, if several.
 
     The definition, for any family of one parameter; the closed forms below need no candidates.
+    Raises: ValueError if none of them can have given the samples, or l is nan at one.
 
     >>> maximum_likelihood(bernoulli_log_pmf, np.array([1, 0, 0]), np.array([0.2, 0.3, 0.4]))
     0.3
 
     Claims: estimation-05
     """
-    return float(theta[np.argmax(log_likelihood(log_f, x[:, None], theta))])
+    log_L = log_likelihood(log_f, x[:, None], theta)
+    best = np.argmax(log_L)  # of a nan, if there is one
+    if not log_L[best] > -np.inf:
+        got = f"l = {log_L[best]} at theta = {theta[best]}"
+        raise ValueError(f"no candidate can have given these samples; got {got}")
+    return float(theta[best])
 
 
 # ---------------------------------------------------------------------------------------
@@ -313,7 +327,8 @@ def uniform_mle(x):
 def normal_mle(x, mu=None):
     """mu = 1/n sum_i x_i and sigma^2 = 1/n sum_i (x_i - mu)^2, about the given mean if mu is known.
 
-    Returns: mu and sigma^2. Raises: ValueError if sigma^2 were 0, where l has no maximum.
+    Returns: mu and sigma^2. Raises: ValueError if sigma^2 were 0, where l has no maximum, or is
+    too small or large for a number.
 
     >>> normal_mle(np.array([1.0, 3.0]))
     (2.0, 1.0)
@@ -324,8 +339,14 @@ def normal_mle(x, mu=None):
     point = x[0] if mu is None else mu
     if (x == point).all():
         raise ValueError(f"the normal likelihood has no maximum: all samples are {point}")
-    mu = float(x.mean()) if mu is None else mu
-    return mu, float(np.mean((x - mu) ** 2))
+    if mu is None:
+        mu = float(x.mean())
+        sigma2 = float(np.var(x - mu))  # centred again, as in `empirical_covariance`
+    else:
+        sigma2 = float(np.mean((x - mu) ** 2))
+    if not 0 < sigma2 < np.inf:
+        raise ValueError(f"the variance of the samples must be a number > 0; got {sigma2}")
+    return mu, sigma2
 
 
 def multivariate_normal_mle(X):
@@ -341,10 +362,9 @@ def multivariate_normal_mle(X):
     Normal(mean=array([2., 1.]), covariance=array([[2.66666667, 0.        ],
            [0.        , 2.        ]]))
     """
-    X = _numbers(X)
-    Sigma = empirical_covariance(X, ddof=0)
+    X = _numbers(X, ndim=2)
+    Sigma, (n, d) = empirical_covariance(X, ddof=0), X.shape
     if (X == X[0]).all(axis=0).any() or not _has_full_rank(Sigma):
-        n, d = X.shape
         raise ValueError(
             f"the normal likelihood has no maximum: the {n} samples lie in a hyperplane of R^{d}"
         )
@@ -357,17 +377,20 @@ def _has_full_rank(Sigma):
     return np.linalg.matrix_rank(Sigma / scale / scale[:, None], hermitian=True) == len(Sigma)
 
 
-def _checked(x, valid, rule):
-    """x as an array, if `valid` holds for all of its entries."""
+def _checked(x, valid, rule, ndim=1):
+    """x in double precision, if it has `ndim` axes and `valid` holds for all of its entries."""
     x = np.asarray(x)
+    if x.ndim != ndim:
+        shape = "(n,)" if ndim == 1 else "(n, d)"
+        raise ValueError(f"samples must be an array {shape}; got shape {x.shape}")
     bad = ~valid(x)
     if bad.any():
         raise ValueError(f"x must hold {rule}; got {x[bad][0]}")
-    return x
+    return x.astype(float, casting="same_kind", copy=False)
 
 
-def _numbers(x):
-    return _checked(x, np.isfinite, "finite numbers")
+def _numbers(x, ndim=1):
+    return _checked(x, np.isfinite, "finite numbers", ndim)
 
 
 def _bits(x):
@@ -375,7 +398,7 @@ def _bits(x):
 
 
 def _counts(x):
-    return _checked(x, lambda x: is_count(x) & np.isfinite(x), "counts 0, 1, 2, ...")
+    return _checked(x, is_count, "counts 0, 1, 2, ...")
 
 
 def _categories(x, K):
@@ -388,6 +411,14 @@ def _some(x):
     return x
 
 
+def _check_alike(**rows):
+    """Of a row and a column numpy would make a table, and of it a sum that means nothing."""
+    shapes = {name: np.shape(row) for name, row in rows.items()}
+    if len(set(shapes.values())) > 1:
+        got = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise ValueError(f"shapes must be the same; got {got}")
+
+
 # ---------------------------------------------------------------------------------------
 # The nearest law
 # ---------------------------------------------------------------------------------------
@@ -396,13 +427,14 @@ def _some(x):
 def empirical_law(x):
     """f_data: the values that occur, in rising order, and the share of the samples that each has.
 
-    Returns: the values (k,) and their weights (k,), 1/n each where all samples differ.
+    Returns: the values (k,) and their weights (k,), 1/n each where all samples differ. Raises:
+    ValueError if x is empty.
 
     >>> empirical_law(np.array([3, 0, 3, 1]))
     (array([0, 1, 3]), array([0.25, 0.25, 0.5 ]))
     """
-    values, counts = np.unique(x, return_counts=True)
-    return values, counts / len(x)
+    values, counts = np.unique(_some(x), return_counts=True)
+    return values, counts / counts.sum()
 
 
 def kl_divergence(f, g):
@@ -411,11 +443,13 @@ def kl_divergence(f, g):
     It is >= 0 and 0 only for f = g, and not symmetric; infinite where g rules out what f does
     not. From the empirical law to a family it is sum f_data ln f_data - 1/n l(theta | x), and
     the first term does not depend on theta: the nearest law has the largest likelihood
-    (estimation-06).
+    (estimation-06). Raises: ValueError if f and g are not of as many weights.
 
     >>> kl_divergence(np.array([0.5, 0.5]), np.array([[0.5, 0.5], [1.0, 0.0]]))
     array([ 0., inf])
     """
+    if np.shape(f)[-1:] != np.shape(g)[-1:]:
+        raise ValueError(f"f and g must have k weights each; got {np.shape(f)} and {np.shape(g)}")
     return np.sum(x_log_y(f, f) - x_log_y(f, g), axis=-1)
 
 
@@ -454,12 +488,13 @@ def mean_squared_error(log_p, estimates, truth):
     (k,) what is then estimated. That it tends to 0 as n grows is more than consistency, which
     MLN takes it for: an estimate is consistent if Pr(|estimate - truth| > eps) tends to 0, and
     k/(n - k), the estimated odds of a coin, does so though k = n, possible for every n, makes
-    the MSE infinite (estimation-09).
+    the MSE infinite (estimation-09). Raises: ValueError if there is not an estimate per log_p_k.
 
     >>> round(mean_squared_error(np.log([0.5, 0.5]), np.array([0.0, 1.0]), truth=0.5), 12)
     0.25
     """
-    possible = log_p > -np.inf
+    _check_alike(log_p=log_p, estimates=estimates)
+    possible = log_p != -np.inf  # what is nan is not left out
     with np.errstate(divide="ignore"):
         log_error = np.log(np.abs(estimates[possible] - truth))
     return float(np.exp(log_p[possible] + 2 * log_error).sum())
@@ -513,12 +548,14 @@ def fisher_information(w, score):
     n samples has a variance below 1/(n I), and n MSE of maximum likelihood tends to 1/I
     (estimation-08).
 
-    Returns: a number, or (q, q).
+    Returns: a number, or (q, q). Raises: ValueError if there is not a weight per point.
 
     >>> p = 0.5
     >>> float(fisher_information(np.array([1 - p, p]), bernoulli_score(np.array([0, 1]), p)))
     4.0
     """
+    if w.shape != score.shape[:1]:
+        raise ValueError(f"w must be (m,) and score (m, ...); got {w.shape} and {score.shape}")
     return (w * score.T) @ score
 
 
@@ -548,7 +585,7 @@ def t_statistic(x, mu0=0.0):
     Lambda = (1 + t^2/(n - 1))^{-n/2}: to reject where Lambda is small is to reject where |t| is
     large (estimation-10).
 
-    Raises: ValueError if all samples are equal.
+    Raises: ValueError if all samples are equal, as `normal_mle`.
 
     >>> t_statistic(np.array([1.0, 3.0]), mu0=4.0)
     -2.0
@@ -569,7 +606,8 @@ def posterior(log_L, log_prior, w):
     At m values of theta, `log_prior` (m,) being the logarithm of the prior density there, and w
     the weights of the integral.
 
-    Returns: the density (m,). Raises: ValueError if the data are impossible at all of them.
+    Returns: the density (m,). Raises: ValueError if the data are impossible at all of them, or the
+    density is infinite or nan at one.
 
     >>> theta, w = np.array([0.25, 0.5, 0.75]), np.array([0.25, 0.5, 0.25])
     >>> posterior(np.log(theta), log_prior=np.zeros(3), w=w)
@@ -578,9 +616,12 @@ def posterior(log_L, log_prior, w):
     Claims: estimation-11
     """
     log_joint = log_L + log_prior
-    top = log_joint.max()
+    _check_alike(log_joint=log_joint, w=w)
+    top = log_joint.max()  # nan, if there is one
     if top == -np.inf:
         raise ValueError("no theta that the prior allows can have given these data")
+    if not top < np.inf:
+        raise ValueError(f"log_L + log_prior must be finite or -inf at every theta; got {top}")
     joint = np.exp(log_joint - top)
     return joint / (w @ joint)
 
@@ -598,12 +639,17 @@ def point_estimates(theta, density, w):
     Of all numbers the mean has the least expected squared error under the posterior. The mode is
     no function of the posterior law alone: in another parameter the density peaks elsewhere.
     `density` (m,) is the posterior at the values theta (m,), with the weights w (m,).
+    Raises: ValueError if the shapes differ or the density is infinite or nan at one of them.
 
     >>> theta, w = np.array([0.25, 0.5, 0.75]), np.array([0.25, 0.5, 0.25])
     >>> point_estimates(theta, np.array([0.5, 1.0, 1.5]), w)
     PointEstimates(mode=0.75, mean=0.5625)
     """
-    return PointEstimates(float(theta[np.argmax(density)]), float(expectation(w * density, theta)))
+    _check_alike(theta=theta, density=density, w=w)
+    peak = np.argmax(density)  # a nan, if there is one
+    if not density[peak] < np.inf:
+        raise ValueError(f"the density must be finite at every theta; got {density[peak]}")
+    return PointEstimates(float(theta[peak]), float(expectation(w * density, theta)))
 
 
 # ---------------------------------------------------------------------------------------
@@ -625,7 +671,7 @@ class Beta:
     b: float
 
     def __post_init__(self):
-        _check_positive(a=self.a, b=self.b)
+        _check_parameters(a=self.a, b=self.b)
 
     def log_density(self, p):
         """(a - 1) ln p + (b - 1) ln(1 - p) - ln B(a, b); -inf outside [0, 1]."""
@@ -669,8 +715,9 @@ class Dirichlet:
 
     def __post_init__(self):
         alpha = np.array(self.alpha, dtype=float)
-        if alpha.ndim != 1 or len(alpha) < 2 or not (alpha > 0).all():
-            raise ValueError(f"alpha must be two numbers or more, all > 0; got {self.alpha}")
+        if alpha.ndim != 1 or len(alpha) < 2 or not ((alpha > 0) & (alpha < np.inf)).all():
+            rule = "alpha must be two numbers or more, all > 0 and finite"
+            raise ValueError(f"{rule}; got {self.alpha}")
         object.__setattr__(self, "alpha", alpha)
 
     def log_density(self, p):
@@ -713,7 +760,7 @@ class Gamma:
     b: float
 
     def __post_init__(self):
-        _check_positive(a=self.a, b=self.b)
+        _check_parameters(a=self.a, b=self.b)
 
     def log_density(self, rate):
         """a ln b - ln Gamma(a) + (a - 1) ln(rate) - b rate; -inf below 0."""
@@ -740,7 +787,7 @@ class Gamma:
         Pr(x) = Gamma(a + x) / (Gamma(a) x!) (b / (b + 1))^a (1 / (b + 1))^x.
         """
         possible = is_count(x)
-        k = np.where(possible, x, 0)
+        k = np.where(possible, x, 0.0)  # a float: small integers would wrap in k + 1
         ways = log_gamma(self.a + k) - lgamma(self.a) - log_gamma(k + 1)
         log_p = ways - self.a * np.log1p(1 / self.b) - k * np.log1p(self.b)
         return np.where(possible, log_p, -np.inf)
@@ -759,8 +806,7 @@ class NormalMean:
     sigma2: float
 
     def __post_init__(self):
-        check_number("m", self.m)
-        _check_positive(s2=self.s2, sigma2=self.sigma2)
+        _check_parameters(self.m, s2=self.s2, sigma2=self.sigma2)
 
     def log_density(self, mu):
         """ln N(mu; m, s^2)."""
@@ -807,8 +853,7 @@ class NormalInverseGamma:
     beta: float
 
     def __post_init__(self):
-        check_number("m", self.m)
-        _check_positive(kappa=self.kappa, alpha=self.alpha, beta=self.beta)
+        _check_parameters(self.m, kappa=self.kappa, alpha=self.alpha, beta=self.beta)
 
     def log_density(self, mu, sigma2):
         """ln f(mu, sigma^2); -inf for sigma^2 <= 0."""
@@ -887,9 +932,14 @@ def sequential(prior, x):
         yield prior
 
 
-def _check_positive(**parameters):
-    for name, value in parameters.items():
+def _check_parameters(m=0.0, **positive):
+    """Whether the mean m is a finite number and every other parameter one > 0."""
+    check_number("m", m)
+    for name, value in positive.items():
         check_number(name, value, above=0)
+    for name, value in {"m": m, **positive}.items():
+        if value == np.inf:
+            raise ValueError(f"{name} must be finite; got {value}")
 
 
 def _check_mode(counts, names):

@@ -30,7 +30,7 @@ Contents
 Symbols
     P       (k_y, k)          law of a pair on a finite domain: P_ij = Pr(Y = y_i, X = x_j)
     H       (m, k)            a class of m functions h: the predictions of each at the k points
-    loss    function          loss(prediction, target) >= 0, in this order
+    loss    function          loss(prediction, target), in this order, finite and >= 0
     setting Setting           P, the k_y values of Y, H and the loss
     counts  (..., k_y, k)     samples of n pairs: how often each of the k_y k pairs occurs
     R       (m,)              risks R(h); R_n (..., m): empirical risks; h*, h_hat: where they are
@@ -55,7 +55,7 @@ loss; IRHD writes f and N for h and n.
 from bisect import bisect_left
 from collections.abc import Callable
 from itertools import combinations
-from math import ceil, comb, exp, log, sqrt
+from math import ceil, comb, exp, inf, log, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -104,29 +104,35 @@ class Setting(NamedTuple):
     loss: Callable  # (prediction, target) -> loss >= 0
 
 
+def _check_law(setting):
+    P, values, H, _ = setting
+    if P.shape != (len(values), H.shape[1]):
+        raise ValueError(
+            f"P must be ({len(values)}, {H.shape[1]}), a row for each value of Y and a column "
+            f"for each point of H; got {P.shape}"
+        )
+    if not (np.min(P) >= 0 and abs(np.sum(P) - 1) <= QUADRATURE):
+        raise ValueError(
+            f"P must be >= 0 and sum to 1; got the sum {np.sum(P):g}, the least {np.min(P):g}"
+        )
+
+
 def losses(setting):
     """L(h(x_j), y_i) of every function and pair, (m, k_y, k).
 
     The prediction comes first. MLN and IRHD write both L(y, h(x)) and l(f(x), y); where the two
     mistakes cost differently it is not the same (learning_theory-03).
 
-    Raises: ValueError if the tables do not fit, P is no law or a loss is negative.
+    Raises: ValueError if the tables do not fit, P is no law or a loss is not finite and >= 0.
 
     >>> P, H = np.array([[0.5, 0.0], [0.25, 0.25]]), np.array([[0, 0], [0, 1]])
     >>> losses(Setting(P, np.array([0, 1]), H, np.not_equal)).astype(int).tolist()
     [[[0, 0], [1, 1]], [[0, 1], [1, 0]]]
     """
-    P, values, H, loss = setting
-    if P.shape != (len(values), H.shape[1]):
-        raise ValueError(
-            f"P must be ({len(values)}, {H.shape[1]}), a row for each value of Y and a column "
-            f"for each point of H; got {P.shape}"
-        )
-    if np.min(P) < 0 or abs(np.sum(P) - 1) > QUADRATURE:
-        raise ValueError(f"P must be >= 0 and sum to 1; got the sum {np.sum(P):g}")
-    L = loss(H[:, None, :], values[:, None])
-    if np.min(L) < 0:
-        raise ValueError(f"a loss must be >= 0; got {np.min(L)}")
+    _check_law(setting)
+    L = setting.loss(setting.H[:, None, :], setting.values[:, None])
+    if not (np.min(L) >= 0 and np.max(L) < inf):
+        raise ValueError(f"a loss must be finite and >= 0; got {np.min(L)} to {np.max(L)}")
     return L
 
 
@@ -135,22 +141,31 @@ def matrix_loss(f, y, L):
 
     With ``functools.partial(matrix_loss, L=L)`` a `Setting` has the loss that it asks for.
 
+    Raises: ValueError for a negative class, which would count from the end of the table.
+
     >>> L = np.array([[0, 8], [1, 0]])  # a miss costs eight times a false alarm
     >>> matrix_loss(np.array([0, 1]), np.array([1, 0]), L)
     array([8, 1])
     """
+    least = min(np.min(f), np.min(y))
+    if least < 0:
+        raise ValueError(f"classes must be numbered 0, 1, ...; got {least}")
     return L[f, y]
 
 
 def draw(setting, n, size=1, *, rng):
     """`size` samples of n pairs from P, as counts (size, k_y, k): their order tells nothing.
 
+    Raises: ValueError as `losses` does, if P is no law.
+
     >>> P, H = np.array([[1.0, 0.0], [0.0, 0.0]]), np.array([[0, 0]])
     >>> draw(Setting(P, np.array([0, 1]), H, np.not_equal), n=3, rng=np.random.default_rng(0))
     array([[[3, 0],
             [0, 0]]])
     """
-    return rng.multinomial(n, setting.P.ravel(), size=size).reshape(size, *setting.P.shape)
+    _check_law(setting)
+    P = setting.P
+    return rng.multinomial(n, P.ravel() / P.sum(), size=size).reshape(size, *P.shape)
 
 
 def every_sample(setting, n):
@@ -158,13 +173,14 @@ def every_sample(setting, n):
 
     With c = k_y k pairs there are C(n + c - 1, c - 1) of them: keep n and c small.
 
-    Returns: counts (S, k_y, k) and probabilities (S,).
+    Returns: counts (S, k_y, k) and probabilities (S,). Raises: ValueError if P is no law.
 
     >>> P, H = np.array([[0.5], [0.5]]), np.array([[0]])
     >>> counts, probability = every_sample(Setting(P, np.array([0, 1]), H, np.not_equal), n=2)
     >>> counts[:, :, 0].tolist(), probability.round(12).tolist()
     ([[0, 2], [1, 1], [2, 0]], [0.25, 0.5, 0.25])
     """
+    _check_law(setting)
     c = setting.P.size
     bars = np.array(list(combinations(range(n + c - 1), c - 1)), dtype=int).reshape(-1, c - 1)
     bars = np.pad(bars, ((0, 0), (1, 1)), constant_values=((0, 0), (-1, n + c - 1)))
@@ -186,7 +202,8 @@ def risk(setting, counts=None):
 
     R_n is unbiased for every h, with variance Var(L) / n.
 
-    Returns: R (m,), or R_n (..., m) of counts.
+    Returns: R (m,), or R_n (..., m) of counts. Raises: ValueError if the counts are not of the
+    pairs of P, or of none; or as `losses` does.
 
     >>> P, H = np.array([[0.5, 0.0], [0.25, 0.25]]), np.array([[0, 0], [0, 1]])
     >>> setting = Setting(P, np.array([0, 1]), H, np.not_equal)
@@ -195,9 +212,17 @@ def risk(setting, counts=None):
 
     Claims: learning_theory-02
     """
-    law = setting.P if counts is None else counts / counts.sum(axis=(-2, -1), keepdims=True)
     L = losses(setting)
-    return law.reshape(*law.shape[:-2], -1) @ L.reshape(len(L), -1).T
+    L = L.reshape(len(L), -1).T
+    if counts is None:
+        return setting.P.ravel() @ L
+    counts = np.asarray(counts, dtype=float)
+    if counts.shape[-2:] != setting.P.shape:
+        raise ValueError(f"counts must be (..., k_y, k) as P {setting.P.shape}; got {counts.shape}")
+    n = counts.sum(axis=(-2, -1))[..., None]
+    if not (n > 0).all():
+        raise ValueError(f"a sample must hold a pair at least; got the counts of {np.min(n):g}")
+    return counts.reshape(*counts.shape[:-2], -1) @ L / n  # whole losses: equal ones stay equal
 
 
 def loss_variance(setting):
@@ -279,9 +304,13 @@ def excess_risk(setting, counts):
 def deviation_probability(n, p, t):
     """Pr(|K/n - p| > t), K binomial(n, p): exactly, for one fixed h of risk p under 0-1 loss.
 
+    Raises: ValueError unless p is in [0, 1].
+
     >>> round(deviation_probability(n=4, p=0.5, t=0.25), 12)  # K = 0 or 4
     0.125
     """
+    if not 0 <= p <= 1:
+        raise ValueError(f"p must be between 0 and 1; got {p}")
     k = np.arange(n + 1)
     beyond = np.abs(k - n * p) > n * t + ROUND_OFF
     return float(np.exp(binomial_log_pmf(k, n, p))[beyond].sum())
@@ -296,7 +325,7 @@ def hoeffding(n, t, m=1):
     >>> round(hoeffding(n=200, t=0.1), 4), round(hoeffding(n=200, t=0.1, m=3), 4)
     (0.0366, 0.1099)
     """
-    return 2 * m * exp(-2 * n * t**2)
+    return exp(log(2 * m) - 2 * n * t**2)  # m may be beyond what a float can hold
 
 
 def hoeffding_sample_size(t, delta, m=1):
@@ -310,7 +339,7 @@ def hoeffding_sample_size(t, delta, m=1):
     (185, 530)
     """
     _check_open(t=t, delta=delta)
-    return ceil(log(2 * m / delta) / (2 * t**2))
+    return ceil((log(2 * m) - log(delta)) / (2 * t**2))
 
 
 def uniform_radius(n, delta, m=1):
@@ -322,7 +351,7 @@ def uniform_radius(n, delta, m=1):
     0.1
     """
     _check_open(delta=delta)
-    return sqrt(log(2 * m / delta) / (2 * n))
+    return sqrt((log(2 * m) - log(delta)) / (2 * n))
 
 
 def _check_open(**numbers):
@@ -336,10 +365,29 @@ def _check_open(**numbers):
 # ---------------------------------------------------------------------------------------
 
 
+def _flags(name, values):
+    """The values as True and False, if they are 1 and 0: of -1 and 1 both would be True."""
+    values = np.asarray(values)
+    wrong = (values != 0) & (values != 1)
+    if wrong.any():
+        raise ValueError(f"{name} must hold 0 and 1 alone; got {values[wrong][0]}")
+    return values.astype(bool)
+
+
+def _positives(y, shape):
+    """Which samples are in the concept, by their labels y of the shape of the samples."""
+    y = _flags("y", y)
+    if y.shape != shape:
+        raise ValueError(f"y must have shape {shape}, a label a sample; got {y.shape}")
+    return y
+
+
 def concept_error(C, C_star, p=None):
     """err(C) = P(C symmetric-difference C*) = Pr(C(X) != C*(X)), the points of either alone.
 
     `p` are the probabilities of the points; without it they are equal, as for drawn ones.
+
+    Raises: ValueError if C (..., k) and C_star (k,) differ in k or hold anything but 0 and 1.
 
     >>> C, C_star = np.array([True, True, False]), np.array([False, True, True])
     >>> round(float(concept_error(C, C_star, p=np.array([0.5, 0.3, 0.2]))), 12)
@@ -347,7 +395,10 @@ def concept_error(C, C_star, p=None):
 
     Claims: learning_theory-12
     """
-    return np.average(np.logical_xor(C, C_star), axis=-1, weights=p)
+    C, C_star = _flags("C", C), _flags("C_star", C_star)
+    if C.shape[-1] != C_star.shape[-1]:
+        raise ValueError(f"concepts must be of the same k points; got {C.shape} and {C_star.shape}")
+    return np.average(C ^ C_star, axis=-1, weights=p)
 
 
 class Box(NamedTuple):
@@ -360,10 +411,18 @@ class Box(NamedTuple):
 def inside(box, X):
     """C(x), whether each sample is in the `Box`.
 
+    Raises: ValueError if it is not of the features of X.
+
     >>> inside(Box(np.array([0.0, 0.0]), np.array([2.0, 1.0])), np.array([[1.0, 1.0], [1.0, 3.0]]))
     array([ True, False])
     """
+    _check_features(np.shape(box.low), X.shape[1:])
     return np.all((box.low <= X) & (box.high >= X), axis=1)
+
+
+def _check_features(of_box, others):
+    if of_box != others:
+        raise ValueError(f"a box must have a side for each feature; got {of_box} for {others}")
 
 
 def box_volume(box):
@@ -381,10 +440,13 @@ def box_error(box, target):
 
     For independent features of other laws, pass the boxes through their distribution functions.
 
+    Raises: ValueError for boxes of different numbers of features.
+
     >>> A, B = Box(np.zeros(2), np.array([0.5, 1.0])), Box(np.zeros(2), np.array([1.0, 0.5]))
     >>> box_error(A, B)
     0.5
     """
+    _check_features(np.shape(box.low), np.shape(target.low))
     common = Box(np.maximum(box.low, target.low), np.minimum(box.high, target.high))
     return box_volume(box) + box_volume(target) - 2 * box_volume(common)
 
@@ -397,10 +459,13 @@ def box_error(box, target):
 def smallest_positive(x, y):
     """The least concept x >= t with all positive samples: t is the smallest; inf without any.
 
+    Raises: ValueError unless y (n,) holds 0 and 1 alone.
+
     >>> float(smallest_positive(np.array([0.9, 0.2, 0.6]), np.array([1, 0, 1])))
     0.6
     """
-    return np.min(np.asarray(x, dtype=float), initial=np.inf, where=np.asarray(y, dtype=bool))
+    x = np.asarray(x, dtype=float)
+    return np.min(x, initial=inf, where=_positives(y, x.shape))
 
 
 def tightest_box(X, y):
@@ -408,14 +473,17 @@ def tightest_box(X, y):
 
     Noise-free examples of a box C* make it a part of C*, so that it errs on no negative sample.
 
+    Raises: ValueError unless y (n,) holds 0 and 1 alone.
+
     >>> X = np.array([[1.0, 5.0], [2.0, 3.0], [9.0, 9.0]])
     >>> tightest_box(X, np.array([1, 1, 0]))
     Box(low=array([1., 3.]), high=array([2., 5.]))
     """
-    X, positive = np.asarray(X, dtype=float), np.asarray(y, dtype=bool)[:, None]
+    X = np.asarray(X, dtype=float)
+    positive = _positives(y, X.shape[:1])[:, None]
     return Box(
-        np.min(X, axis=0, initial=np.inf, where=positive),
-        np.max(X, axis=0, initial=-np.inf, where=positive),
+        np.min(X, axis=0, initial=inf, where=positive),
+        np.max(X, axis=0, initial=-inf, where=positive),
     )
 
 
@@ -425,25 +493,31 @@ def learn_conjunction(X, y):
     It starts with all 2d literals, which nothing satisfies, and every positive sample strikes out
     the d that it contradicts. X holds 0 and 1.
 
-    Returns: (2, d), which x_j and which "not x_j" are in it.
+    Returns: (2, d), which x_j and which "not x_j" are in it. Raises: ValueError unless X (n, d)
+    and y (n,) hold 0 and 1 alone.
 
     >>> X = np.array([[1, 0, 1], [1, 0, 0], [0, 0, 1]])
     >>> learn_conjunction(X, np.array([1, 1, 0]))  # x_1 and not x_2
     array([[ True, False, False],
            [False,  True, False]])
     """
-    positive = np.asarray(X, dtype=bool)[np.asarray(y, dtype=bool)]
+    X = _flags("X", X)
+    positive = X[_positives(y, X.shape[:1])]
     return np.array([positive.all(axis=0), (~positive).all(axis=0)])
 
 
 def satisfies(literals, X):
     """C(x), whether each sample of 0 and 1 satisfies the `literals` (2, d), all of them.
 
+    Raises: ValueError if X (n, d) holds anything else, or is of another d.
+
     >>> literals = np.array([[True, False, False], [False, True, False]])
     >>> satisfies(literals, np.array([[1, 0, 1], [1, 1, 0]]))
     array([ True, False])
     """
-    X = np.asarray(X, dtype=bool)
+    X = _flags("X", X)
+    if np.shape(literals) != (2, X.shape[1]):
+        raise ValueError(f"literals must be (2, {X.shape[1]}); got {np.shape(literals)}")
     return ~np.any((literals[0] & ~X) | (literals[1] & X), axis=1)
 
 
@@ -525,10 +599,12 @@ def best_threshold(x, y):
 
     The first of the best, as `decision_theory.cut_errors` lists them; -inf and inf are among them.
 
+    Raises: ValueError unless y (n,) holds 0 and 1 alone, and x (n,) finite numbers.
+
     >>> best_threshold(np.array([1.0, 2.0, 3.0, 4.0]), np.array([0, 1, 0, 1]))
     1.5
     """
-    cuts, errors = cut_errors(x, y)
+    cuts, errors = cut_errors(x, _positives(y, np.shape(x)))
     return float(cuts[errors.argmin()])
 
 
@@ -560,24 +636,29 @@ def all_labellings(n):
 
 
 def threshold_realises(X, y):
-    """Whether some x >= t has these labels y: no negative at or above a positive one; d = 1.
+    """Whether some x >= t has these labels y: no negative at or above a positive one.
+
+    x is the first feature of X. Raises: ValueError unless y (n,) holds 0 and 1 alone.
 
     >>> X = np.array([[1.0], [2.0]])
     >>> threshold_realises(X, np.array([0, 1])), threshold_realises(X, np.array([1, 0]))
     (True, False)
     """
-    x = X[:, 0]
-    return bool((x[y == 0] < smallest_positive(x, y == 1)).all())
+    x, y = X[:, 0], _positives(y, X.shape[:1])
+    return bool((x[~y] < smallest_positive(x, y)).all())
 
 
 def box_realises(X, y):
     """Whether some `Box` has these labels y: the tightest one has no negative. d = 1: intervals.
 
+    Raises: ValueError unless y (n,) holds 0 and 1 alone.
+
     >>> X = np.array([[1.0], [2.0], [3.0]])
     >>> box_realises(X, np.array([1, 1, 0])), box_realises(X, np.array([1, 0, 1]))
     (True, False)
     """
-    return not inside(tightest_box(X, y == 1), X[y == 0]).any()
+    y = _positives(y, X.shape[:1])
+    return not inside(tightest_box(X, y), X[~y]).any()
 
 
 def half_space_realises(X, y):
@@ -585,13 +666,16 @@ def half_space_realises(X, y):
 
     See `optimization.separating_hyperplane`; one label for all is realised by w = 0.
 
+    Raises: ValueError unless y (n,) holds 0 and 1 alone.
+
     >>> X = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
     >>> [half_space_realises(X, np.array(y)) for y in ([0, 1, 0, 1], [0, 0, 1, 1])]
     [True, False]
     """
-    if np.all(y == y[0]):
+    y = _positives(y, X.shape[:1])
+    if y.all() or not y.any():
         return True
-    return closest_points(X[y == 1], X[y == 0]).distance > 0
+    return closest_points(X[y], X[~y]).distance > 0
 
 
 def sine_frequency(y):
@@ -602,7 +686,7 @@ def sine_frequency(y):
     In w x_i / pi the terms after the i-th are even, and those before, with 10^-i, lie in (0, 1):
     the i-th alone decides. One parameter, and yet no finite VC dimension.
 
-    Raises: ValueError for more labels than the digits of a float can hold.
+    Raises: ValueError for more labels than the digits of a float can hold, or others than 0 and 1.
 
     >>> y = np.array([1, 0, 0, 1])
     >>> (np.sin(sine_frequency(y) * 10.0 ** -np.arange(1, 5)) > 0).astype(int)
@@ -610,7 +694,7 @@ def sine_frequency(y):
     """
     if len(y) > SINE_DIGITS:
         raise ValueError(f"y must have at most {SINE_DIGITS} labels; got {len(y)}")
-    return float(np.pi * (1 + (1 - np.asarray(y)) @ 10.0 ** np.arange(1, len(y) + 1)))
+    return float(np.pi * (1 + ~_flags("y", y) @ 10.0 ** np.arange(1, len(y) + 1)))
 
 
 def radon_labels(X):
@@ -645,7 +729,7 @@ def dichotomies(X, realises):
     [[0, 0], [0, 1], [1, 1]]
     """
     Y = all_labellings(len(X))
-    return Y[[realises(X, y) for y in Y]]
+    return Y[np.array([realises(X, y) for y in Y], dtype=bool)]
 
 
 # ---------------------------------------------------------------------------------------
@@ -656,13 +740,14 @@ def dichotomies(X, realises):
 def shatters(H, sets):
     """Whether the class H, predictions 0 and 1, has all 2^r labellings of each set of r points.
 
-    `sets` (S, r) are the columns of H in each. Returns: (S,).
+    `sets` (S, r) are the columns of H in each. Returns: (S,). Raises: ValueError if H holds
+    anything else.
 
     >>> H = np.array([[0, 0], [0, 1], [1, 1]])
     >>> shatters(H, np.array([[0, 1]])), shatters(H, np.array([[0], [1]]))
     (array([False]), array([ True,  True]))
     """
-    S, r = sets.shape
+    H, (S, r) = _flags("H", H), sets.shape
     seen = np.zeros((S, 2**r), dtype=bool)
     for h in H:
         seen[np.arange(S), h[sets] @ 2 ** np.arange(r)] = True
@@ -705,7 +790,7 @@ def vc_bound(n, t, d):
     >>> vc_bound(n=1000, t=0.1, d=1), round(vc_bound(n=20000, t=0.1, d=1), 6)
     (1.0, 2e-06)
     """
-    return exp(min(0.0, log(4 * sauer_bound(2 * n, d)) - n * t**2 / 8))
+    return exp(min(log(4 * sauer_bound(2 * n, d)) - n * t**2 / 8, 0.0))  # NaN stays NaN
 
 
 def vc_radius(n, delta, d):

@@ -165,6 +165,10 @@ class Logistic(Activation):
     b: float = 1.0
     name = "logistic"
 
+    def __post_init__(self):
+        """Refuse what is no steepness."""
+        check_number("b", self.b, above=0, below=np.inf)
+
     def f(self, a):
         """sigma(b a)."""
         return sigmoid(self.b * a)
@@ -176,7 +180,7 @@ class Logistic(Activation):
 
 @dataclass(frozen=True)
 class Tanh(Activation):
-    """a0 tanh(b a), between -a0 and a0: a logistic, 2 a0 sigma(2 b a) - a0.
+    """a0 tanh(b a), between -a0 and a0 for a0, b > 0: a logistic, 2 a0 sigma(2 b a) - a0.
 
     >>> Tanh(a0=2.0).f(np.array([0.0, 1000.0]))
     array([0., 2.])
@@ -185,6 +189,11 @@ class Tanh(Activation):
     a0: float = 1.0
     b: float = 1.0
     name = "tanh"
+
+    def __post_init__(self):
+        """Refuse what is no amplitude or no steepness."""
+        check_number("a0", self.a0, above=0, below=np.inf)
+        check_number("b", self.b, above=0, below=np.inf)
 
     def f(self, a):
         """a0 tanh(b a)."""
@@ -295,16 +304,17 @@ def scores(X, W, b):
     label cannot change along a ray, f(c x) = c f(x), with ReLUs in between either
     (neural_networks-05).
 
-    Returns: (n, C).
+    Returns: (n, C). Raises: ValueError if b has not a number for every output.
 
     >>> scores(np.array([[1.0, 2.0]]), W=np.array([[3.0, 4.0], [0.0, 1.0]]), b=np.array([0.5, 0.0]))
     array([[11.5,  2. ]])
 
     Claims: neural_networks-04
     """
+    if np.shape(b) != (len(W),):
+        raise ValueError(f"b must have shape ({len(W)},), a number per output; got {np.shape(b)}")
     A = X @ W.T
-    A += b
-    return A
+    return np.add(A, b, out=A if A.dtype == np.float64 else None)
 
 
 def homogeneous(layers):
@@ -380,7 +390,13 @@ def softmax_cross_entropy(A, Y):
 
     Claims: neural_networks-29
     """
-    return log_sum_exp(A) - np.sum(Y * A, axis=1)
+    A = A - A.max(axis=1, keepdims=True)  # as y sums to 1, a shift of all a_k changes nothing
+    return np.log(np.exp(A).sum(axis=1)) - np.sum(Y * A, axis=1)
+
+
+def _ratio(Y, H):
+    """y / h, with 0 / 0 = 0: minus the slope of -y log h."""
+    return np.divide(Y, H, out=np.zeros(np.shape(H)), where=np.asarray(Y) != 0)
 
 
 def _binary_cross_entropy(H, Y):
@@ -396,7 +412,7 @@ SQUARED_ERROR = Loss("squared error", _half_squares, np.subtract, IDENTITY, _hal
 CROSS_ENTROPY = Loss(
     "cross-entropy",
     lambda H, Y: cross_entropy(Y, H),
-    lambda H, Y: -Y / H,
+    lambda H, Y: -_ratio(Y, H),
     SOFTMAX,
     softmax_cross_entropy,
     ("softmax",),
@@ -404,7 +420,7 @@ CROSS_ENTROPY = Loss(
 BINARY_CROSS_ENTROPY = Loss(
     "binary cross-entropy",
     _binary_cross_entropy,
-    lambda H, Y: (H - Y) / (H * (1 - H)),
+    lambda H, Y: _ratio(1 - Y, 1 - H) - _ratio(Y, H),
     LOGISTIC,
     lambda A, Y: np.sum(log_loss((2 * Y - 1) * A), axis=1),
     ("logistic",),
@@ -416,7 +432,7 @@ def one_hot(y, classes):
 
     The mean of the rows holds the class frequencies.
 
-    Returns: (n, C).
+    Returns: (n, C). Raises: ValueError if y is not (n,), or one of it not exactly one of `classes`.
 
     >>> one_hot(np.array(["b", "a", "b"]), ["a", "b"])
     array([[0., 1.],
@@ -425,7 +441,14 @@ def one_hot(y, classes):
 
     Claims: neural_networks-25
     """
-    return (np.asarray(y)[:, None] == np.asarray(classes)).astype(np.float64)
+    y, classes = np.asarray(y), np.asarray(classes)
+    if y.ndim != 1:
+        raise ValueError(f"y must have shape (n,); got {y.shape}")
+    found = y[:, None] == classes
+    strange = y[found.sum(axis=1) != 1].tolist()
+    if strange:
+        raise ValueError(f"y must hold one of the classes {classes}; got {strange[0]!r}")
+    return found.astype(np.float64)
 
 
 # ---------------------------------------------------------------------------------------
@@ -497,10 +520,17 @@ def pack(layers):
 def unpack(theta, sizes):
     """The list of (W_j, b_j) that theta holds: views of it, not copies.
 
+    Raises: ValueError if theta is not as long as `n_parameters` says.
+
     >>> unpack(np.arange(6.0), (2, 2))
     [(array([[0., 1.],
            [2., 3.]]), array([4., 5.]))]
     """
+    if len(theta) != n_parameters(sizes):
+        raise ValueError(
+            f"theta must hold {n_parameters(sizes)} parameters for the widths {sizes}; "
+            f"got {len(theta)}"
+        )
     layers, start = [], 0
     for k, m in zip(sizes[:-1], sizes[1:], strict=True):
         middle, end = start + k * m, start + k * m + m
@@ -536,7 +566,10 @@ def risk(net, theta, X, Y, *, alpha=0.0, weights=None):
     """J(theta) = (1/n) sum_i L(f(x_i), y_i) + alpha / (2 n) sum_j ||W_j||^2.
 
     With `weights` (n,) the mean is a weighted one, and n their sum. The squared loss is
-    1/2 ||h_l - y||^2 as in MLN; IRHD's is twice that. Reconstruction is the same with y = x.
+    1/2 ||h_l - y||^2 as in MLN; IRHD's is twice that. Reconstruction is the same with y = x. A loss
+    without a target takes Y = None.
+
+    Raises: ValueError if Y is not of shape (n, o), or weights not (n,) of a finite sum > 0.
 
     >>> risk(network((1, 1)), np.array([2.0, 0.0]), np.array([[1.0], [3.0]]), np.zeros((2, 1)))
     10.0
@@ -559,13 +592,28 @@ class _Evaluation(NamedTuple):
 def _evaluate(net, theta, X, Y, alpha, weights):
     layers, activations = unpack(theta, net.sizes), net.activations
     H = forward(layers[:-1], activations[:-1], X)
-    losses, delta = _output(net, scores(H[-1], *layers[-1]), Y)
-    n = len(X) if weights is None else weights.sum()
-    share = np.full(len(X), 1 / n) if weights is None else weights / n
+    A = scores(H[-1], *layers[-1])
+    if Y is not None and np.shape(Y) != A.shape:
+        raise ValueError(f"Y must have the shape of the outputs, {A.shape}; got {np.shape(Y)}")
+    losses, delta = _output(net, A, Y)
+    n, share = _shares(len(X), weights)
     delta *= share[:, None]
     decay = alpha / n
     value = losses @ share + decay / 2 * sum(np.vdot(W, W) for W, _ in layers)
     return _Evaluation(float(value), layers, H, delta, decay)
+
+
+def _shares(count, weights):
+    """n, and the share of it that each of so many samples has."""
+    if weights is None:
+        return count, np.full(count, 1 / count)
+    n = weights.sum()
+    if weights.shape != (count,) or not 0 < n < np.inf:
+        raise ValueError(
+            f"weights must have shape ({count},) and a finite sum > 0; got {weights.shape} of "
+            f"sum {n}"
+        )
+    return n, weights / n
 
 
 def _output(net, A, Y):
@@ -620,7 +668,7 @@ def jacobian_rows(net, theta, x, y, j):
     and dF/db_j without the last factor. After J_sigma_{l-1} IRHD prints "J_{l-1}", which is not
     defined: it is W_{l-1}, and no activation's Jacobian (neural_networks-20). `j` is 1, ..., l.
 
-    Returns: the rows of length n_j n_{j-1} and n_j.
+    Returns: the rows of length n_j n_{j-1} and n_j. Raises: ValueError if there is no layer j.
 
     >>> theta, x, y = np.array([1.0, 1.0, 0.0]), np.array([3.0, 4.0]), np.zeros(1)
     >>> jacobian_rows(network((2, 1)), theta, x, y, j=1)
@@ -629,6 +677,8 @@ def jacobian_rows(net, theta, x, y, j):
     Claims: neural_networks-19
     """
     layers = unpack(theta, net.sizes)
+    if not 1 <= j <= len(layers):
+        raise ValueError(f"j must be between 1 and l = {len(layers)}; got {j}")
     h = [H[0] for H in forward(layers, net.activations, x[None])]
     row = net.loss.slope(h[-1], y) @ net.activations[-1].jacobian(h[-1])
     for k in range(len(layers) - 1, j - 1, -1):
@@ -832,10 +882,12 @@ def mini_batches(n, batch_size, rng):
     """One pass over n samples in batches, in an order that `rng` draws (None: as they come).
 
     Yields: the index arrays, of `batch_size` or, the last of them, fewer.
+    Raises: ValueError if `batch_size` is no integer >= 1.
 
     >>> [rows.tolist() for rows in mini_batches(5, 2, None)]
     [[0, 1], [2, 3], [4]]
     """
+    check_number("batch_size", batch_size, at_least=1, integer=True)
     order = np.arange(n) if rng is None else rng.permutation(n)
     for start in range(0, n, batch_size):
         yield order[start : start + batch_size]
@@ -898,6 +950,7 @@ def adam(
     and `rng` as for `sgd`.
 
     Yields: the start, with its exact objective, then a `Pass` per pass over the data.
+    Raises: ValueError if the square of a gradient overflows, after which theta would not move.
 
     >>> def slope(theta, rows):
     ...     return float(theta @ [5.0, -9.0]), np.array([5.0, -9.0])
@@ -924,7 +977,13 @@ def adam(
         np.multiply(work, eta_t, out=work)
         theta -= work
 
-    yield from _passes(loss_and_gradient, theta, n, batch_size, rng, step)
+    for state in _passes(loss_and_gradient, theta, n, batch_size, rng, step):
+        if v.max() == np.inf:
+            raise ValueError(
+                "squares of gradients must be finite; got inf: lower the learning rate, or scale "
+                "the features"
+            )
+        yield state
 
 
 def _passes(loss_and_gradient, theta, n, batch_size, rng, step):
@@ -1025,7 +1084,7 @@ class _Multilayer(Estimator):
         rng = check_random_state(self.random_state)
         net = network((samples.shape[1], *hidden, Y.shape[1]), ACTIVATIONS[self.activation], loss)
         theta = self._start(net, known, rng)
-        train, held_out = self._split(y, known, rng)
+        train, held_out = self._split(y, weights, known, rng)
         f = Objective(net, samples[train], Y[train], self.alpha, _at(weights, train))
         judged, states = [], self._passes(f, theta, len(Y[train]), rng)
         if self.early_stopping:
@@ -1047,15 +1106,17 @@ class _Multilayer(Estimator):
         if not (isinstance(self.batch_size, str) and self.batch_size == "auto"):
             check_number("batch_size", self.batch_size, at_least=1, integer=True)
         for name in ("alpha", "tol"):
-            check_number(name, getattr(self, name), at_least=0)
+            check_number(name, getattr(self, name), at_least=0, below=np.inf)
         for name in ("learning_rate_init", "epsilon"):
-            check_number(name, getattr(self, name), above=0)
+            check_number(name, getattr(self, name), above=0, below=np.inf)
         for name in ("max_iter", "n_iter_no_change"):
             check_number(name, getattr(self, name), at_least=1, integer=True)
         for name in ("shuffle", "warm_start", "nesterovs_momentum", "early_stopping"):
             check_flag(name, getattr(self, name))
         for name in ("momentum", "beta_1", "beta_2", "validation_fraction"):
             check_number(name, getattr(self, name), at_least=0, below=1)
+        if self.early_stopping:
+            check_number("validation_fraction", self.validation_fraction, above=0, below=1)
         check_random_state(self.random_state)
         return hidden_widths(self.hidden_layer_sizes)
 
@@ -1074,16 +1135,22 @@ class _Multilayer(Estimator):
             )
         return pack(layers)
 
-    def _split(self, y, known, rng):
+    def _split(self, y, weights, known, rng):
         """Which samples to train on, and which to hold out for early stopping."""
         if not self.early_stopping:
             return slice(None), None
-        return train_test_split(
-            np.arange(len(y)),
-            test_size=self.validation_fraction,
-            random_state=rng,
-            stratify=y if known else None,
-        )
+        every, share, labels = np.arange(len(y)), self.validation_fraction, y if known else None
+        try:
+            parts = train_test_split(every, test_size=share, random_state=rng, stratify=labels)
+        except ValueError as error:
+            raise ValueError(f"with validation_fraction = {share}, {error}") from None
+        if weights is not None and not all(weights[part].any() for part in parts):
+            heavy = np.count_nonzero(weights)
+            raise ValueError(
+                "with early_stopping, samples to train on and samples held out must have weights "
+                f"> 0; got {heavy} such of {len(y)} samples, all in one part"
+            )
+        return parts
 
     def _passes(self, f, theta, n, rng):
         """The passes of the solver on n samples."""

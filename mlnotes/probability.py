@@ -39,7 +39,7 @@ p for our d, and Dirac deltas for the atoms of a discrete law.
 """
 
 from fractions import Fraction
-from math import erfc, lgamma, log, pi
+from math import erfc, fsum, isfinite, lgamma, log, pi
 from typing import NamedTuple
 
 import numpy as np
@@ -56,6 +56,7 @@ __all__ = [
 
 ROUND_OFF = 1e-12  # weights may miss 1 by this; eigenvalues this small, relatively, are 0
 ASYMMETRY = 1e-8  # what rounding may leave of S - S^T, relatively to S
+ASYMMETRY_SINGLE = 1e-4  # the same, where S was computed in single precision
 
 
 # ---------------------------------------------------------------------------------------
@@ -75,7 +76,7 @@ def check_space(P):
     for outcome, weight in P.items():
         if not weight >= 0:
             raise ValueError(f"weights must be >= 0; got P({{{outcome!r}}}) = {weight}")
-    total = sum(P.values())
+    total = fsum(P.values())  # of a million weights, sum would miss 1 by more than ROUND_OFF
     if abs(total - 1) > ROUND_OFF:
         raise ValueError(f"the weights of a probability space must sum to 1; got {total}")
     return P
@@ -123,8 +124,8 @@ def conditional_probability(P, A, B):
     Claims: probability-02
     """
     of_B = probability(P, B)
-    if of_B == 0:
-        raise ValueError("P(A | B) is defined for P(B) > 0 only; got P(B) = 0")
+    if not of_B > 0:
+        raise ValueError(f"P(A | B) is defined for P(B) > 0 only; got P(B) = {of_B}")
     return probability(P, set(A) & set(B)) / of_B
 
 
@@ -146,7 +147,7 @@ def total_probability(likelihood, prior):
     >>> float(total_probability(np.array([0.5, 1.0]), prior=np.array([0.5, 0.5])))
     0.75
     """
-    return (likelihood * prior).sum()
+    return likelihood @ prior
 
 
 def bayes(likelihood, prior):
@@ -161,8 +162,8 @@ def bayes(likelihood, prior):
     Returns: the posterior (k,). Raises: ValueError if P(A) = 0.
     """
     of_A = total_probability(likelihood, prior)
-    if of_A == 0:
-        raise ValueError("P(B_j | A) is defined for P(A) > 0 only; got P(A) = 0")
+    if not of_A > 0:
+        raise ValueError(f"P(B_j | A) is defined for P(A) > 0 only; got P(A) = {of_A}")
     return likelihood * prior / of_A
 
 
@@ -199,16 +200,27 @@ def push_forward(P, X):
 
     Claims: probability-04
     """
-    return {x: probability(P, {o for o in P if X(o) == x}) for x in sorted({X(o) for o in P})}
+    values = [X(omega) for omega in P]
+    law = dict.fromkeys(sorted(set(values)), 0)
+    for x, weight in zip(values, P.values(), strict=True):
+        law[x] += weight
+    return law
 
 
 def sample_atoms(n, p, *, rng):
     """The numbers 0, ..., k - 1 of n atoms drawn with weights p: the u-th quantile, u uniform.
 
+    The weights need not sum to 1.
+
+    Returns: (n,). Raises: ValueError if a weight is negative or their sum is not > 0 and finite.
+
     >>> sample_atoms(5, np.array([0.0, 1.0, 0.0]), rng=np.random.default_rng(0))
     array([1, 1, 1, 1, 1])
     """
-    steps = np.cumsum(np.asarray(p, dtype=float))
+    p = np.asarray(p, dtype=float)
+    steps = np.cumsum(p)
+    if not (p.size and p.min() >= 0 and 0 < steps[-1] < np.inf):
+        raise ValueError(f"weights must be >= 0 and their sum > 0 and finite; got {p}")
     return np.searchsorted(steps, steps[-1] * rng.random(n), side="right")
 
 
@@ -257,9 +269,10 @@ def given_y(joint, i):
 
 def _conditional(part, name):
     """A row or column of a joint table, divided by its sum."""
-    if part.sum() == 0:
-        raise ValueError(f"a conditional law is defined for {name} > 0 only; got {name} = 0")
-    return part / part.sum()
+    total = part.sum()
+    if not total > 0:
+        raise ValueError(f"a conditional law is defined for {name} > 0 only; got {name} = {total}")
+    return part / total
 
 
 # ---------------------------------------------------------------------------------------
@@ -283,9 +296,13 @@ def expectation(p, x):
 def second_moment(p, x):
     """E[X X^T] = sum_i p_i x_i x_i^T of vectors x (k, d), about the origin.
 
+    Returns: (d, d). Raises: ValueError if x holds numbers; as vectors they are x[:, None].
+
     >>> second_moment(np.array([0.5, 0.5]), np.array([[0.0], [4.0]]))
     array([[8.]])
     """
+    if x.ndim != 2 or p.shape != x.shape[:1]:
+        raise ValueError(f"p must be (k,) and x (k, d); got shapes {p.shape} and {x.shape}")
     S = (p[:, None] * x).T @ x
     return (S + S.T) / 2  # the two differ in the last bit
 
@@ -296,6 +313,8 @@ def covariance(p, x):
     Entry (i, j) is cov(X_i, X_j) = E[X_i X_j] - E[X_i] E[X_j]; the variances are on the diagonal.
     This is the second moment about the mean, and not the second moment, for which IRHD 1.2
     takes it (probability-11): E[X X^T] = Var[X] + mu mu^T.
+
+    Returns: (d, d). Raises: as `second_moment`.
 
     >>> covariance(np.array([0.5, 0.5]), np.array([[0.0, 1.0], [4.0, 1.0]]))
     array([[4., 0.],
@@ -322,6 +341,7 @@ def is_psd(S, tol=ROUND_OFF):
     """Whether x^T S x >= 0 for all x: no eigenvalue is below -tol times the largest in size.
 
     Every covariance matrix is (x^T Var[X] x = E[(x^T (X - mu))^2]), also that of constants, 0.
+    Raises: ValueError if S is not square, symmetric and finite.
 
     >>> is_psd(np.diag([1.0, 0.0])), is_psd(np.diag([1.0, -1.0]))
     (True, False)
@@ -335,6 +355,8 @@ def is_psd(S, tol=ROUND_OFF):
 def is_pd(S, tol=ROUND_OFF):
     """Whether x^T S x > 0 for all x but 0: all eigenvalues exceed tol times the largest in size.
 
+    Raises: as `is_psd`.
+
     >>> is_pd(np.eye(2)), is_pd(np.diag([1.0, 0.0]))
     (True, False)
     """
@@ -343,11 +365,16 @@ def is_pd(S, tol=ROUND_OFF):
 
 
 def _symmetric(S, name="S"):
-    """S, if it is square and symmetric to rounding."""
+    """S in double precision, if it is square, finite, and symmetric to rounding."""
     if S.ndim != 2 or S.shape[0] != S.shape[1]:
         raise ValueError(f"{name} must be square; got shape {S.shape}")
-    difference = np.abs(S - S.T).max()
-    if difference > ASYMMETRY * np.abs(S).max():
+    asymmetry = ASYMMETRY_SINGLE if S.dtype == np.float32 else ASYMMETRY
+    S = S.astype(float, copy=False)
+    largest = np.abs(S).max(initial=0)
+    if not np.isfinite(largest):
+        raise ValueError(f"{name} must be finite; got {largest}")
+    difference = np.abs(S - S.T).max(initial=0)
+    if difference > asymmetry * largest:
         raise ValueError(f"{name} must be symmetric; it differs from its transpose by {difference}")
     return S
 
@@ -383,12 +410,15 @@ def binomial_log_pmf(k, n, p):
     """ln Pr(K = k) = ln C(n, k) + k ln p + (n - k) ln(1 - p): k heads in n throws.
 
     Its mean is n p, its variance n p (1 - p); outside 0, ..., n the probability is 0, its log -inf.
+    Raises: ValueError if n is no count or p not between 0 and 1.
 
     >>> np.exp(binomial_log_pmf(np.array([0, 1, 2, 3]), n=2, p=0.5)).round(12)
     array([0.25, 0.5 , 0.25, 0.  ])
     """
+    _require(is_count(n), "n must be a count 0, 1, 2, ...", n)
+    _require((p >= 0) & (p <= 1), "p must be between 0 and 1", p)
     possible = is_count(k) & (k <= n)
-    k = np.where(possible, k, 0)
+    k = np.where(possible, k, 0.0)  # a float: small integers would wrap in k + 1
     log_choose = log_gamma(n + 1) - log_gamma(k + 1) - log_gamma(n - k + 1)
     return np.where(possible, log_choose + x_log_y(k, p) + x_log_y(n - k, 1 - p), -np.inf)
 
@@ -396,23 +426,31 @@ def binomial_log_pmf(k, n, p):
 def poisson_log_pmf(k, rate):
     """ln Pr(K = k) = k ln(rate) - rate - ln k!, with mean and variance rate (the notes' lambda).
 
-    The binomial law tends to it as n grows with n p = rate.
+    The binomial law tends to it as n grows with n p = rate. Raises: ValueError if rate < 0.
 
     >>> np.exp(poisson_log_pmf(np.array([-1, 0]), rate=np.log(2))).round(12)
     array([0. , 0.5])
     """
+    _require(rate >= 0, "rate must be >= 0", rate)
     possible = is_count(k)
-    k = np.where(possible, k, 0)
+    k = np.where(possible, k, 0.0)
     return np.where(possible, x_log_y(k, rate) - rate - log_gamma(k + 1), -np.inf)
 
 
+def _require(valid, rule, value):
+    """Raise the rule and what was got, unless it is `valid` everywhere."""
+    if not np.all(valid):
+        got = np.asarray(value)[~np.asarray(valid)][0]
+        raise ValueError(f"{rule}; got {got}")
+
+
 def is_count(k):
-    """Where k is 0, 1, 2, ...
+    """Where k is 0, 1, 2, ...; infinity is none.
 
     >>> is_count(np.array([-1.0, 0.0, 0.5, 3.0]))
     array([False,  True, False,  True])
     """
-    return (k >= 0) & (k == np.floor(k))
+    return (k >= 0) & (k < np.inf) & (k == np.floor(k))
 
 
 def x_log_y(x, y):
@@ -439,12 +477,14 @@ def gauss_legendre(a, b, pieces=1, order=20):
     Exact for polynomials of a degree below 2 `order` on each of the equal `pieces`, and so
     accurate to rounding where f is smooth across each. A grid of nodes does for the plane.
 
-    Returns: x and w, (pieces * order,) each.
+    Returns: x and w, (pieces * order,) each. Raises: ValueError if a or b is not finite.
 
     >>> x, w = gauss_legendre(0, 3)
     >>> round(float(w @ x**2), 12)
     9.0
     """
+    if not (isfinite(a) and isfinite(b)):
+        raise ValueError(f"quadrature wants a finite interval; got [{a}, {b}]")
     nodes, weights = np.polynomial.legendre.leggauss(order)
     edges = np.linspace(a, b, pieces + 1)
     half = (b - a) / (2 * pieces)
@@ -454,6 +494,8 @@ def gauss_legendre(a, b, pieces=1, order=20):
 
 def probability_between(density, a, b, pieces=64):
     """Pr(a <= X <= b) = int_a^b p_X(x) dx of a density given as a function, by quadrature.
+
+    Of an infinite interval take the part that matters: a and b must be finite.
 
     >>> round(float(probability_between(lambda x: 2 * x, 0.0, 0.5)), 12)
     0.25
@@ -468,21 +510,30 @@ def uniform_density(x, a, b):
     """p(x) = 1 / (b - a) for a <= x <= b and 0 elsewhere; mean (a + b)/2, variance (b - a)^2/12.
 
     It jumps at a and b: IRHD 1.2 asks of a density that it be continuous, and all that it has
-    to be is nonnegative and integrable (probability-08).
+    to be is nonnegative and integrable (probability-08). Raises: ValueError unless a < b.
 
     >>> uniform_density(np.array([-1.0, 1.0, 3.0]), a=0.0, b=2.0)
     array([0. , 0.5, 0. ])
     """
+    _check_interval(a, b)
     return np.where((a <= x) & (x <= b), 1 / (b - a), 0.0)
 
 
 def uniform_cdf(x, a, b):
     """Pr(X <= x) = (x - a) / (b - a), between 0 and 1; continuous, unlike the density.
 
+    Raises: ValueError unless a < b.
+
     >>> uniform_cdf(np.array([-1.0, 0.5, 3.0]), a=0.0, b=2.0)
     array([0.  , 0.25, 1.  ])
     """
+    _check_interval(a, b)
     return np.clip((x - a) / (b - a), 0.0, 1.0)
+
+
+def _check_interval(a, b):
+    if not np.all(a < b):
+        raise ValueError(f"an interval wants a < b; got a = {a}, b = {b}")
 
 
 def normal_log_density(x, mu, sigma2):
@@ -519,7 +570,7 @@ def multivariate_normal_log_density(X, mu, Sigma):
     with L z = x - mu. The second parameter of N(mu, Sigma) is the covariance, of a number
     sigma^2; MLN prints N(mu, sigma) beside a density in Sigma (probability-19).
 
-    Returns: (n,). Raises: ValueError if Sigma is not positive definite.
+    Returns: (n,). Raises: ValueError if Sigma is not positive definite or the shapes do not match.
 
     >>> X = np.array([[0.0, 0.0], [2.0, 0.0]])
     >>> log_p = multivariate_normal_log_density(X, mu=np.zeros(2), Sigma=np.diag([4.0, 1.0]))
@@ -529,6 +580,9 @@ def multivariate_normal_log_density(X, mu, Sigma):
     Claims: probability-18
     """
     L = _cholesky(Sigma)
+    if X.shape[1:] != L.shape[1:] or np.shape(mu)[-1:] not in ((), L.shape[1:]):
+        rule = f"X must be (n, {len(L)}) and mu ({len(L)},), as Sigma is {L.shape}"
+        raise ValueError(f"{rule}; got shapes {X.shape} and {np.shape(mu)}")
     Z = np.linalg.solve(L, np.eye(len(L))) @ (X - mu).T  # L^{-1} is small, and used n times
     log_det = 2 * np.log(np.diag(L)).sum()
     return -0.5 * (len(L) * log(2 * pi) + log_det + np.einsum("ji,ji->i", Z, Z))
@@ -584,12 +638,16 @@ def conditional_normal(mu, Sigma, given, value):
         mean        mu_a + Sigma_ab Sigma_bb^{-1} (value - mu_b),  linear in the value,
         covariance  Sigma_aa - Sigma_ab Sigma_bb^{-1} Sigma_ba,  whatever the value.
 
-    Returns: a `Normal`. Raises: ValueError if Sigma_bb is not positive definite.
+    Returns: a `Normal`. Raises: ValueError if Sigma_bb is not positive definite, or if there are
+    more values than one, and not as many as coordinates given.
 
     >>> Sigma = np.array([[4.0, 1.0], [1.0, 2.0]])
     >>> conditional_normal(np.array([1.0, 2.0]), Sigma, given=[1], value=np.array([4.0]))
     Normal(mean=array([2.]), covariance=array([[3.5]]))
     """
+    given = np.arange(len(mu))[given]  # counted from 0, also where it was from the end or a mask
+    if np.shape(value) not in ((), given.shape):
+        raise ValueError(f"value must be {given.shape}, as given; got shape {np.shape(value)}")
     others = np.setdiff1d(np.arange(len(mu)), given)
     S_aa, S_ab = Sigma[np.ix_(others, others)], Sigma[np.ix_(others, given)]
     L = _cholesky(Sigma[np.ix_(given, given)])

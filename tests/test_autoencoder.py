@@ -179,7 +179,10 @@ def test_states_of_descent_are_never_rewritten(rng):
     states = descend_linear(X, rng.normal(size=(5, 2)), rng.normal(size=(2, 5)), eta=1e-5)
     first = next(states)
     kept = first.W.copy(), first.V.copy()
-    list(islice(states, 5))
+    dW, dV = linear_gradient(X, *kept)
+    second, *_ = islice(states, 5)
+    np.testing.assert_allclose(second.W, kept[0] - 1e-5 * dW, rtol=1e-12)
+    np.testing.assert_allclose(second.V, kept[1] - 1e-5 * dV, rtol=1e-12)
     np.testing.assert_array_equal(first.W, kept[0])
     np.testing.assert_array_equal(first.V, kept[1])
 
@@ -200,6 +203,22 @@ def test_optimal_pair_is_known_up_to_an_invertible_factor(rng):
     assert linear_error(X, W @ singular, V) > 1.01 * J
 
 
+def test_factors_that_have_no_inverse_are_refused():
+    almost = np.arange(1.0, 10.0).reshape(3, 3) / 10  # that LAPACK inverts it is rounding alone
+    assert np.abs(np.linalg.inv(almost)).max() > 1e14
+    message = "A must be regular; got shape (3, 3) of rank 2"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        relu_identity(almost)
+    with pytest.raises(ValueError, match=re.escape(message)):
+        recoded(np.ones((4, 3)), np.ones((3, 4)), almost)
+    for part in (almost[:, :2], almost[:2]):
+        message = f"A must be regular; got shape {part.shape} of rank 2"
+        with pytest.raises(ValueError, match=re.escape(message)):
+            relu_identity(part)
+    with pytest.raises(ValueError, match=re.escape("got shape (1, 1) of rank 0")):
+        relu_identity(np.zeros((1, 1)))
+
+
 @pytest.mark.claims("autoencoder-04")
 def test_trained_units_span_the_principal_subspace_and_are_not_its_components(rng):
     X = rng.normal(size=(30, 5)) * [3.0, 2.0, 1.5, 0.5, 0.3]
@@ -216,10 +235,9 @@ def test_trained_units_span_the_principal_subspace_and_are_not_its_components(rn
 
 
 def test_k_out_of_range_is_refused(rng):
-    for k in (0, 4):
-        with pytest.raises(
-            ValueError, match=re.escape(f"k must be between 1 and min(n, d), 3; got {k}")
-        ):
+    for k in (0, 4, 1.5, np.nan):
+        message = f"k must be an integer between 1 and min(n, d), 3; got {k}"
+        with pytest.raises(ValueError, match=re.escape(message)):
             linear_optimum(rng.normal(size=(3, 5)), k)
 
 
@@ -410,9 +428,10 @@ def test_gaussian_noise_has_the_covariance_of_independent_components(rng):
     [
         ("salt", 0.1, "noise must be one of 'masking', 'gaussian'; got 'salt'"),
         ("masking", 1.0, "level must be below 1 for masking, to leave something; got 1.0"),
-        ("masking", -0.1, "level must be a number >= 0; got -0.1"),
-        ("gaussian", -1, "level must be a number >= 0; got -1"),
-        ("gaussian", np.nan, "level must be a number >= 0; got nan"),
+        ("masking", -0.1, "level must be a number >= 0 and < inf; got -0.1"),
+        ("gaussian", -1, "level must be a number >= 0 and < inf; got -1"),
+        ("gaussian", np.nan, "level must be a number >= 0 and < inf; got nan"),
+        ("gaussian", np.inf, "level must be a number >= 0 and < inf; got inf"),
     ],
 )
 def test_what_is_no_corruption_is_refused(rng, noise, level, message):
@@ -496,6 +515,36 @@ def test_masking_is_ridge_with_a_penalty_for_each_feature_of_its_own(rng):
     np.testing.assert_allclose((1 - q) * M, by_ridge, atol=1e-10)
 
 
+@pytest.mark.parametrize("noise, level", [("masking", 0.4), ("gaussian", 0.0)])
+def test_denoisers_do_not_depend_on_the_units_of_the_features(rng, noise, level):
+    S = second_moment(samples(rng, 30, 4))
+    units = np.array([1.0, 1e-7, 1e8, 1e-30])
+    M = linear_denoiser(S * np.outer(units, units), noise, level)
+    np.testing.assert_allclose(M * units / units[:, None], linear_denoiser(S, noise, level),
+                               rtol=1e-9, atol=1e-9)  # fmt: skip
+    np.testing.assert_allclose(
+        linear_denoiser(np.diag([1.0, 1e-14]), "gaussian", 1e-7), np.diag([1, 0.5]), rtol=1e-9
+    )
+
+
+@pytest.mark.parametrize("level", [1e-3, 1e-9, 1e-12])
+def test_small_errors_of_denoisers_keep_their_digits(level):
+    S = np.array([[1.0, 0.3], [0.3, 2.0]])
+    assert denoising_error(np.eye(2), S, "gaussian", level) == pytest.approx(2 * level**2)
+    assert denoising_error(np.eye(2), S, "masking", level) == pytest.approx(3 * level)
+    M = linear_denoiser(S, "gaussian", level)
+    assert denoising_error(M, S, "gaussian", level) == pytest.approx(level**2 * np.trace(M))
+
+
+@pytest.mark.claims("autoencoder-08")
+@pytest.mark.parametrize("noise, level", [("masking", 0.4), ("gaussian", 0.8)])
+def test_error_of_a_denoiser_is_that_of_its_moments(rng, noise, level):
+    S, M = second_moment(samples(rng)), rng.normal(size=(5, 5))
+    A, C = corrupted_moments(S, noise, level)
+    printed = np.trace(M @ A @ M.T) - 2 * np.trace(M @ C.T) + np.trace(S)
+    assert denoising_error(M, S, noise, level) == pytest.approx(printed, rel=1e-12)
+
+
 @pytest.mark.claims("autoencoder-08")
 @pytest.mark.parametrize("noise, level", [("masking", 0.4), ("gaussian", 0.8)])
 def test_denoiser_is_diagonal_iff_features_are_uncorrelated(noise, level):
@@ -533,8 +582,8 @@ def test_narrow_denoiser_is_the_best_of_its_rank(rng, noise, level):
     Q = linear_optimum(X, 2).W
     same = np.allclose(projector(linear_denoiser(S, noise, level, 2) @ Q), Q @ Q.T, atol=1e-8)
     assert same == (noise == "gaussian")  # masking turns the subspace
-    for k in (0, 5):
-        with pytest.raises(ValueError, match=f"k must be between 1 and d, 4; got {k}"):
+    for k in (0, 5, 2.0):
+        with pytest.raises(ValueError, match=f"k must be an integer between 1 and d, 4; got {k}"):
             linear_denoiser(S, noise, level, k)
 
 
@@ -671,6 +720,23 @@ def test_without_decay_of_the_weights_the_penalty_has_no_minimum(rng, sizes, act
         assert reconstruction_risk(net, far, X, alpha=1, beta=1)[0] > 1e6
 
 
+@pytest.mark.parametrize("c", [0, -1.0, np.inf, np.nan])
+def test_codes_are_shrunk_by_what_is_above_0_and_finite(c):
+    with pytest.raises(ValueError, match=f"c must be a number > 0 and < inf; got {c}"):
+        shrunk(relu_identity(np.eye(2)), c)
+
+
+def test_spoilt_samples_that_are_not_as_many_are_refused(rng):
+    X, net = samples(rng, 6, 3), autoencoder_network((3, 2), TANH)
+    theta = rng.normal(size=n_parameters(net.sizes))
+    for few, many in ((X[:1], X), (X, X[:1])):
+        message = f"Y must have the shape of the outputs, ({len(many)}, 3); got ({len(few)}, 3)"
+        with pytest.raises(ValueError, match=re.escape(message)):
+            reconstruction_risk(net, theta, few, many, beta=0.5)
+    with pytest.raises(ValueError, match=re.escape("theta must hold 17 parameters for the widths")):
+        reconstruction_risk(net, np.append(theta, 0.0), X)
+
+
 def test_active_units_are_counted_per_sample():
     Z = np.array([[0.0, -2.0, 0.1], [0.0, 0.0, 0.05]])
     assert active_units(Z) == 1.5
@@ -718,6 +784,13 @@ def test_score_is_the_share_of_the_variance_that_the_code_keeps(rng):
         for x, y in zip(new, model.inverse_transform(model.transform(new)), strict=True)
     )
     assert model.score(new) == pytest.approx(1 - lost / np.sum((new - new.mean(axis=0)) ** 2))
+    model.set_params(activation="identity")
+    model.coefs_ = [np.eye(5)[:, :2], np.eye(5)[:2]]  # the first two features, as they are
+    model.intercepts_ = [np.zeros(2), np.zeros(5)]
+    centred = new - new.mean(axis=0)
+    kept = np.sum(centred[:, :2] ** 2) / np.sum(centred**2)
+    for size in (1e-200, 1.0, 1e200):  # whose squares underflow and overflow
+        assert model.score(size * centred) == pytest.approx(kept)
     same = np.tile(new[0], (3, 1))
     assert model.score(same) == 0  # they do not vary, and are not met exactly
 
@@ -758,6 +831,11 @@ def test_solvers_stop_rules_and_seeds(rng):
         for s in (0, 0)
     ]
     np.testing.assert_array_equal(ordered[0].coefs_[0], ordered[1].coefs_[0])
+    net = autoencoder_network((4, 3), TANH)
+    f = Reconstruction(net, X, 1e-4)
+    theta = start_at_mean(net, X, rng=np.random.default_rng(0))
+    *_, last = islice(adam(f, theta, 60, batch_size=7, learning_rate=1e-3, rng=None), 3)
+    np.testing.assert_array_equal(ordered[0].coefs_[0], unpack(last.theta, net.sizes)[0][0].T)
 
 
 @quiet
@@ -812,12 +890,14 @@ def test_codes_are_those_of_clean_inputs_whatever_was_trained_on(rng, noise, lev
             "activation must be one of 'identity', 'logistic', 'tanh', 'relu'",
         ),
         ({"noise": "salt"}, "noise must be one of None, 'masking', 'gaussian'; got 'salt'"),
-        ({"noise_level": -1}, "noise_level must be a number >= 0; got -1"),
+        ({"noise_level": -1}, "noise_level must be a number >= 0 and < inf; got -1"),
         ({"noise": "masking", "noise_level": 1}, "noise_level must be below 1 for masking"),
-        ({"sparsity": -0.1}, "sparsity must be a number >= 0; got -0.1"),
+        ({"sparsity": -0.1}, "sparsity must be a number >= 0 and < inf; got -0.1"),
         ({"momentum": 1.0}, "momentum must be a number >= 0 and < 1; got 1.0"),
         ({"batch_size": 0}, "batch_size must be an integer >= 1; got 0"),
-        ({"learning_rate_init": 0}, "learning_rate_init must be a number > 0; got 0"),
+        ({"learning_rate_init": 0}, "learning_rate_init must be a number > 0 and < inf; got 0"),
+        ({"tol": np.inf}, "tol must be a number >= 0 and < inf; got inf"),
+        ({"learning_rate_init": np.inf}, "learning_rate_init must be a number > 0 and < inf; got"),
     ],
 )
 def test_what_is_no_hyperparameter_is_refused(params, message):

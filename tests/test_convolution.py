@@ -140,9 +140,26 @@ def test_filters_have_the_full_depth_of_their_input(rng):
         conv(volume(rng), *filters(rng, F=7))
 
 
+@pytest.mark.parametrize("wrong", [np.zeros(1), np.zeros((4, 1)), 0.0], ids=np.shape)
+def test_biases_that_would_only_broadcast_are_refused(rng, wrong):
+    V, (W, _) = volume(rng), filters(rng)
+    message = f"b must have shape (4,), a number per filter; got {np.shape(wrong)}"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        conv(V, W, wrong)
+    message = f"b must have shape (4,), a number per output; got {np.shape(wrong)}"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        dense(V, np.ones((4, V[0].size)), wrong)
+    with pytest.raises(ValueError, match=re.escape("got shapes (6, 8, 3) and (4, 3, 3, 3)")):
+        conv(V[0], W, np.zeros(4))
+    with pytest.raises(ValueError, match=re.escape("got shapes (2, 6, 8, 3) and (3, 3, 3)")):
+        conv(V, W[0], np.zeros(4))
+
+
 @pytest.mark.parametrize(
     "sizes, message",
     [
+        ((7.5, 3), "length of the input must be an integer >= 1; got 7.5"),
+        ((-1, 1, 1, 3), "length of the input must be an integer >= 1; got -1"),
         ((7, 0), "size of a window must be an integer >= 1; got 0"),
         ((7, 3, 0), "stride must be an integer >= 1; got 0"),
         ((7, 3, 1.0), "stride must be an integer >= 1; got 1.0"),
@@ -163,7 +180,7 @@ def test_parameters_are_counted_as_the_arrays_hold_them(rng):
         layer = Conv(K, F)
         assert layer.parameter_shapes((9, 9, D)) == (W.shape, b.shape)
         H2, W2, _ = layer.output_shape((9, 8, D))
-        assert counts(F, D, K, places=H2 * W2).weights == H2 * W2 * W.size
+        assert counts(F, D, K, places=H2 * W2) == (H2 * W2 * W.size, H2 * W2 * b.size)
     assert sum(counts(5, 3, 1)) == 76
     assert [sum(counts(5, *depths)) for depths in ((3, 6), (6, 10))] == [456, 1510]
 
@@ -257,6 +274,40 @@ def test_strides_and_paddings_may_differ_from_axis_to_axis(rng):
     found = correlate(x, k, stride=(2, 1), padding=(0, 1))
     every = correlate(np.pad(x, ((0, 0), (1, 1))), k)
     np.testing.assert_allclose(found, every[::2], atol=1e-12)
+
+
+def test_kernels_of_other_axes_are_refused(rng):
+    x, k = np.ones((4, 4)), np.ones(2)
+    with pytest.raises(ValueError, match="windows must have the 2 axes of x; got 1"):
+        correlate(x, k)
+    with pytest.raises(ValueError, match="k must have the 2 axes of x; got 1"):
+        correlate_by_loops(x, k)
+    message = "G must be of the output's shape (3,); got "
+    for G in (np.ones(2), np.ones((3, 1)), np.array(1.0)):
+        with pytest.raises(ValueError, match=re.escape(message + str(G.shape))):
+            correlate_backward(G, x[0], k)
+    with pytest.raises(ValueError, match=re.escape("padding must be an integer >= 0; got (0, 1)")):
+        correlate_by_loops(x, x, padding=(0, 1))  # which np.pad reads as before and after
+
+
+def test_pixels_of_eight_bits_do_not_overflow():
+    """Nor do integers cut off what a kernel of fractions makes of them."""
+    x, k = np.array([200, 100, 50], dtype=np.uint8), np.array([2, 3], dtype=np.uint8)
+    for found in (correlate(x, k), correlate_by_loops(x, k)):
+        np.testing.assert_array_equal(found, [700, 350])
+    np.testing.assert_array_equal(convolve(x, k), [800, 400])
+    np.testing.assert_array_equal(correlate(x > 60, k > 0), [2, 1])
+    dx, dk = correlate_backward(k, x, k)
+    np.testing.assert_array_equal(dx, [4, 12, 9])
+    np.testing.assert_array_equal(dk, [700, 350])
+    dx, dk = correlate_backward(np.array([1, 10]), np.array([1, 2, 3]), np.array([0.5, 0.7]))
+    np.testing.assert_allclose(dx, [0.5, 5.7, 7.0])
+    np.testing.assert_allclose(dk, [21, 32])
+    V = np.full((1, 2, 2, 1), 200, dtype=np.uint8)
+    assert mean_pool(V, 2).item() == 200 == max_pool(V, 2).item()
+    assert mean_pool(V > 0, 2).item() == 1
+    assert mean_pool(V.astype(np.float32) + 1e-3, 2).dtype == np.float64
+    assert conv(V, V, np.zeros(1)).item() == 4 * 200**2
 
 
 @pytest.mark.claims("convolution-02")
@@ -541,6 +592,9 @@ def test_the_typical_pattern_has_its_layers_and_its_sizes():
         typical_layers(1, (4,), (), pool=None),
     )
     assert (conv_1, relu) == other and pool == MaxPool(2)
+    for size, kept in ((1, 8), (2, 7), (3, 8), (4, 7), (5, 8)):
+        layers = typical_layers(2, (4,), (), size=size, pool=None)
+        assert propagate(layers[:2], (8, 8, 1))[-1] == (kept, kept, 4)
     message = "MaxPool(size=2) on a volume of shape (7, 7, 4): windows must fit"
     with pytest.raises(ValueError, match=re.escape(message)):
         propagate(typical_layers(1, (4,), ()), (7, 7, 1))
@@ -616,6 +670,28 @@ def test_the_gradient_of_a_network_is_that_of_differences(rng):
             lambda own: loss_and_gradient(own, layers, W, Y)[1],  # noqa: B023
             own,
         )
+
+
+def test_costs_of_what_are_no_scores_are_refused(rng):
+    V, Y, layers = rng.normal(size=(3, 5, 5, 1)), np.eye(3), (Conv(3, 3), Relu())
+    theta = initial_parameters(layers, (5, 5, 1), rng=rng)
+    message = "scores must be (n, 1, 1, C) for Y (n, C); got shapes (3, 3, 3, 3) and (3, 3)"
+    with pytest.raises(ValueError, match=re.escape(message)):  # maps, not scores
+        loss_and_gradient(theta, layers, V, Y)
+    layers = (Dense(3),)
+    theta = initial_parameters(layers, (5, 5, 1), rng=rng)
+    with pytest.raises(ValueError, match=re.escape("got shapes (3, 1, 1, 3) and (3,)")):
+        loss_and_gradient(theta, layers, V, np.arange(3.0))
+    for wrong in (Y[:1], np.vstack([Y, Y])):
+        message = f"V and Y must have as many samples; got 3 and {len(wrong)}"
+        with pytest.raises(ValueError, match=message):
+            loss_and_gradient(theta, layers, V, wrong)
+    for wrong in (theta[1:], np.append(theta, 0.0)):
+        with pytest.raises(ValueError):
+            loss_and_gradient(wrong, layers, V, Y)
+    message = "theta must hold the 78 parameters of the layers; got 79"
+    with pytest.raises(ValueError, match=message):
+        loss_and_gradient(np.append(theta, 0.0), layers, V, Y)
 
 
 def test_the_cost_is_the_mean_of_minus_log_probability(rng):
@@ -699,6 +775,9 @@ def test_digits_are_recognised(model):
     np.testing.assert_allclose(model.predict_proba(X), softmax(f), atol=1e-12)
     np.testing.assert_allclose(np.exp(model.predict_log_proba(X)), softmax(f), atol=1e-12)
     np.testing.assert_array_equal(model.predict(X), f.argmax(axis=1))
+    far = model.predict_log_proba(1e4 * X)
+    assert np.isfinite(far).all() and (model.predict_proba(1e4 * X) == 0).any()
+    np.testing.assert_array_equal(far.max(axis=1).round(9), 0)
 
 
 def test_fit_is_adam_on_the_cost_of_mini_batches():
@@ -772,6 +851,8 @@ def test_images_of_any_form_are_rows(rng):
         ({"solver": "lbfgs"}, "solver must be one of 'adam', 'sgd'; got 'lbfgs'"),
         ({"momentum": 1.0}, "momentum must be a number >= 0 and < 1; got 1.0"),
         ({"batch_size": 0}, "batch_size must be an integer >= 1; got 0"),
+        ({"tol": np.inf}, "tol must be a number >= 0 and < inf; got inf"),
+        ({"learning_rate_init": np.inf}, "learning_rate_init must be a number > 0 and < inf; got"),
     ],
 )
 def test_what_makes_no_network_is_refused(how, message):
@@ -785,6 +866,8 @@ def test_steps_that_are_too_long_are_reported():
         ValueError, match="the weights must stay finite; .*lower learning_rate_init"
     ):
         ConvNet(solver="sgd", learning_rate_init=1e10, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="squares of gradients must be finite; got inf"):
+        ConvNet(random_state=0).fit(1e10 * X, y)
 
 
 def test_layers_print_the_call_that_makes_them():

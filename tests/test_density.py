@@ -2,7 +2,7 @@
 
 import re
 import tracemalloc
-from math import gamma, log, pi, sqrt
+from math import gamma, lgamma, log, pi, sqrt
 
 import numpy as np
 import pytest
@@ -38,6 +38,7 @@ from mlnotes.density import (
     scott,
     silverman,
     squared_distances,
+    squared_norms,
 )
 from mlnotes.probability import (
     binomial_log_pmf,
@@ -198,6 +199,16 @@ def test_histogram_has_half_open_cells_and_depends_on_its_origin():
     np.testing.assert_array_equal(shifted, [0.25, 0.5, 0.5, 0.25, 0.25])
 
 
+def test_an_origin_is_a_number_or_one_point():
+    X = np.array([[0.1], [0.2], [1.2]])
+    message = re.escape("origin must be a number or a point (1,); got (3,)")
+    with pytest.raises(ValueError, match=message):  # of three features, or one for each sample
+        histogram_density(X, X, 1.0, origin=np.array([0.0, 1.0, 2.0]))
+    np.testing.assert_array_equal(
+        histogram_density(X, X, 1.0, origin=np.array([0.0])), histogram_density(X, X, 1.0)
+    )
+
+
 # ---------------------------------------------------------------------------------------
 # Parzen windows
 # ---------------------------------------------------------------------------------------
@@ -282,6 +293,14 @@ def test_any_density_will_do_for_a_window(rng):
     assert w @ (p * centred) == pytest.approx(X.var() + h**2 / 6, abs=1e-4)
 
 
+def test_cubes_may_be_too_small_or_too_large_for_a_number():
+    X = np.zeros((3, 400))
+    at = np.vstack([X[:1], X[:1] + 99])
+    for estimate in (histogram_density, parzen):
+        np.testing.assert_array_equal(estimate(at, X, 0.1), [np.inf, 0])  # h^d = 1e-400
+        np.testing.assert_array_equal(estimate(at, X, 10.0), [0, 0])  # h^d = 1e400
+
+
 # ---------------------------------------------------------------------------------------
 # Balls and distances
 # ---------------------------------------------------------------------------------------
@@ -295,6 +314,40 @@ def test_balls_have_their_volumes(rng):
     share = np.mean((u**2).sum(axis=1) <= 1)
     assert share * 8 == pytest.approx(ball_volume(1.0, 3), abs=5 * 8 * sqrt(0.25 / 40_000))
     assert 0 < ball_volume(1.0, 400) < 1e-100  # Gamma(201) by itself would be inf
+
+
+@pytest.mark.parametrize("d", [500, 784])
+def test_balls_of_many_dimensions_have_their_volumes_too(d, rng):
+    """V_d is beyond the range of floating point there, and so is r^d: their product is not."""
+    r = sqrt(d / (2 * pi * np.e))
+    V = ball_volume(r, d)
+    assert log(V) == pytest.approx(d / 2 * log(pi) - lgamma(d / 2 + 1) + d * log(r), abs=1e-10)
+    X = r / sqrt(2 * d) * rng.normal(size=(30, d))
+    x, k = X[:3], 4
+    _, radius = nearest_samples(x, X, k)
+    expected = np.log(k / 30) - (log(V) + d * np.log(radius / r))
+    np.testing.assert_allclose(np.log(knn_density(x, X, k)), expected, rtol=1e-10)
+    joint = knn_joint_density(x, X, np.arange(30) % 2, k)
+    np.testing.assert_allclose(joint.sum(axis=1), knn_density(x, X, k), rtol=1e-12)
+    far = knn_density(1e3 * x, X, k), knn_joint_density(1e3 * x, X, np.arange(30) % 2, k)
+    assert not far[0].any() and not far[1].any()
+
+
+@pytest.mark.parametrize("kind", ["uint8", "int8", "int32", "float32"])
+def test_distances_are_those_of_the_numbers_whatever_holds_them(kind, rng):
+    X = rng.integers(-100, 100, size=(30, 64)) + 100 * (kind == "uint8")
+    Y = X + rng.integers(-8, 8, size=X.shape).clip(-27, 27)
+    X, Y = X.astype(kind) / (3 if kind == "float32" else 1), Y.astype(kind)
+    X = X.astype(kind)
+    expected = ((X.astype(float)[:, None] - Y.astype(float)) ** 2).sum(axis=2)
+    np.testing.assert_allclose(squared_distances(X, Y), expected, rtol=1e-12)
+    np.testing.assert_allclose(exact_squared_distances(X, Y), expected, rtol=1e-13)
+    np.testing.assert_allclose(squared_norms(X), (X.astype(float) ** 2).sum(axis=1), rtol=1e-13)
+    x, S = X.astype(float), Y.astype(float)
+    for f in (histogram_density, parzen, kernel_log_density):
+        np.testing.assert_array_equal(f(X, Y, 17.0), f(x, S, 17.0))
+    np.testing.assert_array_equal(nearest_samples(X, Y, 3)[1], nearest_samples(x, S, 3)[1])
+    np.testing.assert_array_equal(squared_distances(Y), squared_distances(S, S))
 
 
 def test_squared_distances_two_ways(rng):
@@ -326,6 +379,12 @@ def test_distances_out_of_range_are_infinite_and_those_of_duplicates_still_0():
     np.testing.assert_array_equal(exact_squared_distances(X, X), expected)
 
 
+def test_distances_are_right_where_the_mean_is_out_of_range():
+    X = np.array([[1e308], [1e308], [1.5e308]])
+    expected = np.where(np.eye(3) + np.eye(3)[[1, 0, 2]], 0, np.inf)
+    np.testing.assert_array_equal(squared_distances(X), expected)
+
+
 def test_repairing_many_pairs_takes_no_more_than_a_block_of_memory(rng):
     X = np.repeat([[0.0], [1.0]], 200, axis=0) + 1e-6 * rng.normal(size=(400, 100))
     tracemalloc.start()
@@ -354,6 +413,23 @@ def test_points_and_samples_of_different_dimensions_are_refused():
             f(x, X, 1.0)
     with pytest.raises(ValueError, match=message):
         knn_density(x, X, 2)
+
+
+def test_points_and_samples_that_are_no_numbers_are_refused():
+    X, spoilt = np.array([[0.0], [1.0], [2.0]]), np.array([[0.0], [np.nan], [1.0]])
+    estimates = [lambda x, X, f=f: f(x, X, 1.0) for f in (histogram_density, parzen)]
+    estimates += [lambda x, X, c=c: kernel_log_density(x, X, 1.0, c) for c in ("tophat", "cosine")]
+    for f in (*estimates, lambda x, X: knn_density(x, X, 2)):
+        with pytest.raises(ValueError, match="X must be finite; it contains NaN or infinity 1"):
+            f(X, spoilt)
+        with pytest.raises(ValueError, match="x must hold points; it contains NaN 1 times"):
+            f(spoilt, X)
+        with pytest.raises(ValueError, match="X has no sample"):
+            f(X, X[:0])
+        assert f(X[:0], X).shape == (0,)
+        assert f(np.array([[np.inf]]), X) in (0, -np.inf)  # a limit: nothing is there
+    with pytest.raises(ValueError, match="X must be finite"):
+        best_bandwidth(spoilt, [0.01, 1.0, 100.0])
 
 
 # ---------------------------------------------------------------------------------------
@@ -447,6 +523,16 @@ def test_rescaled_samples_have_the_rescaled_density(rng):
         np.testing.assert_allclose(ours + 3 * log(scale), expected, rtol=0, atol=1e-9)
 
 
+def test_a_large_mean_costs_no_digits(rng):
+    X = rng.normal(size=(50, 3)) + 1e9
+    x = X[:9] + 0.01  # what is left of the samples, less their mean, is exact
+    for kernel in KERNELS:
+        ours = kernel_log_density(x, X, 0.03, kernel)
+        near = kernel_log_density(x - 1e9, X - 1e9, 0.03, kernel)
+        np.testing.assert_allclose(ours, near, rtol=1e-11)
+        assert np.isfinite(ours).all()
+
+
 @pytest.mark.parametrize("distance", [1e4, 1e5, 1e7])
 def test_what_the_matrix_product_would_lose_is_computed_without_it(distance, rng):
     X = rng.normal(size=(40, 3))
@@ -474,6 +560,15 @@ def test_memory_is_bounded_whatever_the_numbers_of_points_and_samples(rng):
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert peak < pairs / 10
+
+
+def test_windows_take_a_block_of_memory_in_many_dimensions_too(rng):
+    X = rng.normal(size=(1_000, 40))
+    tracemalloc.start()
+    parzen(X[:300], X, 5.0, gaussian_window)  # 96 MB of differences
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8e6
 
 
 def test_blocks_are_cut_without_a_seam(rng, monkeypatch):
@@ -517,6 +612,14 @@ def test_kernels_are_normalised_in_every_dimension(kernel, d):
     assert log_kernel_integral(d, kernel) == pytest.approx(log(volume), rel=1e-10, abs=1e-10)
 
 
+def test_the_cosine_is_normalised_where_nearly_all_of_it_is_at_the_rim():
+    d = 300
+    r, w = gauss_legendre(0.9, 1, pieces=400)  # below 0.9, r^299 < 1e-13
+    volume = log(d * (w @ (r ** (d - 1) * np.cos(pi * r / 2))))
+    expected = d / 2 * log(pi) - lgamma(d / 2 + 1) + volume
+    assert log_kernel_integral(d, "cosine") == pytest.approx(expected, abs=1e-9)
+
+
 @each_kernel
 def test_estimates_integrate_to_one_and_keep_the_mean(kernel, rng):
     X, h = rng.normal(size=(9, 1)), 0.8
@@ -547,6 +650,13 @@ def test_the_rim_of_a_window_is_outside_and_a_duplicate_is_at_its_tip(rng):
     for kernel in ("tophat", "epanechnikov", "linear", "cosine"):
         assert (kernel_log_density(at, X, 1.0, kernel) == -np.inf).all()
         assert np.isfinite(kernel_log_density(at, X, 1.0 + 1e-9, kernel)).all()
+    for h in (3, 5.0, 7):  # also where x / h - x_i / h is less than 1, as for 8, 5 and 3
+        for x_i in np.arange(20.0).reshape(-1, 1, 1):
+            for kernel in ("tophat", "linear"):
+                rim = kernel_log_density(np.vstack([x_i - h, x_i + h]), x_i, h, kernel)
+                assert (rim == -np.inf).all()
+    assert kernel_log_density(np.array([[0.7]]), np.zeros((1, 1)), 0.7, "tophat") == -np.inf
+    assert kernel_log_density(X[:1] + [9.0, 12.0], X[:1], 15.0, "tophat") == -np.inf
     X = rng.normal(size=(200, 3))
     tips = kernel_log_density(X, X, 1e-3, "exponential")  # no sample reaches another
     expected = -log(200) - 3 * log(1e-3) - log_kernel_integral(3, "exponential")
@@ -599,6 +709,8 @@ def test_a_bandwidth_that_is_no_width_is_refused(h):
             f(X, X, h)
     with pytest.raises(ValueError, match="h must be a finite number > 0"):
         leave_one_out(X, h)
+    with pytest.raises(ValueError, match="h must be a finite number > 0"):
+        kernel_mixture(X[:, :1], h)
 
 
 # ---------------------------------------------------------------------------------------
@@ -624,6 +736,13 @@ def test_integrals_of_products_by_quadrature(rng):
     error = w @ (density_of(p, x) - density_of(q, x)) ** 2
     assert integrated_squared_error(p, q) == pytest.approx(error, rel=1e-10)
     assert integrated_squared_error(p, p) == pytest.approx(0, abs=1e-14)
+
+
+def test_a_squared_error_is_never_negative(rng):
+    for _ in range(50):
+        X = rng.normal(size=(6, 1))
+        p, q = kernel_mixture(X, 0.5), kernel_mixture(X + 1e-9, 0.5)
+        assert 0 <= integrated_squared_error(p, q) < 1e-14
 
 
 def test_an_estimate_is_a_mixture_of_normals(rng):
@@ -702,6 +821,8 @@ def test_bandwidths_that_do_not_reach_are_refused():
     X = np.array([[0.0], [1.0], [5.0]])
     with pytest.raises(ValueError, match="a bandwidth must reach every sample from another"):
         best_bandwidth(X, [0.5, 2.0], "tophat")
+    with pytest.raises(ValueError, match=re.escape("every sample from another; got []")):
+        best_bandwidth(X, [])
     assert best_bandwidth(X, [0.5, 4.5, 50.0], "tophat") == 4.5
     with pytest.raises(ValueError, match="to leave one out takes at least 2 samples; got 1"):
         leave_one_out(X[:1], 1.0)
@@ -744,6 +865,13 @@ def test_ties_at_the_rim_are_settled_by_the_order_of_the_samples():
     assert index.tolist() == [[0, 1, 2, 3]]
     index, r = nearest_samples(np.zeros((1, 1)), np.zeros((4, 1)), 2)
     assert index.tolist() == [[0, 1]] and r == 0
+
+
+def test_all_samples_may_be_the_neighbours():
+    X = np.array([[0.0], [4.0], [1.0]])
+    index, r = nearest_samples(np.array([[1.0]]), X, 3)
+    assert index.tolist() == [[0, 1, 2]] and r == 3
+    assert knn_density(np.array([[1.0]]), X, 3) == pytest.approx(1 / 6)
 
 
 def test_density_at_k_coinciding_samples_is_infinite():
@@ -798,11 +926,17 @@ def test_joint_densities_sum_to_the_density_and_divide_to_the_posterior(rng):
 
 def test_number_of_neighbours_and_of_labels_must_fit():
     X = np.zeros((3, 1))
-    for k in (0, 4):
-        with pytest.raises(ValueError, match=f"k must be between 1 and the 3 samples; got {k}"):
+    for k in (0, 4, 1.5, np.nan):
+        with pytest.raises(
+            ValueError, match=f"k must be an integer between 1 and the 3 samples; got {k}"
+        ):
             nearest_samples(X, X, k)
-    with pytest.raises(ValueError, match="X and y must have the same length; got 3 and 2"):
+    with pytest.raises(
+        ValueError, match=re.escape("y must have shape (3,), a label a sample; got (2,)")
+    ):
         class_counts(X, X, np.zeros(2), 1)
+    with pytest.raises(ValueError, match=re.escape("y must have shape (3,), a label a sample")):
+        class_counts(X, X, np.zeros((3, 1)), 3)  # a column would be spread over the points
 
 
 # ---------------------------------------------------------------------------------------

@@ -133,6 +133,15 @@ def test_covariance_is_that_of_numpy_whatever_the_offset(rng):
     np.testing.assert_array_equal(empirical_covariance(constant), 0)
 
 
+def test_covariance_of_whole_numbers_far_from_zero_is_exact():
+    steps = np.array([[0, 0], [4, 12], [16, 4]])
+    far = 2.0**54 + steps  # there only multiples of 4 are numbers, and the means are none
+    np.testing.assert_allclose(empirical_covariance(far), np.cov(steps.T), rtol=1e-12)
+    mu, sigma2 = normal_mle(far[:, 0])
+    assert sigma2 == pytest.approx(np.var(steps[:, 0]), rel=1e-12)
+    assert mu in (2.0**54 + 4, 2.0**54 + 8)
+
+
 @pytest.mark.claims("estimation-01", "estimation-02")
 @pytest.mark.parametrize("n", [2, 3, 5])
 def test_dividing_by_n_minus_1_is_unbiased_and_by_n_is_not(n):
@@ -204,6 +213,7 @@ def test_what_the_families_rule_out_has_density_zero():
     np.testing.assert_array_equal(categorical_log_pmf(np.array([-1, 2, 0.5]), p), -np.inf)
     np.testing.assert_array_equal(uniform_log_density(np.array([-0.1, 1.1]), 0.0, 1.0), -np.inf)
     assert exponential_log_density(-1e-9, 2.0) == -np.inf
+    assert exponential_log_density(0.0, 2.0) == log(2)
 
 
 def test_students_law_tends_to_the_normal_law():
@@ -213,6 +223,23 @@ def test_students_law_tends_to_the_normal_law():
         for nu in (1e2, 1e3, 1e4)
     ]
     np.testing.assert_allclose(np.divide(gaps[:-1], gaps[1:]), 10, rtol=0.1)
+
+
+def test_students_law_keeps_its_digits_whatever_the_degrees_of_freedom():
+    for m, tol in (
+        (1, 1e-15),
+        (20, 1e-13),
+        (999, 3e-12),
+        (1000, 1e-14),
+        (1001, 1e-14),
+        (5000, 1e-14),
+    ):
+        ratio = float(Fraction(m * comb(2 * m, m), 4**m)) * sqrt(pi)  # Gamma(m + 1/2) / Gamma(m)
+        exact = log(ratio) - log(2 * m * pi) / 2  # beyond m = 1000 a series takes over
+        assert student_log_density(0.0, 2 * m, 0.0, 1.0) == pytest.approx(exact, abs=tol)
+    for nu in (1e8, 1e12, 1e16):
+        gap = student_log_density(0.0, nu, 0.0, 1.0) - normal_log_density(0.0, 0.0, 1.0)
+        assert gap == pytest.approx(-1 / (4 * nu), abs=3e-15)
 
 
 # ---------------------------------------------------------------------------------------
@@ -268,6 +295,15 @@ def test_closed_forms_are_where_a_search_ends(log_f, x, closed, low, high):
     candidates = np.linspace(low, high, 2001)
     step = candidates[1] - candidates[0]
     assert abs(maximum_likelihood(log_f, x, candidates) - closed) <= step / 2 + 1e-12
+
+
+def test_candidates_that_cannot_have_given_the_samples_do_not_win():
+    with pytest.raises(ValueError, match="no candidate can have .*; got l = -inf at theta = 0.2"):
+        maximum_likelihood(bernoulli_log_pmf, np.array([1, 2]), np.array([0.2, 0.3]))
+    with pytest.raises(ValueError, match="got l = nan at theta = 3.0"):
+        maximum_likelihood(
+            lambda x, t: np.where(t == 3, np.nan, -np.abs(x - t)), REALS, np.array([1.0, 3.0, 2.0])
+        )
 
 
 @pytest.mark.claims("estimation-05")
@@ -433,6 +469,12 @@ def test_one_weight_of_a_logistic_model_by_candidates_and_by_newton():
         (normal_mle, [1.0, np.inf], "x must hold finite numbers; got inf"),
         (normal_mle, [], "at least one sample"),
         (t_statistic, [4.0, 4.0], "no maximum: all samples are 4.0"),
+        (t_statistic, [1e-200, 3e-200], "variance of the samples must be a number > 0; got 0.0"),
+        (normal_mle, [[1.0], [2.0]], r"samples must be an array \(n,\); got shape \(2, 1\)"),
+        (bernoulli_mle, [[0, 0, 1]], r"samples must be an array \(n,\); got shape \(1, 3\)"),
+        (poisson_mle, 3, r"samples must be an array \(n,\); got shape \(\)"),
+        (multivariate_normal_mle, [1.0, 2.0], r"samples must be an array \(n, d\); got shape"),
+        (empirical_law, [], "at least one sample"),
     ],
 )
 def test_samples_that_have_no_estimate_are_refused_with_the_reason(estimate, x, message):
@@ -463,6 +505,17 @@ def test_normal_likelihood_of_samples_in_a_hyperplane_has_no_maximum(X):
     assert heights == sorted(heights) and heights[-1] > heights[0] + n / 2
 
 
+def test_a_hyperplane_is_one_far_from_zero_too(rng):
+    line = 2.0**54 + np.array([[0.0, 0.0], [4.0, 12.0], [16.0, 48.0]])
+    few = [10.0**power + rng.normal(size=(3, 3)) for power in range(4, 13) for _ in range(5)]
+    for X in (line, *few):
+        with pytest.raises(ValueError, match="samples lie in a hyperplane"):
+            multivariate_normal_mle(X)
+    many = 1e8 + rng.normal(size=(50, 3))
+    exact = np.cov((many - 1e8).T, ddof=0)
+    np.testing.assert_allclose(multivariate_normal_mle(many).covariance, exact, rtol=1e-12)
+
+
 def test_the_units_of_the_features_do_not_matter(rng):
     X = rng.normal(size=(30, 3))
     scaled = X * [1e-9, 1.0, 1e9]
@@ -472,11 +525,27 @@ def test_the_units_of_the_features_do_not_matter(rng):
         multivariate_normal_mle(np.array([[1.0], [np.nan], [2.0]]))
 
 
+def test_samples_in_few_bits_are_computed_in_64():
+    x = (10 + np.arange(1000) / 999).astype(np.float32)
+    exact = [Fraction(float(value)) for value in x]
+    mean = sum(exact) / 1000
+    variance = sum((value - mean) ** 2 for value in exact) / 1000
+    assert normal_mle(x) == pytest.approx((float(mean), float(variance)), rel=1e-13)
+    assert exponential_mle(x) == pytest.approx(float(1 / mean), rel=1e-14)
+    assert multivariate_normal_mle(x[:, None]).covariance.item() == pytest.approx(float(variance))
+    after = NormalMean(0.0, 1.0, 1.0).posterior(x)
+    assert after.m == pytest.approx(float(1000 * mean / 1001), rel=1e-14)
+    byte = np.array([0, 1], dtype=np.uint8)
+    assert normal_mle(byte, mu=20) == (20, (20**2 + 19**2) / 2)  # 0 - 20 is no number of a byte
+    assert poisson_mle(np.full(300, 255, dtype=np.uint8)) == 255
+
+
 def test_estimates_at_the_edge_are_still_estimates():
     assert (bernoulli_mle(np.ones(4)), poisson_mle(np.zeros(3))) == (1.0, 0.0)
     assert log_likelihood(bernoulli_log_pmf, np.ones(4), 1.0) == 0
     assert log_likelihood(poisson_log_pmf, np.zeros(3), 0.0) == 0
     assert normal_mle(np.array([5.0]), mu=2.0) == (2.0, 9.0)
+    assert exponential_mle(np.array([0.0, 2.0])) == 1.0
 
 
 # ---------------------------------------------------------------------------------------
@@ -522,6 +591,17 @@ def test_distance_of_laws_is_nonnegative_and_zero_only_between_equals(rng):
     edge = np.array([0.5, 0.5, 0.0])
     assert kl_divergence(edge, np.array([0.5, 0.25, 0.25])) == pytest.approx(log(2) / 2)
     assert kl_divergence(np.array([0.5, 0.25, 0.25]), edge) == np.inf
+
+
+def test_shares_sum_to_one_whatever_the_shape_of_the_samples():
+    values, share = empirical_law(np.array([[1, 2], [1, 3]]))
+    assert values.tolist() == [1, 2, 3] and share.tolist() == [0.5, 0.25, 0.25]
+    assert empirical_law(["b", "a", "b"])[1].tolist() == [1 / 3, 2 / 3]
+
+
+def test_laws_of_different_sizes_have_no_distance():
+    with pytest.raises(ValueError, match=r"must have k weights each; got \(3,\) and \(1,\)"):
+        kl_divergence(np.array([0.2, 0.3, 0.5]), np.array([0.5]))
 
 
 @pytest.mark.claims("estimation-06")
@@ -694,6 +774,20 @@ def test_mse_counts_what_can_happen_only():
     log_p = np.array([-np.inf, np.log(0.5), np.log(0.5)])
     assert mean_squared_error(log_p, np.array([np.inf, 1.0, 3.0]), 2.0) == pytest.approx(1)
     assert mean_squared_error(log_p, np.array([0.0, 2.0, 2.0]), 2.0) == 0
+    assert np.isnan(mean_squared_error(np.array([0.0, np.nan]), np.array([2.0, 9.0]), 2.0))
+
+
+def test_a_row_and_a_column_are_not_made_a_table():
+    row, column = np.array([0.5, 0.5]), np.array([[0.0], [1.0]])
+    with pytest.raises(ValueError, match=r"same; got log_p \(2,\), estimates \(2, 1\)"):
+        mean_squared_error(np.log(row), column, 0.5)
+    with pytest.raises(ValueError, match=r"same; got log_joint \(2, 2\), w \(2,\)"):
+        posterior(np.log(row), column, row)
+    with pytest.raises(ValueError, match=r"theta \(2, 1\), density \(2,\), w \(2,\)"):
+        point_estimates(column, row, row)
+    for w in (column, np.ones(1)):
+        with pytest.raises(ValueError, match=r"w must be \(m,\) and score \(m, ...\); got"):
+            fisher_information(w, row)
 
 
 # ---------------------------------------------------------------------------------------
@@ -734,6 +828,7 @@ def test_each_estimate_is_the_best_of_its_hypothesis():
     of_t = -n / 2 * log(1 + t**2 / (n - 1))
     assert exact == pytest.approx(of_t, rel=1e-12) and spoilt < of_t - 1e-3
     assert t_statistic(REALS, REALS.mean()) == 0
+    assert t_statistic(REALS) == t_statistic(REALS, 0.0)
 
 
 def test_likelihood_ratio_of_a_coin_by_hand():
@@ -820,6 +915,11 @@ def test_posterior_of_5000_samples_does_not_underflow():
 def test_impossible_data_have_no_posterior():
     with pytest.raises(ValueError, match="no theta that the prior allows can have given these"):
         posterior(np.array([-np.inf, 0.0]), np.array([0.0, -np.inf]), np.ones(2))
+    for bad in (np.nan, np.inf):
+        with pytest.raises(ValueError, match=f"finite or -inf at every theta; got {bad}"):
+            posterior(np.array([0.0, bad]), np.zeros(2), np.ones(2))
+        with pytest.raises(ValueError, match=f"must be finite at every theta; got {bad}"):
+            point_estimates(np.array([0.0, 1.0]), np.array([1.0, bad]), np.ones(2))
 
 
 def test_map_is_not_invariant_while_maximum_likelihood_is():
@@ -974,6 +1074,14 @@ def numbers(belief):
     return np.concatenate([np.atleast_1d(value) for value in vars(belief).values()]).tolist()
 
 
+def test_predictions_of_bytes_and_of_what_is_no_count():
+    belief = Gamma(200.0, 1.0)
+    byte = np.array([255], dtype=np.uint8)
+    assert belief.log_predictive(byte) == belief.log_predictive(255)
+    no_counts = np.array([0.5, -1.0, np.inf, np.nan])
+    np.testing.assert_array_equal(belief.log_predictive(no_counts), -np.inf)
+
+
 @pytest.mark.claims("estimation-12")
 def test_a_laplace_prior_is_not_conjugate_to_the_normal():
     mu = np.linspace(-3, 3, 61)
@@ -1038,6 +1146,9 @@ def test_densities_of_the_priors_at_the_edge_and_beyond():
     np.testing.assert_array_equal(
         np.exp(Dirichlet([1.0, 1.0]).log_density(off)).round(9), [0, 0, 1, 1]
     )
+    single = np.random.default_rng(0).dirichlet(np.ones(5), size=200).astype(np.float32)
+    assert (single.sum(axis=1) != 1).any()  # but for rounding they do
+    np.testing.assert_allclose(Dirichlet(np.ones(5)).log_density(single), log(24))
     sigma2 = np.array([-1.0, 0.0])
     np.testing.assert_array_equal(NormalInverseGamma(0, 1, 1, 1).log_density(0.0, sigma2), -np.inf)
 
@@ -1087,6 +1198,12 @@ def test_mean_of_the_variance_may_not_exist():
     [
         (lambda: Beta(0, 1), "a must be a number > 0; got 0"),
         (lambda: Beta(1, float("nan")), "b must be a number > 0; got nan"),
+        (lambda: Beta(np.inf, 1), "a must be finite; got inf"),
+        (lambda: NormalMean(np.inf, 1, 1), "m must be finite; got inf"),
+        (lambda: NormalMean(-np.inf, 1, 1), "m must be a number; got -inf"),
+        (lambda: NormalInverseGamma(0, 1, 1, np.inf), "beta must be finite; got inf"),
+        (lambda: Dirichlet([np.inf, 1.0]), "all > 0 and finite; got .inf, 1.0."),
+        (lambda: Beta(1, 1).posterior(np.zeros((2, 3))), r"array \(n,\); got shape \(2, 3\)"),
         (lambda: Gamma(1, -2.0), "b must be a number > 0; got -2.0"),
         (lambda: NormalMean("0", 1, 1), "m must be a number; got '0'"),
         (lambda: NormalMean(0, 0, 1), "s2 must be a number > 0; got 0"),

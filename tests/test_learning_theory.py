@@ -154,12 +154,51 @@ def test_what_is_no_setting_is_refused():
     H = np.array([[0, 1]])
     with pytest.raises(ValueError, match=re.escape("P must be (2, 2), a row for each value of Y")):
         losses(Setting(np.full((2, 3), 1 / 6), BITS, H, zero_one))
+    for short in (0.99, 1.00001):  # more than a quadrature would miss
+        with pytest.raises(ValueError, match=f"P must be >= 0 and sum to 1; got the sum {short}"):
+            losses(Setting(np.full((2, 2), short / 4), BITS, H, zero_one))
     with pytest.raises(ValueError, match="P must be >= 0 and sum to 1; got the sum 4"):
         losses(Setting(np.ones((2, 2)), BITS, H, zero_one))
-    with pytest.raises(ValueError, match="P must be >= 0"):
-        losses(Setting(np.array([[1.5, -0.5], [0, 0]]), BITS, H, zero_one))
-    with pytest.raises(ValueError, match="a loss must be >= 0; got -1"):
+    for bad in (-0.5, np.nan):
+        no_law = Setting(np.array([[1 - bad, bad], [0, 0]]), BITS, H, zero_one)
+        for f in (losses, risk, partial(every_sample, n=2), partial(draw, n=2, rng=None)):
+            with pytest.raises(ValueError, match=f"P must be >= 0 and .*, the least {bad}"):
+                f(no_law)
+    with pytest.raises(ValueError, match="a loss must be finite and >= 0; got -1 to 1"):
         losses(Setting(np.full((2, 2), 0.25), BITS, H, np.subtract))
+    for bad in (np.nan, np.inf):  # of which, times the probability 0, nothing would be left
+        spoilt = Setting(np.full((2, 2), 0.25), BITS, H, lambda f, y, bad=bad: np.where(f, bad, y))
+        with pytest.raises(ValueError, match=f"a loss must be finite and >= 0; got .*{bad}"):
+            erm(spoilt, np.array([[1, 0], [1, 0]]))
+
+
+def test_classes_count_from_zero():
+    L = np.array([[0, 8], [1, 0]])
+    for f, y in ((BITS - 1, BITS), (BITS, 2 * BITS - 1)):
+        with pytest.raises(
+            ValueError, match=re.escape("classes must be numbered 0, 1, ...; got -1")
+        ):
+            matrix_loss(f, y, L)
+
+
+def test_counts_are_those_of_the_pairs(rng):
+    setting = a_setting(rng)
+    for f in (risk, erm, generalisation_gap):
+        message = "counts must be (..., k_y, k) as P (2, 3); got (3, 2)"
+        with pytest.raises(ValueError, match=re.escape(message)):  # of as many numbers
+            f(setting, np.ones((3, 2)))
+        for bad in (0, np.nan):
+            with pytest.raises(ValueError, match=f"must hold a pair at least; got .* of {bad}"):
+                f(setting, np.full((4, 2, 3), bad))
+
+
+def test_the_nodes_of_a_density_are_drawn_though_their_weights_miss_1(rng):
+    p = np.exp(-(np.linspace(-4, 4, 24) ** 2))
+    P = np.stack([p, p]) / (2 * p.sum()) * (1 + 5e-7)
+    setting = Setting(P, BITS, np.zeros((1, 24), dtype=int), zero_one)
+    assert risk(setting)[0] == pytest.approx(0.5, abs=1e-6)
+    counts = draw(setting, 10_000, rng=rng)
+    assert counts.sum() == 10_000 and within(counts[0, 1].sum() / 10_000, 0.5, 10_000)
 
 
 def test_every_sample_is_there_with_its_probability(rng):
@@ -243,6 +282,16 @@ def test_erm_is_the_best_of_the_class_on_the_sample_and_no_better_off_it(rng):
 
 
 @pytest.mark.claims("learning_theory-05")
+def test_of_functions_with_as_many_errors_the_first_is_chosen():
+    H = np.array([[1, 1, 0, 0], [0, 0, 1, 0], [1, 1, 1, 0]])  # 1 + 2 errors, 3 and 6
+    setting = Setting(np.full((2, 4), 1 / 8), BITS, H, zero_one)
+    for first in (H, H[[1, 0, 2]]):
+        counts = np.array([[1, 2, 3, 4], [0, 0, 0, 0]])  # and 1/10 + 2/10 > 3/10 in floats
+        assert erm(setting._replace(H=first), counts) == 0
+    assert 1 / 10 + 2 / 10 > 3 / 10
+
+
+@pytest.mark.claims("learning_theory-05")
 def test_erm_over_slopes_is_least_squares(rng):
     x, y = rng.normal(size=12), rng.normal(size=12)
     slopes = np.linspace(-3, 3, 6001)
@@ -300,6 +349,9 @@ def test_deviations_are_counted_exactly():
         1 - sum(np.prod([0.3**k, 0.7 ** (10 - k), c]) for k, c in ((2, 45), (3, 120), (4, 210)))
     )
     assert deviation_probability(10, 0.0, 0.1) == 0 and deviation_probability(3, 0.5, 1.0) == 0
+    for bad in (-0.1, 1.5, np.nan):
+        with pytest.raises(ValueError, match=f"p must be between 0 and 1; got {bad}"):
+            deviation_probability(10, bad, 0.1)
 
 
 @pytest.mark.claims("learning_theory-08")
@@ -388,6 +440,11 @@ def test_sample_sizes_and_radii_invert_the_bound():
         n = hoeffding_sample_size(t, delta, m)
         assert hoeffding(n, t, m) <= delta < hoeffding(n - 1, t, m)
         assert hoeffding(n, uniform_radius(n, delta, m), m) == pytest.approx(delta)
+    m = 2**2000  # all labellings of 2000 points: more than a float can hold
+    n = hoeffding_sample_size(0.1, 0.05, m)
+    assert hoeffding(n, 0.1, m) <= 0.05 < hoeffding(n - 1, 0.1, m)
+    assert uniform_radius(n, 0.05, m) == pytest.approx(0.1, rel=1e-4)
+    assert n == np.ceil((2001 * np.log(2) - np.log(0.05)) / 0.02)
     for bad in (0, 1, -0.1, float("nan")):
         with pytest.raises(ValueError, match="t must be between 0 and 1; got"):
             hoeffding_sample_size(bad, 0.1)
@@ -442,6 +499,49 @@ def test_examples_of_a_concept_have_no_noise(rng):
     assert concept_error(C_n, y) == 0  # no training error either
     flipped = y ^ (rng.random(200) < 0.2)
     assert concept_error(y, flipped) > 0.1
+
+
+def test_labels_of_other_signs_and_shapes_are_refused():
+    X, bits, signs = np.array([[1.0], [2.0], [3.0]]), np.array([0, 1, 1]), np.array([-1, 1, 1])
+    x, several = X[:, 0], np.array([[0, 1], [1, 1], [1, 0]])
+    learners = [partial(f, x) for f in (smallest_positive, best_threshold)]
+    learners += [partial(f, X) for f in (tightest_box, threshold_realises, box_realises)]
+    learners += [partial(learn_conjunction, several), partial(half_space_realises, X)]
+    for f in learners:
+        f(bits)
+        with pytest.raises(ValueError, match="y must hold 0 and 1 alone; got -1"):
+            f(signs)
+        for bad in (bits[:1], bits[:, None], bits[[0, 1, 2, 0]]):  # some would be broadcast
+            shapes = f"y must have shape (3,), a label a sample; got {bad.shape}"
+            with pytest.raises(ValueError, match=re.escape(shapes)):
+                f(bad)
+    for f in (partial(learn_conjunction, y=bits), partial(satisfies, several.T[:, :2] == 1)):
+        with pytest.raises(ValueError, match="X must hold 0 and 1 alone; got -1"):
+            f(2 * several - 1)
+    with pytest.raises(ValueError, match="C must hold 0 and 1 alone; got -1"):
+        concept_error(signs, bits)
+    with pytest.raises(ValueError, match="C_star must hold 0 and 1 alone; got -1"):
+        concept_error(bits, signs)
+    with pytest.raises(ValueError, match="H must hold 0 and 1 alone; got -1"):
+        vc_dimension(2 * all_labellings(3) - 1)
+    with pytest.raises(ValueError, match="y must hold 0 and 1 alone; got -1"):
+        sine_frequency(signs)
+
+
+def test_concepts_and_points_of_different_dimensions_are_refused(rng):
+    square, interval = Box(np.zeros(2), np.ones(2)), Box(np.zeros(1), np.ones(1))
+    for f in (
+        partial(inside, interval, rng.random((5, 2))),
+        partial(box_error, interval, square),
+    ):
+        message = "a box must have a side for each feature; got (1,) for (2,)"
+        with pytest.raises(ValueError, match=re.escape(message)):
+            f()
+    with pytest.raises(ValueError, match=re.escape("literals must be (2, 1); got (2, 2)")):
+        satisfies(np.ones((2, 2), dtype=bool), np.ones((4, 1)))
+    message = "concepts must be of the same k points; got (4, 3) and (1,)"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        concept_error(np.ones((4, 3)), np.ones(1))
 
 
 def test_the_error_of_concepts_weighs_their_points():
@@ -657,6 +757,9 @@ def test_the_best_threshold_has_the_fewest_errors(rng):
         t = best_threshold(x, y)
         everywhere = [np.sum((x >= s) != y) for s in (*np.unique(x), np.inf)]
         assert np.sum((x >= t) != y) == min(everywhere)
+    x, y = np.arange(1.0, 7.0), np.array([0, 1, 0, 1, 0, 1])
+    assert best_threshold(x, y) == 1.5  # of three with two errors the first
+    assert best_threshold(x, np.zeros(6, dtype=int)) == np.inf
 
 
 # ---------------------------------------------------------------------------------------
@@ -800,6 +903,7 @@ def test_a_larger_vc_dimension_needs_more_samples():
         assert vc_bound(n, t, d) <= delta * (1 + 1e-9) and vc_bound(n - 1, t, d) > delta
         assert vc_bound(n, vc_radius(n, delta, d), d) == pytest.approx(delta)
     assert vc_sample_size(0.1, 0.05, d=60) > 400_000  # S(2n) is beyond what a float can hold
+    assert np.isnan(vc_bound(100, np.nan, d=1))
     assert vc_bound(10, 0.1, d=3) == 1 and vc_bound(10**6, 0.01, d=1000) == 1
     for bad in (0.0, 1.0):
         with pytest.raises(ValueError, match="t must be between 0 and 1"):
@@ -858,6 +962,15 @@ def test_coinciding_and_collinear_points_lower_what_can_be_shattered():
     twins = np.array([[1.0], [1.0], [2.0]])
     assert len(dichotomies(twins, threshold_realises)) == 3
     assert len(dichotomies(twins, box_realises)) == 4
+
+
+def test_a_class_may_answer_in_numbers_and_have_no_points():
+    X = np.array([[3.0], [7.0]])
+    H = dichotomies(X, lambda X, y: int(threshold_realises(X, y)))
+    np.testing.assert_array_equal(H, dichotomies(X, threshold_realises))
+    assert vc_dimension(H.astype(float)) == vc_dimension(H == 1) == 1
+    for f in (threshold_realises, box_realises, half_space_realises):
+        assert dichotomies(X[:0], f).shape == (1, 0)
 
 
 def test_sauers_sum():

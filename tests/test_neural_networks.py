@@ -9,7 +9,7 @@ import pytest
 from checks import check_gradient, differences
 
 from mlnotes import perceptron
-from mlnotes.base import ConvergenceWarning
+from mlnotes.base import ConvergenceWarning, Run
 from mlnotes.datasets import load_digits
 from mlnotes.linear_regression import augment
 from mlnotes.logistic_regression import separator, sigmoid, softmax, truncated_newton
@@ -28,10 +28,12 @@ from mlnotes.neural_networks import (
     MLPClassifier,
     MLPRegressor,
     Objective,
+    Pass,
     ReLU,
     Tanh,
     adam,
     backpropagate,
+    check_trained,
     cross_entropy,
     delta_gradient,
     deltas,
@@ -86,6 +88,7 @@ def combinations():
         yield hidden, loss, None
     for output in (TANH, LOGISTIC, RELU, SOFTMAX, Logistic(0.7)):
         yield TANH, SQUARED_ERROR, output
+    yield TANH, BINARY_CROSS_ENTROPY, Logistic(0.7)  # of the right kind, but delta is not h - y
 
 
 every_network = pytest.mark.parametrize(
@@ -150,6 +153,14 @@ def test_identities_of_the_activations():
     np.testing.assert_array_equal(HardLimiter(0.5).f(a), a > 0.5)
 
 
+@pytest.mark.parametrize("wrong", [0.0, -1.0, np.inf, np.nan])
+def test_amplitude_and_steepness_are_above_0_and_finite(wrong):
+    for make, name in ((Logistic, "b"), (Tanh, "a0"), (Tanh, "b")):
+        message = f"{name} must be a number > 0 and < inf; got {wrong}"
+        with pytest.raises(ValueError, match=re.escape(message)):
+            make(**{name: wrong})
+
+
 def test_identity_returns_an_array_of_its_own():
     a = np.arange(3.0)
     assert not np.shares_memory(IDENTITY.f(a), a)
@@ -173,6 +184,17 @@ def test_layer_is_affine_and_a_constant_feature_absorbs_its_bias():
     (V,) = homogeneous([(W, b)])
     np.testing.assert_allclose(augment(X) @ V.T, by_hand, atol=1e-12)
     assert n_parameters((32 * 32 * 3, 10)) == 30720 + 10
+
+
+def test_layer_takes_numbers_of_any_kind_and_a_bias_per_output():
+    X, W, b = np.array([[1, 2]]), np.array([[3, 4], [0, 1]]), np.array([0.5, 0.0])
+    np.testing.assert_array_equal(scores(X, W, b), [[11.5, 2.0]])
+    single = scores(X.astype(np.float32), W.astype(np.float32), b + 1e-9)
+    assert single.dtype == np.float64 and single[0, 1] == 2 + 1e-9
+    for wrong in (np.ones(1), np.ones((2, 1)), 1.0):
+        message = f"b must have shape (2,), a number per output; got {np.shape(wrong)}"
+        with pytest.raises(ValueError, match=re.escape(message)):
+            scores(np.ones((2, 2)), W, wrong)
 
 
 @pytest.mark.claims("neural_networks-04")
@@ -328,6 +350,19 @@ def test_theta_is_packed_row_by_row_and_unpacked_as_views():
     assert not np.shares_memory(pack(layers), theta)
 
 
+@pytest.mark.parametrize("p", [8, 10, 0])
+def test_theta_of_another_length_is_refused(p):
+    message = f"theta must hold 9 parameters for the widths (2, 2, 1); got {p}"
+    net, X, Y = network((2, 2, 1)), np.ones((3, 2)), np.ones((3, 1))
+    for call in (
+        lambda theta: unpack(theta, net.sizes),
+        lambda theta: risk(net, theta, X, Y),
+        lambda theta: backpropagate(net, theta, X, Y),  # its gradient would have no such entry
+    ):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            call(np.zeros(p))
+
+
 @pytest.mark.claims("neural_networks-10")
 def test_linear_layers_collapse_to_one():
     net, theta, X, _ = drawn((4, 6, 5, 3), IDENTITY)
@@ -378,6 +413,33 @@ def test_risk_and_its_gradient_are_means_over_the_samples(hidden, loss, output):
     np.testing.assert_allclose(gradient, np.mean([p[1] for p in parts], axis=0), atol=1e-12)
     H = forward(unpack(theta, net.sizes), net.activations, X)[-1]
     assert pytest.approx(np.mean(loss.of_output(H, Y)), rel=1e-12) == J
+
+
+@pytest.mark.parametrize("loss", LOSSES.values(), ids=lambda loss: loss.name)
+@pytest.mark.parametrize("shape", [(6,), (1, 2), (6, 1), (5, 2), ()], ids=str)
+def test_targets_that_would_only_broadcast_are_refused(loss, shape):
+    net, theta, X, _ = drawn((3, 4, 2), TANH, loss)
+    message = f"Y must have the shape of the outputs, (6, 2); got {shape}"
+    for call in (risk, backpropagate):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            call(net, theta, X, np.ones(shape))
+
+
+@pytest.mark.parametrize(
+    "weights, got",
+    [
+        (np.zeros(6), "(6,) of sum 0.0"),
+        (np.full(6, 1e308), "(6,) of sum inf"),
+        (np.full(6, np.nan), "(6,) of sum nan"),
+        (np.ones(1), "(1,) of sum 1.0"),
+        (np.ones((6, 1)), "(6, 1) of sum 6.0"),
+    ],
+)
+def test_weights_that_give_no_mean_are_refused(weights, got):
+    net, theta, X, Y = drawn((3, 4, 2))
+    message = f"weights must have shape (6,) and a finite sum > 0; got {got}"
+    with np.errstate(over="ignore"), pytest.raises(ValueError, match=re.escape(message)):
+        risk(net, theta, X, Y, weights=weights)
 
 
 @pytest.mark.claims("neural_networks-14")
@@ -455,6 +517,23 @@ def test_one_hot_codes_and_softmax():
     assert np.isfinite(SOFTMAX.f(1000 * A)).all()
     two = A[:, :2]
     np.testing.assert_allclose(SOFTMAX.f(two)[:, 0], sigmoid(two[:, 0] - two[:, 1]), atol=1e-12)
+
+
+def test_codes_of_unknown_classes_are_refused():
+    message = "y must hold one of the classes ['a' 'b']; got 'z'"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        one_hot(np.array(["a", "z", "b"]), ["a", "b"])
+    with pytest.raises(ValueError, match=re.escape("one of the classes [1 1]; got 1")):
+        one_hot(np.array([1]), [1, 1])
+    with pytest.raises(ValueError, match=re.escape("y must have shape (n,); got (2, 1)")):
+        one_hot(np.array([["a"], ["b"]]), ["a", "b"])
+
+
+def test_loss_of_scores_with_a_large_common_part_keeps_its_digits():
+    A = np.array([[3.0, 0.0, -1.0]])
+    for shift in (1e8, -1e12):
+        loss = softmax_cross_entropy(A + shift, np.eye(3)[:1])
+        np.testing.assert_allclose(loss, np.log1p(np.exp(-3) + np.exp(-4)), rtol=1e-14)
 
 
 @pytest.mark.claims("neural_networks-29")
@@ -607,6 +686,13 @@ def test_literal_rows_are_the_derivatives_of_each_layer():
         np.testing.assert_allclose(row, numeric, atol=1e-7)
 
 
+@pytest.mark.parametrize("j", [-1, 0, 3])
+def test_layers_that_there_are_not_have_no_rows(j):
+    net, theta, X, Y = drawn((3, 4, 2))
+    with pytest.raises(ValueError, match=f"j must be between 1 and l = 2; got {j}"):
+        jacobian_rows(net, theta, X[0], Y[0], j)
+
+
 @pytest.mark.claims("neural_networks-20")
 @pytest.mark.parametrize("sizes", [(3, 4, 5, 2), (4, 4, 4, 4)], ids=["differing", "equal"])
 def test_printed_jacobian_product_lacks_the_weights_of_the_layer_below(sizes):
@@ -745,6 +831,7 @@ def test_descent_with_backtracking_never_goes_up():
     net, theta, X, Y = drawn((3, 8, 2), TANH, CROSS_ENTROPY, n=30)
     J = [state.objective for state in islice(descend(net, theta, X, Y, alpha=0.1), 50)]
     assert all(after <= before for before, after in pairwise(J)) and J[-1] < J[0] / 2
+    assert J[0] == risk(net, theta, X, Y, alpha=0.1) != risk(net, theta, X, Y)
 
 
 @every_network
@@ -767,6 +854,19 @@ def test_penalty_and_weights_have_the_gradient_of_their_value(hidden, loss, outp
         strict=True,
     ):
         np.testing.assert_allclose(ours, theirs, atol=1e-12)
+
+
+@pytest.mark.parametrize("loss, o", [(CROSS_ENTROPY, 2), (BINARY_CROSS_ENTROPY, 1)])
+@pytest.mark.parametrize("a", [900.0, -900.0])
+def test_outputs_that_are_certain_and_right_have_no_gradient_by_any_route(loss, o, a):
+    net, theta = network((1, o), loss=loss), np.zeros(2 * o)
+    theta[0], x = a, np.ones(1)
+    y = np.array([1.0, 0.0] if a > 0 else [0.0, 1.0])[:o]
+    slope = loss.slope(forward(unpack(theta, net.sizes), net.activations, x[None])[-1][0], y)
+    np.testing.assert_array_equal(np.abs(slope), y if o == 2 else [1])  # -y / h, 0 / 0 being 0
+    for route in (jacobian_gradient, delta_gradient):
+        np.testing.assert_array_equal(route(net, theta, x, y), 0)
+    assert backpropagate(net, theta, x[None], y[None])[0] == 0
 
 
 def test_saturated_outputs_keep_their_gradient():
@@ -842,6 +942,15 @@ def test_mini_batches_are_a_partition_in_a_new_order():
     assert sorted(np.concatenate(once)) == list(range(10)) == sorted(np.concatenate(twice))
     assert not np.array_equal(np.concatenate(once), np.concatenate(twice))
     assert [rows.tolist() for rows in mini_batches(3, 5, None)] == [[0, 1, 2]]
+
+
+@pytest.mark.parametrize("size", [0, -2, 2.0])
+def test_mini_batches_hold_a_sample_at_least(size):
+    message = f"batch_size must be an integer >= 1; got {size}"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        next(mini_batches(5, size, None))
+    with pytest.raises(ValueError, match=re.escape(message)):
+        next(sgd(*problem(), batch_size=size, learning_rate=0.1, rng=None))
 
 
 def problem():
@@ -1003,6 +1112,12 @@ def test_two_classes_have_one_logistic_output():
     np.testing.assert_allclose(np.exp(model.predict_log_proba(X)), model.predict_proba(X))
     np.testing.assert_array_equal(model.predict(X), model.classes_[(p[:, 0] > 0.5).astype(int)])
     assert model.score(X, y) > 0.98
+    model.coefs_[1] *= 20  # 1 - sigma(a) would be 0 or of few digits, where sigma(-a) is not
+    np.testing.assert_allclose(model.predict_proba(X), np.exp(model.predict_log_proba(X)))
+    model.coefs_[1] *= 1e6  # scores of this size have probabilities of 0, and their logarithms
+    logs, P = model.predict_log_proba(X), model.predict_proba(X)
+    assert np.isfinite(logs).all() and (logs.min(axis=0) < -1000).all() and (P == 0).any()
+    np.testing.assert_allclose(np.exp(logs), P, atol=1e-12)
 
 
 def test_digits_are_told_apart():
@@ -1016,6 +1131,8 @@ def test_digits_are_told_apart():
     assert model.score(X[:1400], T.y[:1400]) > 0.99
     assert model.score(X[1400:], T.y[1400:]) > 0.9
     assert model.history_[0] == pytest.approx(np.log(10), abs=0.3)
+    assert np.isfinite(model.predict_log_proba(1e4 * X)).all()
+    assert (model.predict_proba(1e4 * X) == 0).any()
 
 
 def test_regression_fits_a_curve_and_a_linear_network_the_line():
@@ -1069,6 +1186,31 @@ def test_early_stopping_keeps_the_best_pass():
     assert len(regressor.validation_scores_) == regressor.n_iter_
     plain = fitted(MLPClassifier((5,), max_iter=2, random_state=0), X, y)
     assert plain.validation_scores_ is None and plain.best_validation_score_ is None
+
+
+def test_early_stopping_is_not_led_on_by_a_score_that_recovers():
+    """After the best pass the score falls, and rises again to less than the best."""
+    X, y = digits()
+    how = {"learning_rate_init": 0.1, "batch_size": 20, "tol": 0.0, "random_state": 0}
+    model = MLPClassifier((20,), early_stopping=True, n_iter_no_change=8, **how).fit(X, y)
+    scores_of_passes = np.array(model.validation_scores_)
+    best = int(np.argmax(scores_of_passes))
+    assert (np.diff(scores_of_passes[best:]) > 0).any()
+    until = MLPClassifier((20,), early_stopping=True, max_iter=best + 1, **how)
+    for ours, theirs in zip(model.coefs_, fitted(until, X, y).coefs_, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    plain = fitted(MLPClassifier((20,), max_iter=15, **how), X, y)
+    assert plain.best_loss_ == min(plain.loss_curve_) < plain.loss_
+
+
+def test_moments_and_epsilon_of_adam_are_those_given():
+    X, y = digits(100)
+    how = {"beta_1": 0.5, "beta_2": 0.8, "epsilon": 0.1}
+    model = fitted(MLPClassifier((5,), max_iter=3, random_state=1, **how), X, y)
+    rng, net = np.random.default_rng(1), network((64, 5, 10), RELU, CROSS_ENTROPY)
+    f, theta = Objective(net, X, one_hot(y, range(10)), 1e-4), glorot_start(net.sizes, rng=rng)
+    *_, last = islice(adam(f, theta, 100, batch_size=100, learning_rate=1e-3, rng=rng, **how), 4)
+    np.testing.assert_array_equal(model.coefs_[0], unpack(last.theta, net.sizes)[0][0].T)
 
 
 def test_warm_start_goes_on_where_it_was():
@@ -1135,8 +1277,15 @@ def test_logistic_units_start_smaller():
         ({"batch_size": "all"}, "batch_size must be an integer >= 1; got 'all'"),
         ({"momentum": 1}, "momentum must be a number >= 0 and < 1; got 1"),
         ({"beta_1": -0.1}, "beta_1 must be a number >= 0 and < 1; got -0.1"),
-        ({"alpha": -1}, "alpha must be a number >= 0; got -1"),
-        ({"learning_rate_init": 0}, "learning_rate_init must be a number > 0; got 0"),
+        ({"alpha": -1}, "alpha must be a number >= 0 and < inf; got -1"),
+        ({"learning_rate_init": 0}, "learning_rate_init must be a number > 0 and < inf; got 0"),
+        ({"tol": np.inf}, "tol must be a number >= 0 and < inf; got inf"),
+        ({"epsilon": np.inf}, "epsilon must be a number > 0 and < inf; got inf"),
+        ({"early_stopping": True, "validation_fraction": 0}, "must be a number > 0 and < 1; got 0"),
+        (
+            {"early_stopping": True},
+            "with validation_fraction = 0.1, stratify must have 2 samples of each class",
+        ),
         ({"n_iter_no_change": 0}, "n_iter_no_change must be an integer >= 1; got 0"),
     ],
 )
@@ -1151,8 +1300,43 @@ def test_divergence_is_an_error_and_too_few_passes_a_warning():
     with pytest.raises(ValueError, match="the weights must stay finite; they have not in pass"):
         model.fit(100 * X, 100.0 * y)
     assert not hasattr(model, "coefs_")
+    model.set_params(early_stopping=True)
+    with pytest.raises(ValueError, match="the weights must stay finite"):
+        model.fit(100 * X, 100.0 * y)
+    for theta, J in (([np.nan], 1.0), ([1.0], np.nan)):
+        with pytest.raises(ValueError, match="they have not in pass 2"):
+            check_trained(Run(Pass(np.array(theta), J, 0.0), np.array([1.0, 1.0, J]), 2, True))
+    assert not hasattr(model, "coefs_")  # what judged the passes was a copy
     with pytest.warns(ConvergenceWarning, match=r"stopped after 2 iterations with improvement = "):
         MLPClassifier((5,), max_iter=2, random_state=0).fit(X, y)
+
+
+def test_gradients_whose_squares_overflow_are_an_error():
+    """Adam divides by their mean: theta would not move, and that would look like convergence."""
+    X, y = digits(50)
+    with pytest.raises(ValueError, match="squares of gradients must be finite; got inf"):
+        MLPClassifier((5,), random_state=0).fit(1e160 * X, y)
+
+    def large(theta, rows):
+        return 1.0, np.array([1e200, 1.0])
+
+    with np.errstate(over="ignore"), pytest.raises(ValueError, match="must be finite; got inf"):
+        list(islice(adam(large, np.zeros(2), 1, batch_size=1, learning_rate=0.1, rng=None), 3))
+
+
+def test_weights_must_leave_something_to_train_on_and_something_to_judge_by():
+    X, y = digits(100)
+    weights = np.zeros(100)
+    weights[7] = 2.0
+    message = (
+        "with early_stopping, samples to train on and samples held out must have weights > 0; "
+        "got 1 such of 100 samples, all in one part"
+    )
+    for model in (MLPClassifier, MLPRegressor):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            model(early_stopping=True, random_state=0).fit(X, y, sample_weight=weights)
+    with pytest.raises(ValueError, match="weights must have shape .* of sum inf"):
+        MLPClassifier(random_state=0).fit(X, y, sample_weight=np.full(100, 1e308))
 
 
 def test_hidden_widths_may_be_one_number_or_none():

@@ -26,6 +26,7 @@ from mlnotes.probability import (
     given_x,
     given_y,
     independent,
+    is_count,
     is_pd,
     is_psd,
     log_sum_exp,
@@ -44,6 +45,7 @@ from mlnotes.probability import (
     total_probability,
     uniform_cdf,
     uniform_density,
+    x_log_y,
 )
 
 DIE = fair(range(1, 7))
@@ -96,10 +98,21 @@ def test_what_is_no_probability_space_is_refused():
     assert check_space(DIE) is DIE
     with pytest.raises(ValueError, match=r"weights must be >= 0; got P\({'b'}\) = -1"):
         check_space({"a": 2, "b": -1})
+    with pytest.raises(ValueError, match=r"got P\({'b'}\) = -1/8"):
+        check_space({"a": Fraction(9, 8), "b": Fraction(-1, 8)})
     with pytest.raises(ValueError, match="must sum to 1; got 2"):
         check_space({"a": 1, "b": 1})
     with pytest.raises(ValueError, match=r"weights must be >= 0; got P\({'a'}\) = nan"):
         check_space({"a": float("nan"), "b": 1})
+
+
+def test_outcomes_named_twice_are_one_outcome():
+    assert fair("hello") == dict.fromkeys("helo", Fraction(1, 4))
+
+
+def test_many_small_weights_still_sum_to_one():
+    n = 100_000  # added one by one, they miss 1 by 2e-12
+    assert len(check_space({i: 1 / n for i in range(n)})) == n
 
 
 @pytest.mark.claims("probability-02")
@@ -149,6 +162,16 @@ def test_bayes_on_events_is_the_conditional_probability_the_other_way_round():
     assert list(bayes(likelihood, prior)) == exact
     with pytest.raises(ValueError, match=r"got P\(A\) = 0"):
         bayes(np.zeros(2), np.array([0.5, 0.5]))
+    with pytest.raises(ValueError, match=r"got P\(A\) = nan"):
+        bayes(np.array([0.5, np.nan]), np.array([0.5, 0.5]))
+
+
+@pytest.mark.parametrize("likelihood", [np.array([[0.5], [1.0]]), np.array([0.5])])
+def test_a_likelihood_that_is_not_one_number_per_piece_is_refused(likelihood):
+    with pytest.raises(ValueError, match="size 2 is different from 1|size 1 is different from 2"):
+        total_probability(likelihood, np.array([0.5, 0.5]))
+    with pytest.raises(ValueError, match="size"):
+        bayes(likelihood, np.array([0.5, 0.5]))
 
 
 def test_log_sum_exp_is_the_logarithm_of_the_sum_and_outlives_its_terms(rng):
@@ -157,8 +180,9 @@ def test_log_sum_exp_is_the_logarithm_of_the_sum_and_outlives_its_terms(rng):
     np.testing.assert_allclose(log_sum_exp(a), direct, rtol=1e-14)
     for shift in (-1e5, 1e5):
         np.testing.assert_allclose(log_sum_exp(a + shift), np.add(direct, shift), rtol=1e-12)
-    rows = np.array([[-np.inf, 2.0], [-np.inf, -np.inf], [np.inf, 0.0]])
-    np.testing.assert_array_equal(log_sum_exp(rows), [2.0, -np.inf, np.inf])
+    rows = np.array([[-np.inf, 2.0], [-np.inf, -np.inf], [np.inf, 0.0], [-1000.0, 1000.0]])
+    np.testing.assert_array_equal(log_sum_exp(rows), [2.0, -np.inf, np.inf, 1000.0])
+    assert np.isnan(log_sum_exp(np.array([[np.nan, 0.0], [-np.inf, np.nan]]))).all()
 
 
 # ---------------------------------------------------------------------------------------
@@ -178,6 +202,12 @@ def test_the_sum_of_two_dice_pushes_their_law_forward():
     primes = {2, 3, 5, 7, 11}
     assert probability(law, primes) == probability(DICE, {o for o in DICE if sum(o) in primes})
     assert probability(law, primes) + probability(law, set(law) - primes) == 1
+
+
+def test_a_random_variable_is_asked_once_of_every_outcome():
+    asked = []
+    law = push_forward(DIE, lambda pips: asked.append(pips) or -pips)
+    assert asked == list(DIE) and list(law) == [-6, -5, -4, -3, -2, -1]
 
 
 @pytest.mark.claims("probability-05")
@@ -203,6 +233,22 @@ def test_atoms_are_drawn_with_their_weights(rng):
     assert (np.abs(counts - n * p) <= 5 * np.sqrt(n * p * (1 - p))).all()
     exact = [Fraction(1, 3), Fraction(2, 3)]
     assert set(sample_atoms(50, exact, rng=rng)) == {0, 1}
+    draws = [sample_atoms(50, scale * p, rng=np.random.default_rng(2)) for scale in (1.0, 8.0)]
+    np.testing.assert_array_equal(*draws)  # of weights only the proportions count
+
+    class Ends:
+        def random(self, n):
+            return np.array([0.0, np.nextafter(1.0, 0.0)])  # all that a uniform number can be
+
+    for scale in (1.0, 1.1, 1 / 3):
+        weights = scale * np.array([0.0, 0.25, 0.75, 0.0])
+        assert sample_atoms(2, weights, rng=Ends()).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("p", [[], [0.0, 0.0], [2.0, -1.0], [np.nan, 1.0], [np.inf, 1.0]])
+def test_atoms_are_not_drawn_with_what_are_no_weights(p, rng):
+    with pytest.raises(ValueError, match=r"weights must be >= 0 and their sum > 0 .*; got \["):
+        sample_atoms(3, p, rng=rng)
 
 
 # ---------------------------------------------------------------------------------------
@@ -231,6 +277,8 @@ def test_conditioning_on_what_has_no_probability_is_refused():
         given_x(joint, 0)
     with pytest.raises(ValueError, match=r"p_Y\(y_i\) > 0 only; got p_Y\(y_i\) = 0"):
         given_y(joint.T, 0)
+    with pytest.raises(ValueError, match=r"p_X\(x_j\) > 0 only; got p_X\(x_j\) = nan"):
+        given_x(np.array([[np.nan, 0.5], [0.0, 0.5]]), 0)
 
 
 @pytest.mark.claims("probability-14")
@@ -325,6 +373,16 @@ def test_covariance_of_a_sample_and_of_its_affine_image(law, rng):
     np.testing.assert_allclose(covariance(p, x @ A.T + b), variance, atol=1e-12)
 
 
+@pytest.mark.parametrize("moment", [second_moment, covariance])
+def test_moments_of_pairs_want_vectors_and_a_weight_for_each(moment):
+    p, x = np.array([0.5, 0.5]), np.array([0.0, 4.0])
+    with pytest.raises(ValueError, match=r"p must be \(k,\) and x \(k, d\); got shapes \(2,\) and"):
+        moment(p, x)
+    assert moment(p, x[:, None]).shape == (1, 1)
+    with pytest.raises(ValueError, match="got shapes|size"):
+        moment(np.array([1.0]), x[:, None])
+
+
 @pytest.mark.claims("probability-11")
 def test_second_moment_is_the_variance_only_about_a_zero_mean(law):
     p, x = law
@@ -363,6 +421,11 @@ def test_definiteness_of_hand_cases_and_of_constants():
         (np.diag([1.0, -1.0]), False, False),
         (-np.eye(2), False, False),
         (np.diag([1e-200, 1e-200]), True, True),
+        (np.diag([1.0, 1e-13]), False, True),  # what rounding may make of 0
+        (np.diag([1.0, -1e-13]), False, True),
+        (np.diag([1.0, 1e-11]), True, True),
+        (np.diag([1.0, -1e-11]), False, False),
+        (1e9 * np.diag([1.0, 1e-13]), False, True),
     ):
         assert (is_pd(S), is_psd(S)) == (pd, psd)
     constants = np.tile([3.0, -7.0], (9, 1))
@@ -393,6 +456,22 @@ def test_definiteness_is_asked_of_symmetric_matrices_only():
         is_psd(np.ones((2, 3)))
     with pytest.raises(ValueError, match="S must be symmetric"):
         is_pd(np.array([[1.0, 2.0], [0.0, 1.0]]))
+    for bad in (np.nan, np.inf):
+        with pytest.raises(ValueError, match=f"S must be finite; got {bad}"):
+            is_psd(np.array([[1.0, bad], [bad, 1.0]]))
+
+
+def test_definiteness_of_fractions_and_of_single_precision(rng):
+    p, x = (
+        np.array([Fraction(1, 3)] * 3),
+        np.array([[Fraction(i), Fraction(i * i)] for i in range(3)]),
+    )
+    assert is_pd(covariance(p, x)) and not is_pd(covariance(p, x[:, [0, 0]]))
+    A, B = rng.normal(size=(2, 3, 3)).astype(np.float32)
+    S = affine_moments(np.zeros(3), A @ A.T, B, b=0.0)[1]
+    assert S.dtype == np.float32 and (S != S.T).any() and is_pd(S)  # S = S^T but for rounding
+    with pytest.raises(ValueError, match="S must be symmetric"):
+        is_pd(S.astype(float) + np.triu(np.full((3, 3), 1e-5), 1))
 
 
 @pytest.mark.claims("probability-17")
@@ -465,9 +544,44 @@ def test_what_cannot_happen_has_probability_zero_and_what_must_has_one():
     assert np.exp(poisson_log_pmf(k, 0.0)).tolist() == [0, 1, 0, 0, 0]
     assert np.exp(binomial_log_pmf(np.array([0.5]), 2, 0.5)) == 0
     assert np.exp(poisson_log_pmf(np.array([0.5]), 0.5)) == 0
+    assert np.exp(poisson_log_pmf(np.array([np.inf, np.nan]), 0.5)).tolist() == [0, 0]
     assert binomial_log_pmf(10**6, 10**9, 1e-3) == pytest.approx(  # Stirling: the top of the law
         -0.5 * np.log(2 * np.pi * 10**6 * (1 - 1e-3)), rel=1e-3
     )
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda: bernoulli_log_pmf(1, 1.5), "p must be between 0 and 1; got 1.5"),
+        (lambda: binomial_log_pmf(1, 3, np.array([0.5, -0.1])), "between 0 and 1; got -0.1"),
+        (lambda: binomial_log_pmf(1, 3, np.nan), "p must be between 0 and 1; got nan"),
+        (lambda: binomial_log_pmf(0, -1, 0.5), "n must be a count 0, 1, 2, ...; got -1"),
+        (lambda: binomial_log_pmf(1, 2.5, 0.5), "n must be a count 0, 1, 2, ...; got 2.5"),
+        (lambda: poisson_log_pmf(0, -1.0), "rate must be >= 0; got -1.0"),
+    ],
+)
+def test_parameters_for_which_there_is_no_law_are_refused(ask, message):
+    with pytest.raises(ValueError, match=message):
+        ask()
+
+
+def test_counts_of_any_type_are_counts():
+    assert (
+        is_count(np.array([0, 2, -1, 0.5, np.inf, -np.inf, np.nan])).tolist()
+        == [True] * 2 + [False] * 5
+    )
+    for kind, k in ((np.uint8, 255), (np.int8, 127), (bool, 1), (np.float32, 9)):
+        small = np.array([k], dtype=kind)  # k + 1 is none of the 256 numbers of a byte
+        assert binomial_log_pmf(small, 300, 0.4) == binomial_log_pmf(k, 300, 0.4)
+        assert poisson_log_pmf(small, 80.0) == poisson_log_pmf(k, 80.0)
+
+
+def test_nothing_is_added_where_the_factor_is_zero():
+    x = np.array([0.0, 0.0, 2.0, -1.0])
+    y = np.array([0.0, np.inf, 0.0, 0.0])
+    assert x_log_y(x, y).tolist() == [0, 0, -np.inf, np.inf]
+    assert x_log_y(3.0, np.exp(2.0)) == pytest.approx(6.0)
 
 
 # ---------------------------------------------------------------------------------------
@@ -484,6 +598,19 @@ def test_quadrature_is_exact_for_polynomials_and_shares_out_its_pieces():
         assert w @ x ** (2 * order) != pytest.approx(
             (2.0 ** (2 * order + 1) + 1) / (2 * order + 1), rel=1e-12
         )
+    x, w = gauss_legendre(0.0, 1.0)
+    assert len(x) == 20 and w @ x**39 == pytest.approx(1 / 40, rel=1e-13)
+    assert gauss_legendre(Fraction(1, 2), 1)[1].sum() == pytest.approx(0.5)
+
+
+def test_intervals_without_a_length_are_refused():
+    for ends in ((-np.inf, 0.0), (0.0, np.inf), (np.nan, 1.0)):
+        with pytest.raises(ValueError, match=r"quadrature wants a finite interval; got \["):
+            probability_between(lambda x: np.exp(normal_log_density(x, 0, 1)), *ends)
+    for law in (uniform_density, uniform_cdf):
+        for a in (1.0, 2.0):
+            with pytest.raises(ValueError, match=f"wants a < b; got a = {a}, b = 1.0"):
+                law(0.5, a, 1.0)
 
 
 @pytest.mark.claims("probability-07")
@@ -512,6 +639,11 @@ def test_probability_of_an_interval_is_the_integral_and_the_difference_of_the_cd
     difference = uniform_cdf(1.5, 1.0, 3.0) - uniform_cdf(1.2, 1.0, 3.0)
     uniform = probability_between(lambda x: uniform_density(x, 1.0, 3.0), 1.2, 1.5)
     assert uniform == pytest.approx(difference, abs=1e-14) == pytest.approx(0.15)
+    x = np.array([0.9, 1.0, 3.0, 3.1])
+    assert uniform_density(x, 1.0, 3.0).tolist() == [0, 0.5, 0.5, 0]
+    assert uniform_cdf(x, 1.0, 3.0).tolist() == [0, 0, 1, 1]
+    narrow = probability_between(lambda t: np.exp(normal_log_density(t, 0.1, 0.01)), -9.0, 9.0)
+    assert narrow == pytest.approx(1, abs=1e-12)
 
 
 def test_the_tails_of_the_normal_keep_their_digits():
@@ -598,6 +730,7 @@ def test_far_points_and_a_thousand_dimensions_stay_finite():
         (np.diag([1.0, 0.0]), "Sigma must be positive definite; its smallest eigenvalue is 0"),
         (np.array([[1.0, 0.5], [0.0, 1.0]]), "Sigma must be symmetric"),
         (np.ones((1, 2)), r"Sigma must be square; got shape \(1, 2\)"),
+        (np.array([[1.0, np.nan], [np.nan, 1.0]]), "Sigma must be finite; got nan"),
     ],
 )
 def test_what_is_no_covariance_of_a_density_is_refused(Sigma, message, rng):
@@ -605,6 +738,25 @@ def test_what_is_no_covariance_of_a_density_is_refused(Sigma, message, rng):
         multivariate_normal_log_density(np.zeros((1, 2)), np.zeros(2), Sigma)
     with pytest.raises(ValueError, match=message):
         sample_multivariate_normal(1, np.zeros(2), Sigma, rng=rng)
+
+
+@pytest.mark.parametrize(
+    ("X", "mu"),
+    [(np.zeros((3, 1)), np.zeros(2)), (np.zeros(2), np.zeros(2)), (np.zeros((3, 2)), np.zeros(1))],
+)
+def test_shapes_that_numpy_would_stretch_are_refused(X, mu):
+    with pytest.raises(ValueError, match=r"X must be \(n, 2\) and mu \(2,\), .*; got shapes"):
+        multivariate_normal_log_density(X, mu, np.eye(2))
+
+
+def test_density_with_a_covariance_in_single_precision(rng):
+    A, B = rng.normal(size=(2, 3, 3)).astype(np.float32)
+    S, X = B @ (A @ A.T) @ B.T, rng.normal(size=(5, 3)).astype(np.float32)
+    assert (S != S.T).any()
+    exact = multivariate_normal_log_density(
+        X.astype(float), np.zeros(3), (S + S.T).astype(float) / 2
+    )
+    np.testing.assert_allclose(multivariate_normal_log_density(X, np.zeros(3), S), exact, rtol=1e-2)
 
 
 @pytest.mark.claims("probability-19")
@@ -629,6 +781,22 @@ def test_joint_normal_is_marginal_times_conditional(given, rng):
         product_rule = multivariate_normal_log_density(x[None, given], *marginal)
         product_rule += multivariate_normal_log_density(x[None, others], *conditional)
         assert product_rule == pytest.approx(multivariate_normal_log_density(x[None], mu, S))
+
+
+def test_coordinates_given_may_be_counted_from_the_end_masked_or_none(rng):
+    mu, S = rng.normal(size=3), random_covariance(rng, 3)
+    law = conditional_normal(mu, S, [2], np.array([0.7]))
+    assert law.mean.shape == (2,)
+    for given in ([-1], np.array([False, False, True]), range(2, 3)):
+        for value in (np.array([0.7]), 0.7):
+            same = conditional_normal(mu, S, given, value)
+            np.testing.assert_array_equal(same.mean, law.mean)
+            np.testing.assert_array_equal(same.covariance, law.covariance)
+    nothing = conditional_normal(mu, S, [], np.array([]))
+    np.testing.assert_array_equal(nothing.mean, mu)
+    np.testing.assert_array_equal(nothing.covariance, S)
+    with pytest.raises(ValueError, match=r"value must be \(2,\), as given; got shape \(1,\)"):
+        conditional_normal(mu, S, [0, 1], np.array([0.7]))
 
 
 def test_conditional_mean_of_the_irises_is_the_line_of_least_squares():
