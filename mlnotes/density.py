@@ -445,7 +445,9 @@ def _log_kernels(x, X, h, kernel):
     c, e = frexp(h)
     x, X = np.ldexp(x, -e), np.ldexp(X, -e)
     for rows in _blocks(x, X):
-        yield rows, log_kernel(distances(x[rows], X) / c**2, kernel)
+        t = distances(x[rows], X)
+        t /= c**2
+        yield rows, log_kernel(t, kernel)
 
 
 # ---------------------------------------------------------------------------------------
