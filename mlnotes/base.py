@@ -71,12 +71,19 @@ def iterate(states, rule, tol, max_iter):
     -------
     Run
 
+    Raises
+    ------
+    ValueError
+        If `tol` is inf, which the measure inf of a start would meet, or nan.
+
     >>> class Halving(NamedTuple):
     ...     objective: float
     >>> run = iterate((Halving(2.0**-k) for k in range(99)), "objective", tol=0.1, max_iter=20)
     >>> run.state, run.n_iter, run.converged
     (Halving(objective=0.0625), 4, True)
     """
+    if not tol < inf:
+        raise ValueError(f"tol must be < inf; got {tol}")
     history, converged = [], False
     for n_iter, state in enumerate(states):
         history.append(state.objective)
@@ -157,10 +164,7 @@ def check_samples(X):
     if hasattr(X, "toarray"):
         raise TypeError("X must be dense; got a sparse matrix: pass X.toarray()")
     X = np.asarray(X)
-    if X.dtype.kind in "USmM":
-        raise TypeError(f"X must hold numbers; got dtype {X.dtype}")
-    if np.iscomplexobj(X):
-        raise ValueError(f"Complex data not supported: X must be real; got dtype {X.dtype}")
+    _check_real("X", X)
     if X.ndim != 2:
         raise ValueError(
             f"X must be a 2-D array, a sample per row; got {X.ndim}-D of shape {X.shape}. "
@@ -190,8 +194,11 @@ def check_labels(y, n):
     y = _check_column(y, n)
     if y.dtype.kind == "f":
         _check_finite("y", y)
-        if not np.array_equal(y, np.round(y)):
-            raise ValueError(f"Unknown label type: y must hold classes; got numbers as {y[0]!r}")
+        between = y[y != np.round(y)]
+        if len(between):
+            raise ValueError(
+                f"Unknown label type: y must hold classes; got numbers as {between[0]!r}"
+            )
     if len(np.unique(y)) < 2:
         raise ValueError(f"y must hold at least 2 classes; got 1 class: {y[0]!r}")
     return y
@@ -202,15 +209,14 @@ def check_targets(y, n):
 
     Raises
     ------
-    ValueError
-        If it is missing, of another shape, complex or not finite.
+    TypeError, ValueError
+        If it is missing, of another shape, text, complex or not finite.
 
     >>> check_targets([1, 2], 2)
     array([1., 2.])
     """
     y = _check_column(y, n)
-    if np.iscomplexobj(y):
-        raise ValueError(f"Complex data not supported: y must be real; got dtype {y.dtype}")
+    _check_real("y", y)
     y = y.astype(np.float64, copy=False)
     _check_finite("y", y)
     return y
@@ -221,27 +227,36 @@ def check_weights(sample_weight, n):
 
     Raises
     ------
-    ValueError
-        If they are of another shape, not finite, negative or all zero.
+    TypeError, ValueError
+        If they are of another shape, no numbers, not finite, negative or all zero, or if their
+        sum is not finite.
 
     >>> check_weights(None, 2)
     array([1., 1.])
     """
     if sample_weight is None:
         return np.ones(n)
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    weights = np.asarray(sample_weight)
+    _check_real("sample_weight", weights)
+    weights = weights.astype(np.float64, copy=False)
     if weights.shape != (n,):
         raise ValueError(f"sample_weight must have shape ({n},); got {weights.shape}")
     _check_finite("sample_weight", weights)
     if weights.min() < 0 or weights.max() == 0:
-        raise ValueError("sample_weight must be >= 0 and not zero everywhere")
+        raise ValueError(
+            "sample_weight must be >= 0 and not zero everywhere; "
+            f"got {weights.min():g} to {weights.max():g}"
+        )
+    if not isfinite(_sum(weights)):
+        raise ValueError("sample_weight must have a finite sum; got inf")
     return weights
 
 
 def check_number(name, value, *, above=-inf, at_least=-inf, below=None, integer=False):
     """The `value` of the hyperparameter `name`, if it is a number in its range.
 
-    That is > `above`, >= `at_least`, < `below` and, with `integer`, whole.
+    That is > `above`, >= `at_least`, < `below` and, with `integer`, whole. True and False are no
+    numbers, inf is one unless ``below=inf``: the C of a hard margin is inf.
 
     Raises
     ------
@@ -253,11 +268,11 @@ def check_number(name, value, *, above=-inf, at_least=-inf, below=None, integer=
     ValueError: max_iter must be an integer >= 1; got 0
     """
     kind, word = (Integral, "an integer") if integer else (Real, "a number")
-    low = isinstance(value, kind) and value > above and value >= at_least
-    if not (low and (below is None or value < below)):
-        bound = f" > {above}" if above > -inf else f" >= {at_least}" if at_least > -inf else ""
-        bound += "" if below is None else f" and < {below}"
-        raise ValueError(f"{name} must be {word}{bound}; got {value!r}")
+    number = isinstance(value, kind) and not isinstance(value, bool)
+    if not (number and at_least <= value > above and (below is None or value < below)):
+        low = f" > {above}" if above > -inf else f" >= {at_least}" if at_least > -inf else ""
+        high = "" if below is None else f" and < {below}" if low else f" < {below}"
+        raise ValueError(f"{name} must be {word}{low}{high}; got {value!r}")
     return value
 
 
@@ -307,6 +322,8 @@ def check_random_state(random_state):
     >>> check_random_state(0).integers(10, size=3)
     array([8, 6, 5])
     """
+    if isinstance(random_state, Integral) and random_state < 0:
+        raise ValueError(f"random_state must be >= 0; got {random_state!r}")
     if random_state is None or isinstance(random_state, Integral | np.random.Generator):
         return np.random.default_rng(random_state)
     raise ValueError(
@@ -333,10 +350,24 @@ def _check_column(y, n):
     return y
 
 
-def _check_finite(name, values):
+def _check_real(name, values):
+    if values.dtype.kind in "USmM":
+        raise TypeError(f"{name} must hold numbers; got dtype {values.dtype}")
+    if np.iscomplexobj(values):
+        raise ValueError(
+            f"Complex data not supported: {name} must be real; got dtype {values.dtype}"
+        )
+
+
+def _sum(values):
+    """The sum, infinite or nan without a warning where it is that."""
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(np.sum(values)):  # one pass; a NaN or an infinity would be in the sum
-            return
+        return np.sum(values)
+
+
+def _check_finite(name, values):
+    if isfinite(_sum(values)):  # one pass; a NaN or an infinity would be in the sum
+        return
     bad = np.count_nonzero(~np.isfinite(values))
     if bad:
         raise ValueError(f"{name} must be finite; it contains NaN or infinity {bad} times")
@@ -388,8 +419,8 @@ class Estimator:
 
     def set_params(self, **params):
         """Set hyperparameters by name and return self."""
-        for name, value in params.items():
-            outer, _, inner = name.partition("__")
+        for name in sorted(params, key=lambda name: name.count("__")):  # an estimator first
+            value, (outer, _, inner) = params[name], name.partition("__")
             if outer not in self._defaults():
                 has = ", ".join(self._defaults())
                 raise ValueError(f"{type(self).__name__} has no parameter {outer!r}; it has {has}")
@@ -472,12 +503,24 @@ def _feature_names(X):
     return np.asarray(names, dtype=object)
 
 
+def _scored(y, predicted, sample_weight):
+    """What predictions are compared with, one for each, and the weights; None if not given."""
+    y = np.asarray(y)
+    if y.shape == (*predicted.shape, 1):
+        y = y[..., 0]
+    if y.shape != predicted.shape:
+        raise ValueError(f"y must have a value per prediction, {predicted.shape}; got {y.shape}")
+    return y, None if sample_weight is None else check_weights(sample_weight, len(y))
+
+
 class Classifier(Estimator):
     """An estimator that predicts labels."""
 
     def score(self, X, y, sample_weight=None):
         """Accuracy: the share of samples whose predicted label is right."""
-        return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
+        labels = self.predict(X)
+        y, weights = _scored(y, labels, sample_weight)
+        return float(np.average(labels == y, weights=weights))
 
     def __sklearn_tags__(self):
         """Tags of a classifier."""
@@ -522,10 +565,16 @@ class Regressor(Estimator):
 
     def score(self, X, y, sample_weight=None):
         """R^2 = 1 - sum_i (y_i - f_i)^2 / sum_i (y_i - mean y)^2; of constant y, 1 or 0."""
-        y = np.asarray(y, dtype=np.float64)
-        spread = np.average((y - np.average(y, weights=sample_weight)) ** 2, weights=sample_weight)
-        error = np.average((y - self.predict(X)) ** 2, weights=sample_weight)
-        return float(1 - error / spread) if spread > 0 else float(error == 0)
+        f = self.predict(X)
+        y, weights = _scored(y, f, sample_weight)
+        y = y.astype(np.float64, copy=False)
+        apart = y - np.average(y, weights=weights)
+        unit = np.ldexp(0.5, np.frexp(np.max(np.abs(apart)))[1])  # squares of it could vanish
+        with np.errstate(over="ignore"):
+            spread = np.average((apart / unit) ** 2, weights=weights)
+            error = np.average(((y - f) / unit) ** 2, weights=weights)
+        constant = np.ptp(y if weights is None else y[weights > 0]) == 0  # round-off may spread it
+        return float(error == 0) if constant else float(1 - error / spread)
 
     def __sklearn_tags__(self):
         """Tags of a regressor."""

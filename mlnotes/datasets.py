@@ -45,6 +45,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mlnotes.base import check_number
+
 __all__ = [
     "TrainingSet", "encode", "decode", "to_signs", "to_bits", "load_iris", "load_wine",
     "load_breast_cancer", "load_digits", "load_mnist", "Split", "read_idx", "load_orl_faces",
@@ -101,9 +103,14 @@ class TrainingSet:
             raise ValueError(
                 f"X must have shape (n, d) and y (n,); got {self.X.shape} and {self.y.shape}"
             )
+        d = self.X.shape[1]
         if not self.feature_names:
-            names = tuple(f"x_{j}" for j in range(1, self.X.shape[1] + 1))
+            names = tuple(f"x_{j}" for j in range(1, d + 1))
             object.__setattr__(self, "feature_names", names)
+        if len(self.feature_names) != d:
+            raise ValueError(f"there must be {d} feature_names; got {len(self.feature_names)}")
+        if self.image_shape and prod(self.image_shape) != d:
+            raise ValueError(f"image_shape must be of {d} pixels; got {self.image_shape}")
 
     def __len__(self):
         return len(self.X)
@@ -130,6 +137,8 @@ class TrainingSet:
         >>> TrainingSet(np.zeros((1, 480000)), np.zeros(1), image_shape=(600, 800)).images.shape
         (1, 600, 800)
         """
+        if not self.image_shape:
+            raise ValueError("image_shape must be given for the samples to be images; got none")
         return self.X.reshape(-1, *self.image_shape)
 
 
@@ -138,7 +147,7 @@ def encode(y, codes=(-1, 1)):
 
     Returns: the codes (n,), and the classes (K,), which `decode` wants back.
 
-    Raises: ValueError unless there are as many codes as classes.
+    Raises: ValueError unless there are as many codes as classes, no two of them the same.
 
     >>> encode(["spam", "ham", "spam"])
     (array([ 1, -1,  1]), array(['ham', 'spam'], dtype='<U4'))
@@ -148,17 +157,21 @@ def encode(y, codes=(-1, 1)):
     classes, k = np.unique(y, return_inverse=True)
     if len(classes) != len(codes):
         raise ValueError(f"there must be a code per class; got {len(codes)} for {classes}")
+    if len(set(codes)) < len(codes):
+        raise ValueError(f"the codes must differ; got {codes}")
     return np.asarray(codes)[k], classes
 
 
 def decode(coded, classes, codes=(-1, 1)):
     """The labels that were `coded`: where `encode` gave codes[k], classes[k].
 
-    Raises: ValueError where a number is none of the codes.
+    Raises: ValueError where a number is none of the codes, or unless there is a code per class.
 
     >>> decode([1, -1, 1], ["ham", "spam"])
     array(['spam', 'ham', 'spam'], dtype='<U4')
     """
+    if len(classes) != len(codes):
+        raise ValueError(f"there must be a code per class; got {len(codes)} for {classes}")
     match = np.asarray(coded)[:, None] == np.asarray(codes)
     if not match.any(axis=1).all():
         raise ValueError(f"the codes must be among {codes}; got {np.unique(coded)}")
@@ -168,19 +181,31 @@ def decode(coded, classes, codes=(-1, 1)):
 def to_signs(y):
     """y' = 2 y - 1: labels 0 and 1 become -1 and +1.
 
+    Raises: ValueError for other labels.
+
     >>> to_signs(np.array([0, 1, 1]))
     array([-1,  1,  1])
     """
-    return 2 * y - 1
+    return 2 * _signed(y, (0, 1)) - 1
 
 
 def to_bits(y):
     """y = (y' + 1) / 2: labels -1 and +1 become 0 and 1.
 
+    Raises: ValueError for other labels.
+
     >>> to_bits(np.array([-1, 1, 1]))
     array([0, 1, 1])
     """
-    return (y + 1) // 2
+    return (_signed(y, (-1, 1)) + 1) // 2
+
+
+def _signed(y, codes):
+    """The labels, all of them among the codes; unsigned bytes and truth values as integers."""
+    y = np.asarray(y)
+    if not np.isin(y, codes).all():
+        raise ValueError(f"the labels must be {codes[0]} or {codes[1]}; got {np.unique(y)}")
+    return y.astype(int) if y.dtype.kind in "bu" else y
 
 
 # ---------------------------------------------------------------------------------------
@@ -286,6 +311,8 @@ def load_mnist(folder=None, *, n=None):
     >>> train.images.shape, train.source
     ((100, 28, 28), 'stand-in for MNIST: the 8 x 8 digits of load_digits, enlarged')
     """
+    if n is not None:
+        check_number("n", n, at_least=1, integer=True)
     if folder is None:
         return _mnist_stand_in(n)
     parts = [_mnist_file(Path(folder), name)[:n] for name in MNIST_FILES]
@@ -478,7 +505,10 @@ def _npz_faces(path, subject):
         got = f"{_times(images.shape)} of {images.dtype}"
         raise ValueError(f"{path}: images must be {expected} of uint8; got {got}")
     if not np.array_equal(np.sort(subjects, axis=None), subject):
-        raise ValueError(f"{path}: subject must be 1, ..., {SUBJECTS}, {PICTURES} times each")
+        got = f"{_times(subjects.shape)} numbers, {len(np.unique(subjects))} of them different"
+        raise ValueError(
+            f"{path}: subject must be 1, ..., {SUBJECTS}, {PICTURES} times each; got {got}"
+        )
     return images[np.argsort(subjects, kind="stable")]
 
 
@@ -634,7 +664,7 @@ def make_patients(n, w=(0.08, -0.8, 0.012), b=-7.0, *, rng):
     age, gender = rng.uniform(20, 90, size=n), rng.integers(2, size=n)
     cholesterol = 200 * np.exp(0.2 * rng.normal(size=n))
     X, w = np.column_stack([age, gender, cholesterol]), np.asarray(w, dtype=float)
-    p = 1 / (1 + np.exp(-(X @ w + b)))
+    p = np.exp(-np.logaddexp(0, -(X @ w + b)))  # 1 / (1 + e^-f), without overflow
     return TrainingSet(
         X,
         to_signs((rng.uniform(size=n) < p).astype(int)),
@@ -662,7 +692,7 @@ def make_separable(n, d=2, *, gap=0.5, rng):
 
     Along w the distance from the strip is |N(0, 1)|, across it the samples are N(0, I).
 
-    Returns: a `TrainingSet` whose truth is `Hyperplane`.
+    Returns: a `TrainingSet` whose truth is `Hyperplane`. Raises: ValueError unless gap >= 0.
 
     >>> T = make_separable(50, gap=0.5, rng=np.random.default_rng(0))
     >>> bool(np.min(T.y * (T.X @ T.truth.w + T.truth.b)) >= 0.5)
@@ -670,6 +700,7 @@ def make_separable(n, d=2, *, gap=0.5, rng):
 
     Claims: datasets-07
     """
+    check_number("gap", gap, at_least=0, below=np.inf)
     w, b = rng.normal(size=d), float(rng.normal())
     w = w / np.linalg.norm(w)
     y = rng.permutation(to_signs(_balanced(n, 2)))
@@ -738,6 +769,8 @@ def make_blobs(sizes, centers, covariances=None, *, rng):
     None for the identity.
 
     Returns: a `TrainingSet` whose truth is `Blobs`.
+    Raises: ValueError unless there is a size per center, and the covariances are symmetric and of
+    a shape named here; LinAlgError unless they are positive definite.
 
     >>> T = make_blobs([2, 1], [[0.0, 0.0], [50.0, 50.0]], rng=np.random.default_rng(0))
     >>> T.y, T.X[2].round()
@@ -745,8 +778,9 @@ def make_blobs(sizes, centers, covariances=None, *, rng):
     """
     sizes, centers = np.asarray(sizes), np.asarray(centers, dtype=float)
     K, d = centers.shape
-    Sigma = np.eye(d) if covariances is None else np.asarray(covariances, dtype=float)
-    Sigma = np.array(np.broadcast_to(Sigma, (K, d, d)))
+    if sizes.shape != (K,):
+        raise ValueError(f"there must be a size for each of {K} centers; got {sizes}")
+    Sigma = _covariances(np.eye(d) if covariances is None else covariances, K, d)
     draws = [
         rng.normal(size=(n_k, d)) @ np.linalg.cholesky(S).T
         for n_k, S in zip(sizes, Sigma, strict=True)
@@ -755,6 +789,16 @@ def make_blobs(sizes, centers, covariances=None, *, rng):
     X = centers[y] + np.vstack(draws)
     truth = Blobs(sizes / sizes.sum(), centers, Sigma)
     return TrainingSet(X, y, class_names=tuple(str(k) for k in range(K)), truth=truth)
+
+
+def _covariances(covariances, K, d):
+    """The covariances of K groups, (K, d, d), of one matrix or of as many."""
+    Sigma = np.asarray(covariances, dtype=float)
+    if Sigma.shape not in ((d, d), (1, d, d), (K, d, d)):
+        raise ValueError(f"covariances must be of shape {(d, d)} or {(K, d, d)}; got {Sigma.shape}")
+    if not np.allclose(Sigma, Sigma.swapaxes(-1, -2)):
+        raise ValueError(f"covariances must be symmetric; got {covariances}")
+    return np.array(np.broadcast_to(Sigma, (K, d, d)))
 
 
 def make_moons(n, noise=0.1, *, rng):
@@ -914,12 +958,15 @@ def place(images, *, shape, zoom=1.0, angle=0.0, shift=(0.0, 0.0)):
 
     Their middle comes to the middle of the canvas. `angle` is in radians, anticlockwise; `shift`
     (right, down) in pixels of the canvas. Grey levels between pixels are interpolated linearly;
-    outside the images they are 0.
+    outside the images they are 0. Raises: ValueError unless all these are finite and zoom > 0.
 
     >>> place(np.array([[1.0, 2.0]]), shape=(2, 3), angle=np.pi / 2, shift=(1.0, 0.0)).round(9)
     array([[0., 0., 2.],
            [0., 0., 1.]])
     """
+    for name, number in (("angle", angle), ("shift", shift[0]), ("shift", shift[1])):
+        check_number(name, number, above=-np.inf, below=np.inf)
+    check_number("zoom", zoom, above=0, below=np.inf)
     h, w = images.shape[-2:]
     down, right = np.indices(shape, dtype=float)
     v, u = down - (shape[0] - 1) / 2 - shift[1], right - (shape[1] - 1) / 2 - shift[0]

@@ -26,7 +26,8 @@ Notes: MLN "Feature Selection"; ISML 0/01 Basic 1.3, Feature Extraction 1.
 """
 
 from itertools import combinations
-from math import inf
+from math import inf, isnan
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -52,6 +53,7 @@ __all__ = [
 
 BINS = 10  # of a feature, where nothing else is said
 EPS = np.finfo(float).eps
+SLACK = 1e-6  # by which the sum of a law may miss 1: that of one in single precision does
 
 
 # ---------------------------------------------------------------------------------------
@@ -65,15 +67,16 @@ def selector_matrix(J, d):
     Of the linear feature extractions x' = A^T x selection is the one whose columns are unit
     vectors, all different: E^T E = I. `d` is the number of features.
 
-    Returns: (d, |J|). Raises: ValueError if J repeats a feature.
+    Returns: (d, |J|). Raises: ValueError unless J holds numbers from 0 to d - 1, each once.
 
     >>> np.array([[5.0, 6.0, 7.0]]) @ selector_matrix((2, 0), d=3)
     array([[7., 5.]])
 
     Claims: feature_selection-01
     """
-    if len(set(J)) < len(J):
-        raise ValueError(f"J must hold every feature once; got {tuple(J)}")
+    numbers = all(isinstance(j, Integral) and not isinstance(j, bool) for j in J)
+    if not numbers or not set(J) <= set(range(d)) or len(set(J)) < len(J):
+        raise ValueError(f"J must hold of 0, ..., {d - 1} every feature once; got {tuple(J)}")
     return np.eye(d)[:, list(J)]
 
 
@@ -101,6 +104,7 @@ def best_subsets(risk, d):
     """Of each size 1, ..., `d` the subset of least `risk`, by trying all of them: 2^d - 1 models.
 
     Returns: a list of d `Step`s, each with the number of models up to its size.
+    Raises: ValueError if the risk is nan of all subsets of a size.
 
     >>> [step.J for step in best_subsets(lambda J: abs(sum(J) - 3), d=3)]
     [(2,), (1, 2), (0, 1, 2)]
@@ -109,8 +113,16 @@ def best_subsets(risk, d):
     for size in range(1, d + 1):
         tried = [Step(J, float(risk(J)), 0) for J in combinations(range(d), size)]
         fits += len(tried)
-        found.append(min(tried, key=lambda step: step.risk)._replace(fits=fits))
+        found.append(_best(tried)._replace(fits=fits))
     return found
+
+
+def _best(tried):
+    """The step of least risk, the first of equals; nan is no risk."""
+    best = min(tried, key=lambda step: inf if isnan(step.risk) else step.risk)
+    if isnan(best.risk):
+        raise ValueError(f"the risk must be a number; got nan for J = {best.J} and its like")
+    return best
 
 
 def forward_selection(risk, d):
@@ -123,6 +135,7 @@ def forward_selection(risk, d):
     not see. Where two features are good only together the best subset may be missed.
 
     Yields: d + 1 `Step`s, from the empty set, whose risk is not asked for: inf.
+    Raises: ValueError if the risk is nan whichever feature is added.
 
     >>> [step.J for step in forward_selection(lambda J: abs(sum(J) - 3), d=3)]
     [(), (2,), (2, 1), (2, 1, 0)]
@@ -134,7 +147,7 @@ def forward_selection(risk, d):
     for _ in range(d):
         J, _, fits = step
         tried = [Step((*J, j), float(risk((*J, j))), 0) for j in range(d) if j not in J]
-        step = min(tried, key=lambda one: one.risk)._replace(fits=fits + len(tried))
+        step = _best(tried)._replace(fits=fits + len(tried))
         yield step
 
 
@@ -145,6 +158,8 @@ def residual_sum(X, y, J):
     4.0
     """
     A = X[:, list(J)]
+    size = np.abs(A).max(axis=0)
+    A = A / np.where(size > 0, size, 1.0)  # a feature in large units is not small beside others
     return float(np.sum((y - A @ np.linalg.lstsq(A, y, rcond=None)[0]) ** 2))
 
 
@@ -159,13 +174,19 @@ def mutual_information(P):
     It is KL(f(x, y) || f(x) f(y)) = H(x) + H(y) - H(x, y): >= 0, and 0 only for independent x
     and y; H(x) if y tells x. The values may have any names: only their law counts.
 
-    Returns: (), or the leading axes of P.
+    Returns: (), or the leading axes of P. Raises: ValueError unless P >= 0 and it sums to 1.
 
     >>> mutual_information(np.array([[[0.5, 0.0], [0.0, 0.5]], [[0.25, 0.25], [0.25, 0.25]]]))
     array([0.69314718, 0.        ])
 
     Claims: feature_selection-02
     """
+    P = np.asarray(P, dtype=float)
+    off = np.max(np.abs(P.sum(axis=(-2, -1)) - 1))
+    if np.any(P < 0) or not off <= SLACK:
+        raise ValueError(
+            f"P must be >= 0 and sum to 1; got a sum {off:g} off, the least is {P.min():g}"
+        )
     f_x, f_y = P.sum(axis=-1, keepdims=True), P.sum(axis=-2, keepdims=True)
     ratio = x_log_y(P, P) - x_log_y(P, f_x) - x_log_y(P, f_y)
     return ratio.sum(axis=(-2, -1))
@@ -177,15 +198,19 @@ def bin_codes(x, n_bins=BINS):
     Without ties that is as many samples. Up to `n_bins` values each have a bin of their own, so
     that a discrete feature stays what it is; any increasing function of x has the same bins.
 
-    Returns: (n,) of int.
+    Returns: (n,) of int. Raises: ValueError if n_bins is not an integer >= 1, or x holds nan.
 
     >>> bin_codes(np.array([0.1, 7.0, 0.3, 50.0]), n_bins=2)
     array([0, 1, 0, 1])
     >>> bin_codes(np.array([5, 5, 5, 9]), n_bins=10)
     array([0, 0, 0, 1])
     """
+    check_number("n_bins", n_bins, at_least=1, integer=True)
     values = np.unique(x)
-    first = np.unique(np.arange(n_bins) * len(values) // n_bins)  # of the values in each bin
+    if np.any(values[-1:] != values[-1:]):  # where nan is sorted to
+        raise ValueError("x must not hold nan, which is in no bin; got nan")
+    bins = min(n_bins, len(values))
+    first = np.arange(bins) * len(values) // bins  # of the values in each bin
     return np.searchsorted(values[first[1:]], x, side="right")
 
 
@@ -195,13 +220,18 @@ def joint_law(codes, y):
     `codes` (n, d) are the values of the features, as integers from 0.
 
     Returns: (d, a, b), with a value per code and b labels in sorted order.
+    Raises: ValueError if the codes are no such integers, or there is not a label for each row.
 
     >>> joint_law(np.array([[0], [1], [1], [1]]), np.array(["n", "n", "p", "p"]))
     array([[[0.25, 0.  ],
             [0.25, 0.5 ]]])
     """
     (n, d), (classes, k) = codes.shape, np.unique(y, return_inverse=True)
-    a, b = codes.max() + 1, len(classes)
+    if codes.dtype.kind not in "iu" or codes.min() < 0:
+        raise ValueError(f"codes must be integers >= 0; got {codes.min()} of {codes.dtype}")
+    if k.shape != (n,):
+        raise ValueError(f"y must have shape ({n},), a label per row of codes; got {k.shape}")
+    a, b = int(codes.max()) + 1, len(classes)
     cells = (np.arange(d) * a + codes) * b + k[:, None]
     return np.bincount(cells.ravel(), minlength=d * a * b).reshape(d, a, b) / n
 
@@ -275,7 +305,8 @@ def number_of_features(estimator, X, y, ks, *, score_func=information_scores, cv
     small: of pure noise far below chance. `estimator` is a classifier, `cv` as in
     `model_selection`.
 
-    Returns: a `FeatureCount`. Raises: ValueError if a number of `ks` is not an integer >= 1.
+    Returns: a `FeatureCount`.
+    Raises: ValueError if there are no `ks`, or one of them is not an integer >= 1.
 
     >>> from mlnotes.neighbors import KNeighborsClassifier
     >>> X = np.array([[0.0, 9.0], [0.0, 3.0], [1.0, 8.0], [1.0, 4.0]])
@@ -283,6 +314,9 @@ def number_of_features(estimator, X, y, ks, *, score_func=information_scores, cv
     >>> number_of_features(model, X, np.array([0, 0, 1, 1]), ks=(1, 2), cv=2)
     FeatureCount(errors=array([0. , 0.5]), K=1)
     """
+    ks = list(ks)
+    if not ks:
+        raise ValueError("ks must hold at least one number of features; got none")
     models = [_Filtered(estimator, k, score_func) for k in ks]
     errors = [cross_validation_error(model, X, y, zero_one, cv=cv).error for model in models]
     return FeatureCount(np.array(errors), ks[int(np.argmin(errors))])
@@ -345,12 +379,13 @@ class SelectKBest(Transformer):
         self._check_params()
         samples = check_samples(X)
         labels = check_labels(y, len(samples))
-        scores = np.asarray(self.score_func(samples, labels), dtype=float)
-        if scores.shape != samples.shape[1:] or not np.isfinite(scores).all():
+        scores = np.asarray(self.score_func(samples, labels))
+        numbers = scores.dtype.kind in "biuf" and np.isfinite(scores).all()
+        if scores.shape != samples.shape[1:] or not numbers:
             raise ValueError(
                 f"score_func must give {samples.shape[1]} finite scores; got {scores!r}"
             )
-        self.scores_ = scores
+        self.scores_ = scores.astype(float)
         return self._remember(X)
 
     def _check_params(self):
@@ -364,6 +399,7 @@ class SelectKBest(Transformer):
         """Which features are kept: a mask (d,), or their numbers if `indices`."""
         check_flag("indices", indices)
         self._require_fit()
+        self._check_params()  # k may be set anew
         k = self.n_features_in_ if self.k == "all" else self.k
         mask = np.zeros(self.n_features_in_, dtype=bool)
         mask[np.argsort(-self.scores_, kind="stable")[:k]] = True

@@ -45,8 +45,9 @@ __all__ = [
     "amari_index", "FastICA",
 ]  # fmt: skip
 
-BLOCK = 2048  # samples at once: what they need stays in the cache
+BLOCK = 2**16  # numbers at once: what they need stays in the cache
 FACTORS = 64  # of a product that a logarithm is taken of
+EPS = np.finfo(float).eps
 
 
 # ---------------------------------------------------------------------------------------
@@ -57,14 +58,19 @@ FACTORS = 64  # of a product that a logarithm is taken of
 def kurtosis(Y):
     """kappa_j = E[y_j^4] / E[y_j^2]^2 - 3, of components y with mean 0: 0 if they are normal.
 
-    It is below 0 for flat densities (uniform: -6/5), above for peaked ones (Laplace: 3).
+    It is below 0 for flat densities (uniform: -6/5), above for peaked ones (Laplace: 3), and the
+    same in all units.
 
-    Returns: (m,).
+    Returns: (m,). Raises: ValueError if a component is 0 throughout or not finite.
 
     >>> kurtosis(np.array([[1.0, 2.0], [-1.0, 0.0], [1.0, 0.0], [-1.0, -2.0]]))
     array([-2., -1.])
     """
-    squares = Y**2
+    Y = np.asarray(Y, dtype=float)
+    size = np.abs(Y).max(axis=0)
+    if not np.all((size > 0) & (size < np.inf)):
+        raise ValueError(f"components must be finite and not 0 throughout; got sizes up to {size}")
+    squares = (Y / np.ldexp(0.5, np.frexp(size)[1])) ** 2  # an exact division
     return np.mean(squares**2, axis=0) / np.mean(squares, axis=0) ** 2 - 3
 
 
@@ -116,7 +122,7 @@ def contrast(Y, fun="logcosh"):
     (array([-0.5]), array([ 1., -1.]), array([3.]))
     """
     moments, normal = _CONTRASTS[check_choice("fun", fun, tuple(_CONTRASTS))]
-    mean, g, slope = moments(Y)
+    mean, g, slope = moments(np.asarray(Y, dtype=float))
     return Contrast(mean - normal, g, slope)
 
 
@@ -177,7 +183,8 @@ def fixed_point(Z, W, fun="logcosh", found=None):
     once ("parallel") are W (k, k); one after the other ("deflation"), W (1, k) and the rows
     `found` (r, k) so far, which are taken out of it. For ever; the caller stops it.
 
-    Yields: `Unmixing`, the start, made orthonormal, first.
+    Yields: `Unmixing`, the start, made orthonormal, first. Raises: ValueError if the rows of W
+    depend on each other or on those `found`.
 
     >>> Z = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
     >>> states = fixed_point(Z, rotation(0.5), fun="cube")
@@ -187,7 +194,7 @@ def fixed_point(Z, W, fun="logcosh", found=None):
     Claims: ica-01
     """
     found = np.empty((0, Z.shape[1])) if found is None else found
-    W, moved = _orthonormal(W, found), np.inf
+    W, moved = _first(np.asarray(W, dtype=float), found), np.inf
     while True:
         distance, pull, slope = _averages(Z, W, fun)
         yield Unmixing(W, float(distance @ distance), moved)
@@ -199,13 +206,21 @@ def fixed_point(Z, W, fun="logcosh", found=None):
 def _averages(Z, W, fun):
     """E[G(y)] - E[G(nu)] (m,), E[g(y) z^T] (m, k) and E[g'(y)] (m,), in blocks of samples."""
     distance, pull, slope = 0.0, 0.0, 0.0
-    for rows in row_blocks(len(Z), BLOCK):
+    for rows in row_blocks(len(Z), BLOCK // Z.shape[1]):
         block = Z[rows]
         part, share = contrast(block @ W.T, fun), len(block) / len(Z)
         distance = distance + share * part.distance
         pull = pull + part.g.T @ block / len(Z)
         slope = slope + share * part.slope
     return distance, pull, slope
+
+
+def _first(W, found):
+    """The directions to start from, orthonormal."""
+    rest, least = W - W @ found.T @ found, W.shape[1] * EPS * np.linalg.norm(W, 2)
+    if np.linalg.matrix_rank(rest, tol=least) < len(W):
+        raise ValueError(f"the rows of W must be independent, also of those found; got {W}")
+    return _orthonormal(W, found)
 
 
 def _orthonormal(W, found):
@@ -225,15 +240,18 @@ def amari_index(P):
     sum_i (sum_j |p_ij| / max_j |p_ij| - 1), and the same by columns, over 2 k (k - 1). Order, sign
     and scale of the sources cannot be known: x = A s = (A D^{-1}) (D s), and none of them counts.
 
-    Raises: ValueError if P is not square or has a row or column of zeros, or for k = 1.
+    Raises: ValueError if P is not square or finite, has a row or column of zeros, or for k = 1.
 
     >>> amari_index(np.array([[0.0, -2.0], [3.0, 0.0]])), amari_index(np.ones((2, 2)))
     (0.0, 1.0)
     """
-    k, size = len(P), np.abs(P)
-    if P.shape != (k, k) or k < 2 or not (size.any(axis=0).all() and size.any(axis=1).all()):
-        raise ValueError(f"P must be square, of 2 rows or more, and regular; got shape {P.shape}")
-    excess = [np.sum(size.sum(axis=axis) / size.max(axis=axis) - 1) for axis in (0, 1)]
+    size = np.abs(np.asarray(P, dtype=float))
+    k = len(size)
+    if size.shape != (k, k) or k < 2:
+        raise ValueError(f"P must be square, of 2 rows or more; got shape {size.shape}")
+    if not (np.isfinite(size).all() and size.any(axis=0).all() and size.any(axis=1).all()):
+        raise ValueError(f"P must be finite, with no row or column of zeros; got {P}")
+    excess = [np.sum(size / size.max(axis=axis, keepdims=True)) - k for axis in (0, 1)]
     return float(sum(excess) / (2 * k * (k - 1)))
 
 
@@ -253,7 +271,7 @@ class FastICA(Transformer):
     fun : "logcosh", "exp" or "cube"; the contrast
     max_iter : int; the most steps, in a deflation of each source
     tol : float; stop when no direction moves by more, as 1 - |cos| of the angle
-    w_init : ndarray of shape (k, k), or None; the first directions, drawn for None
+    w_init : ndarray of shape (k, k) and rank k, or None; the first directions, drawn for None
     random_state : None, int or Generator; for the first directions
 
     Attributes
@@ -347,8 +365,10 @@ class FastICA(Transformer):
             W = check_samples(self.w_init)
         except (TypeError, ValueError):
             W = np.empty((0, 0))
-        if W.shape != (k, k):
-            raise ValueError(f"w_init must be ({k}, {k}) finite numbers; got {self.w_init!r}")
+        if W.shape != (k, k) or np.linalg.matrix_rank(W) < k:
+            raise ValueError(
+                f"w_init must be ({k}, {k}) finite numbers of rank {k}; got {self.w_init!r}"
+            )
         return W
 
     def _parallel(self, Z, W):

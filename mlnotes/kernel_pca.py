@@ -63,6 +63,7 @@ __all__ = [
 EPS = float(np.finfo(float).eps)
 ROUND_OFF = 1e-12  # an eigenvalue that is this share of the largest is 0
 NEGATIVE = 1e-6  # one below minus this share is no rounding error, of single precision even
+CANCELLED = 1e3  # entries of K so many times those of H K H leave much of their rounding errors
 ROWS = 64  # of a Gram matrix that are worked on at a time: they stay in the cache
 BLOCK = 2**22  # entries of k(x, x_j) that a projection holds at a time
 SPARE = 3  # directions searched beyond those asked for
@@ -90,6 +91,7 @@ def feature_covariance(Phi):
 
     Claims: kernel_pca-02
     """
+    Phi = np.asarray(Phi, dtype=float)  # products of small integers would wrap
     return Phi.T @ Phi / len(Phi)
 
 
@@ -129,24 +131,29 @@ def eigenpairs(K, scale=0.0):
     (kernel_pca-20).
 
     Returns: mu (n,), largest first, and B (n, n).
-    Raises: ValueError if K is not symmetric or has a negative eigenvalue.
+    Raises: ValueError if K is not finite and symmetric or has a negative eigenvalue.
 
     >>> mu, B = eigenpairs(np.array([[2.0, -2.0], [-2.0, 2.0]]))
     >>> mu, B[:, 0].round(6)
     (array([4., 0.]), array([ 0.707107, -0.707107]))
     """
-    _check_symmetric(K, scale)
+    K = _symmetric(K, scale)
     mu, B = np.linalg.eigh(K)
     return _cleared(mu[::-1], mu[0], len(K) * EPS * scale), signed(B[:, ::-1])
 
 
-def _check_symmetric(K, scale=0.0):
-    """Refuse what `numpy.linalg.eigh` would read one half of."""
+def _symmetric(K, scale=0.0):
+    """K in double precision, unless `numpy.linalg.eigh` would read one half of it, or a NaN."""
+    K = np.asarray(K, dtype=float)
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
         raise ValueError(f"K must be square; got shape {K.shape}")
-    skew = np.abs(K - K.T).max()
-    if not skew <= NEGATIVE * max(np.abs(K).max(), scale):
+    with np.errstate(invalid="ignore"):  # the difference of two infinities
+        skew = np.abs(K - K.T).max()
+    if not isfinite(skew):
+        raise ValueError("K must be finite; it contains NaN or infinity")
+    if skew > NEGATIVE * max(np.abs(K).max(), scale):
         raise ValueError(f"K must be symmetric; it differs from K^T by {skew:.3g}")
+    return K
 
 
 def _cleared(mu, lowest, noise):
@@ -275,8 +282,8 @@ def kernel_pca(K, k=None):
     ||H K H - Z Z^T||_F^2 = sum_{i > k} mu_i^2, and the variance lost is sum_{i > k} mu_i / n.
 
     Returns: `KernelComponents`, of all mu > 0 if k is not given.
-    Raises: ValueError if K is not symmetric or not PSD up to its centring, or if k is not between 1
-    and the rank of H K H.
+    Raises: ValueError if K is not finite, symmetric and PSD up to its centring, or if k is not
+    between 1 and the rank of H K H.
 
     >>> found = kernel_pca(np.array([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [3.0, 6.0, 9.0]]))
     >>> found.mu.round(9), found.Z.round(9).ravel() + 0.0
@@ -284,8 +291,9 @@ def kernel_pca(K, k=None):
 
     Claims: kernel_pca-15
     """
-    _check_symmetric(K)
-    mu, B = _first(*eigenpairs(centre(K), np.abs(K).max()), k)
+    K = _symmetric(K)
+    K_c = centre(centre(K))  # of a mean far from 0 the first leaves what rounding took from it
+    mu, B = _first(*eigenpairs(K_c, np.abs(K).max()), k)
     return KernelComponents(mu, B, B * np.sqrt(mu))
 
 
@@ -322,7 +330,7 @@ class EigenState(NamedTuple):
     mu: np.ndarray  # (k,)
     B: np.ndarray  # (n, k), orthonormal
     objective: float  # mu_1 + ... + mu_k, which never falls
-    residual: float  # max_i ||K b_i - mu_i b_i|| / ||K||, as far as ||K|| is known
+    residual: float  # max_i ||K b_i - mu_i b_i|| / ||K||, as far as ||K|| is known; EPS or more
     lowest: float  # b^T K b of the worst direction: the least eigenvalue is no larger
 
 
@@ -338,7 +346,7 @@ def leading_eigenpairs(K, k, *, rng):
 
     Yields: `EigenState` after every `LOOK` steps, until the residuals are rounding errors or the
     basis is whole.
-    Raises: ValueError if k is not between 1 and n.
+    Raises: ValueError if k is not between 1 and n, or K is not square and finite.
 
     >>> K = np.diag(np.arange(100.0))
     >>> states = list(leading_eigenpairs(K, 2, rng=np.random.default_rng(0)))
@@ -346,6 +354,8 @@ def leading_eigenpairs(K, k, *, rng):
     (array([99., 98.]), [False, True])
     """
     n = len(K)
+    if np.shape(K) != (n, n):
+        raise ValueError(f"K must be square; got shape {np.shape(K)}")
     if not 1 <= k <= n:
         raise ValueError(f"k must be between 1 and n = {n}; got {k}")
     block = min(n, k + SPARE)
@@ -356,7 +366,10 @@ def leading_eigenpairs(K, k, *, rng):
         at = slice(m, m + len(new))
         m = at.stop
         Q[at] = new
-        images = Q[at] @ K
+        with np.errstate(over="ignore", invalid="ignore"):
+            images = Q[at] @ K
+        if not np.isfinite(images).all():
+            raise ValueError("K must be finite; a product with it is not")
         T[:m, at] = Q[:m] @ images.T
         rest = images - T[:m, at].T @ Q[:m]
         if m < n:
@@ -365,11 +378,11 @@ def leading_eigenpairs(K, k, *, rng):
         if step % LOOK and not full:
             continue
         mu, S = (part[..., ::-1] for part in np.linalg.eigh(T[:m, :m], UPLO="U"))
-        miss = np.linalg.norm(rest.T @ S[at, :k], axis=0).max()
-        reach = np.abs(mu).max()
-        residual = max(float(miss / reach), EPS) if reach > 0 else 0.0  # rounding hides less
+        reach = np.abs(mu).max() or 1.0
+        miss = np.linalg.norm((rest / reach).T @ S[at, :k], axis=0).max()
+        residual = max(float(miss), EPS)  # rounding hides less
         yield EigenState(mu[:k], Q[:m].T @ S[:, :k], float(mu[:k].sum()), residual, float(mu[-1]))
-        if miss <= n * EPS * reach or m == n:
+        if miss <= n * EPS or m == n:
             return
         if full:
             better, m = S[:, : most // 2].T, most // 2
@@ -408,7 +421,8 @@ def pre_image_coefficients(K, X, alpha):
     array([[2.],
            [1.]])
     """
-    K = K + alpha * np.eye(len(K))
+    K = np.array(K, dtype=float)
+    K[np.diag_indices_from(K)] += alpha
     try:
         pivots = np.linalg.cholesky(K).diagonal() ** 2
         sound = pivots.min() > len(K) * EPS * pivots.max()
@@ -535,12 +549,16 @@ class KernelPCA(Transformer):
         self.gamma_ = 1 / d if self.gamma is None else self.gamma
         K, scale = self._gram_matrix(samples)
         self.kernel_means_ = _centre(K)
+        if n * scale > CANCELLED * K.trace():
+            _centre(K)
         run = iterate(
             self._eigenpairs(K, rng), "residual", max(self.tol, n * EPS), self.max_iter or n
         )
         mu = _cleared(run.state.mu, run.state.lowest, n * EPS * scale)
         if mu[0] == 0:
-            raise ValueError("X must vary; in feature space every sample is the same")
+            raise ValueError(
+                "X must vary; in feature space every sample is the same, to the digits of K"
+            )
         removed = self.remove_zero_eig or self.n_components is None
         kept = np.count_nonzero(mu) if removed else len(mu)
         self.eigenvalues_, self.eigenvectors_ = mu[:kept], signed(run.state.B[:, :kept])
@@ -551,7 +569,7 @@ class KernelPCA(Transformer):
 
     def _gram_matrix(self, samples):
         """K, a matrix that may be written on, and the size of its largest entry."""
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             K = self._kernel(samples)
         if self._given or callable(self.kernel):
             K = np.array(K, dtype=float)
@@ -561,7 +579,7 @@ class KernelPCA(Transformer):
         if not isfinite(scale):
             raise ValueError("K must be finite; k(x, z) overflows: scale the features of X")
         if self._given or callable(self.kernel):
-            _check_symmetric(K)
+            _symmetric(K)
         return K, scale
 
     def _kernel(self, X, Z=None):
@@ -606,8 +624,10 @@ class KernelPCA(Transformer):
         A = np.zeros_like(self.eigenvectors_)
         A[:, mu > 0] = coefficients(mu[mu > 0], self.eigenvectors_[:, mu > 0])
         A -= A.mean(axis=0)  # they sum to 0: the outer H
-        parts = [X[rows] for rows in row_blocks(len(X), BLOCK // len(A))]
-        Z = [project(self._kernel(part, self.X_fit_) - self.kernel_means_, A) for part in parts]
+        Z = [
+            project(self._kernel(part, self.X_fit_) - self.kernel_means_, A)
+            for part in _parts(X, A)
+        ]
         return np.concatenate(Z)
 
     def inverse_transform(self, X):
@@ -623,13 +643,19 @@ class KernelPCA(Transformer):
         Z, k = check_samples(X), len(self.eigenvalues_)
         if Z.shape[1] != k:
             raise ValueError(f"X must have {k} components; got {Z.shape[1]}")
-        return self._kernel(Z, self.X_transformed_fit_) @ self.dual_coef_
+        known, D = self.X_transformed_fit_, self.dual_coef_
+        return np.concatenate([project(self._kernel(part, known), D) for part in _parts(Z, D)])
 
     def __sklearn_tags__(self):
         """Tags of a transformer, of pairs if the kernel is precomputed."""
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._given
         return tags
+
+
+def _parts(X, A):
+    """The rows of X, so few at a time that their kernels with those of A make up a BLOCK."""
+    return [X[rows] for rows in row_blocks(len(X), BLOCK // len(A))]
 
 
 def _centre(K):

@@ -65,6 +65,7 @@ from mlnotes.base import (
 )
 from mlnotes.density import squared_distances, squared_norms
 from mlnotes.optimization import box, solve_qp
+from mlnotes.probability import log_gamma, x_log_y
 
 __all__ = [
     "linear_in_features", "subset_products", "quadratic_map", "ring_map", "scaled_quadratic_map",
@@ -80,6 +81,7 @@ __all__ = [
 ROUND_OFF = 1e-10  # an eigenvalue that is this share of the largest is 0
 ROWS = 128  # of a Gram matrix that are worked on at a time: they stay in the cache
 PLAIN = 1e3  # a sum of exponents in whose difference rounding is less than 1e-12
+RATES = float(np.finfo(float).tiny), float(np.finfo(float).max)  # 0 times infinity is no exponent
 BLOCK = 2**22  # entries of k(X, Z) that a prediction holds at a time
 PANEL = 128  # unknowns that a triangular system is solved for at a time
 INSIDE = 1e-6  # a multiplier this share of C away from both ends of its interval is free
@@ -136,8 +138,13 @@ def quadratic_map(X):
 
     Claims: kernels-03
     """
-    x_1, x_2 = X.T
+    x_1, x_2 = _doubles(X).T
     return np.column_stack([np.ones(len(X)), x_1, x_2, x_1 * x_2, x_1**2, x_2**2])
+
+
+def _doubles(X):
+    """In double precision: squares of small integers would wrap."""
+    return np.asarray(X, dtype=float)
 
 
 def ring_map(X):
@@ -152,7 +159,7 @@ def ring_map(X):
 
     Claims: kernels-04
     """
-    return np.column_stack([X, np.einsum("ij,ij->i", X, X)])
+    return np.column_stack([X, squared_norms(X)])
 
 
 def scaled_quadratic_map(X):
@@ -172,7 +179,7 @@ def scaled_quadratic_map(X):
 
     Claims: kernels-10
     """
-    x_1, x_2 = X.T
+    x_1, x_2 = _doubles(X).T
     root = np.sqrt(2)
     return np.column_stack([np.ones(len(X)), x_1**2, x_2**2, root * x_1, root * x_2,
                             root * x_1 * x_2])  # fmt: skip
@@ -185,12 +192,13 @@ def polynomial_map(X, p, alpha=1.0, c=1.0):
 
     where j_0 + j_1 + ... + j_d = p. There are C(d + p, p); those with j_0 > 0 vanish if c = 0.
 
-    Returns: (n, C(d + p, p)).
+    Returns: (n, C(d + p, p)). Raises: ValueError for parameters that `polynomial` does not take.
 
     >>> polynomial_map(np.array([[3.0]]), p=2).round(6)
     array([[1.      , 4.242641, 9.      ]])
     """
-    columns = []
+    _check_polynomial(p, alpha, c)
+    X, columns = _doubles(X), []
     for factors in combinations_with_replacement(range(X.shape[1] + 1), p):
         j = np.bincount(factors, minlength=X.shape[1] + 1)
         many = factorial(p) / prod(factorial(each) for each in j.tolist())
@@ -207,16 +215,18 @@ def gaussian_map(x, s, terms):
     It is the power series of exp(2 x z / s^2). On d features the kernel is a product of d of
     these. The Gram matrix of n different points has the rank n, however large n is.
 
-    Returns: (n, terms).
+    Returns: (n, terms). Raises: ValueError unless s > 0 and terms >= 1.
 
     >>> gaussian_map(np.array([0.0]), s=1.0, terms=3)
     array([[1., 0., 0.]])
 
     Claims: kernels-16
     """
-    x = np.asarray(x, dtype=float)[:, None]
-    ratios = np.sqrt(2 / np.arange(1, terms)) * x / s
-    return np.exp(-((x / s) ** 2)) * np.cumprod(np.hstack([np.ones_like(x), ratios]), axis=1)
+    check_number("s", s, above=0)
+    check_number("terms", terms, at_least=1, integer=True)
+    t, j = _doubles(x)[:, None] / s, np.arange(terms)
+    logs = -(t**2) + x_log_y(j, np.sqrt(2) * np.abs(t)) - log_gamma(j + 1) / 2
+    return np.sign(t) ** j * np.exp(logs)  # the powers alone would leave the range
 
 
 def gaussian_frequencies(D, d, sigma, *, rng):
@@ -282,16 +292,31 @@ def polynomial(X, Z=None, *, p, alpha=1.0, c=1.0):
 
     Claims: kernels-12
     """
-    check_number("p", p, at_least=0, integer=True)
-    check_number("alpha", alpha, at_least=0)
-    check_number("c", c, at_least=0)
+    _check_polynomial(p, alpha, c)
     K = _products(X, Z, alpha, c)
     return K if p == 1 else K**p
 
 
+def _check_polynomial(p, alpha, c):
+    check_number("p", p, at_least=0, integer=True)
+    check_number("alpha", alpha, at_least=0)
+    check_number("c", c, at_least=0)
+
+
+def _pair(X, Z):
+    """X and Z in double precision, X itself where there is no other; of one width, or refused."""
+    one = Z is None or Z is X
+    X = np.asanyarray(X, dtype=float)
+    Z = X if one else np.asanyarray(Z, dtype=float)
+    if X.ndim != 2 or Z.ndim != 2 or X.shape[1] != Z.shape[1]:
+        raise ValueError(f"X and Z must be (n, d) and (m, d); got {X.shape} and {Z.shape}")
+    return X, Z
+
+
 def _products(X, Z, alpha, c):
     """alpha x^T z + c: (n, m)."""
-    K = np.asarray(X @ (X if Z is None else Z).T, dtype=float)
+    X, Z = _pair(X, Z)
+    K = X @ Z.T
     if alpha != 1:
         K *= alpha
     if c != 0:
@@ -324,7 +349,7 @@ def all_subsets(X, Z=None):
 
     Claims: kernels-08
     """
-    Z = X if Z is None else Z
+    X, Z = _pair(X, Z)
     K = np.ones((len(X), len(Z)))
     for x, z in zip(X.T, Z.T, strict=True):
         K *= 1 + np.multiply.outer(x, z)
@@ -345,7 +370,13 @@ def gaussian(X, Z=None, *, sigma):
     Claims: kernels-15
     """
     check_number("sigma", sigma, above=0)
-    return _gaussian(X, Z, 1 / (2 * sigma**2))
+    return _gaussian(X, Z, _rate(sigma))
+
+
+def _rate(sigma):
+    """1 / (2 sigma^2), which may be 0 or infinite in floating point."""
+    with np.errstate(over="ignore", divide="ignore"):
+        return float(1 / (2 * np.float64(sigma) ** 2))
 
 
 def laplacian(X, Z=None, *, sigma, q=1):
@@ -365,9 +396,8 @@ def laplacian(X, Z=None, *, sigma, q=1):
     check_number("sigma", sigma, above=0)
     if q not in (1, 2):
         raise ValueError(f"q must be 1 or 2; got {q!r}")
-    if q == 2:
-        return _decay(np.sqrt(squared_distances(X, Z)), 1 / sigma)
-    return _decay(_city_block(X, X if Z is None else Z), 1 / sigma)
+    rate = 1 / float(sigma)
+    return _decay(_euclidean(X, Z) if q == 2 else _city_block(X, Z), rate)
 
 
 def exponential(X, Z=None, *, sigma):
@@ -379,11 +409,17 @@ def exponential(X, Z=None, *, sigma):
     array([[-10.]])
     """
     check_number("sigma", sigma, above=0)
-    return laplacian(X, Z, sigma=2 * sigma**2, q=2)
+    return _decay(_euclidean(X, Z), _rate(sigma))
+
+
+def _euclidean(X, Z):
+    """||x - z||: (n, m)."""
+    return np.sqrt(squared_distances(*_pair(X, Z)))
 
 
 def _city_block(X, Z):
     """||x - z||_1, one feature after the other: (n, m)."""
+    X, Z = _pair(X, Z)
     D, step = np.zeros((len(X), len(Z))), np.empty((len(X), len(Z)))
     for x, z in zip(X.T, np.ascontiguousarray(Z.T), strict=True):
         np.subtract(x[:, None], z, out=step)
@@ -397,17 +433,17 @@ def _gaussian(X, Z, gamma):
     From x^T z - (||x||^2 + ||z||^2) / 2 of points times sqrt(2 gamma), about the mean of Z, if
     rounding changes that by less than 1e-12; else from `squared_distances`.
     """
-    Y = X if Z is None else Z
-    alone = Y is X
-    if X.shape[1:] != Y.shape[1:]:
-        return squared_distances(X, Y)  # which says what is wrong
-    origin, scale = Y.mean(axis=0), sqrt(2 * gamma)
+    X, Y = _pair(X, Z)
+    alone, scale = Y is X, sqrt(2 * float(gamma))
+    if not (len(X) and len(Y)):
+        return np.empty((len(X), len(Y)))
     with np.errstate(over="ignore", invalid="ignore"):
+        origin = Y.mean(axis=0)
         A = (X - origin) * scale
         B = A if alone else (Y - origin) * scale
         a, b = -squared_norms(A) / 2, -squared_norms(B) / 2
-    if not (a.size and -(a.min() + b.min()) <= PLAIN):  # NaN, too
-        return _decay(squared_distances(X, Z), gamma)
+    if not -(a.min() + b.min()) <= PLAIN:  # NaN, too
+        return _decay(squared_distances(X, Y), gamma)
     K = np.empty((len(A), len(B)))
     for rows in row_blocks(len(A), ROWS):
         others = slice(rows.start if alone else 0, None)
@@ -426,10 +462,12 @@ def _gaussian(X, Z, gamma):
 
 def _decay(D, gamma):
     """exp(-gamma D), in the place of D."""
-    for rows in row_blocks(len(D), ROWS):
-        block = D[rows]
-        block *= -gamma
-        np.exp(block, out=block)
+    rate = min(max(gamma, RATES[0]), RATES[1])
+    with np.errstate(over="ignore"):
+        for rows in row_blocks(len(D), ROWS):
+            block = D[rows]
+            block *= -rate
+            np.exp(block, out=block)
     return D
 
 
@@ -459,8 +497,8 @@ def _by_name(kernel, gamma, degree, coef0):
         "poly": lambda X, Z: _products(X, Z, gamma, coef0) ** degree,
         "polynomial": lambda X, Z: _products(X, Z, gamma, coef0) ** degree,
         "rbf": lambda X, Z: _gaussian(X, Z, gamma),
-        "laplacian": lambda X, Z: laplacian(X, Z, sigma=1 / gamma),
-        "exponential": lambda X, Z: laplacian(X, Z, sigma=1 / gamma, q=2),
+        "laplacian": lambda X, Z: _decay(_city_block(X, Z), gamma),
+        "exponential": lambda X, Z: _decay(_euclidean(X, Z), gamma),
         "sigmoid": lambda X, Z: sigmoid(X, Z, gamma=gamma, c=coef0),
         "all_subsets": all_subsets,
     }[kernel]
@@ -488,9 +526,9 @@ def gram(X, Z=None, kernel="rbf", *, gamma=None, degree=3, coef0=1.0):
 
     Claims: kernels-07
     """
-    Z = X if Z is None else Z
     if callable(kernel):
-        return kernel(X, Z)
+        return kernel(X, X if Z is None else Z)
+    X, Z = _pair(X, Z)
     gamma = 1 / X.shape[1] if gamma is None else gamma
     return _by_name(*_checked(kernel, gamma, degree, coef0))(X, None if Z is X else Z)
 
@@ -517,7 +555,7 @@ def screen(K, tol=ROUND_OFF):
 
     each but for `tol` times the largest entry (or square of it). Passing all three proves nothing.
 
-    Returns: a sentence, or None if it passes.
+    Returns: a sentence, or None if it passes. Raises: ValueError if K is not square and finite.
 
     >>> screen(np.array([[1.0, 2.0], [2.0, 1.0]]))
     'k(x, z)^2 > k(x, x) k(z, z) for samples 0 and 1'
@@ -526,17 +564,29 @@ def screen(K, tol=ROUND_OFF):
 
     Claims: kernels-35
     """
-    size, k = np.abs(K).max(), np.diag(K)
-    excess = K**2 - np.outer(k, k)
+    K = _square(K)
+    K = K / (np.abs(K).max() or 1.0)
+    k = np.diag(K)
     for name, wrong in (
-        ("k(x, z) differs from k(z, x)", np.abs(K - K.T) > tol * size),
-        ("k(x, x) < 0", np.diag(k < -tol * size)),
-        ("k(x, z)^2 > k(x, x) k(z, z)", excess > tol * size**2),
+        ("k(x, z) differs from k(z, x)", np.abs(K - K.T) > tol),
+        ("k(x, x) < 0", np.diag(k < -tol)),
+        ("k(x, z)^2 > k(x, x) k(z, z)", K**2 - np.outer(k, k) > tol),
     ):
         if wrong.any():
             i, j = np.argwhere(wrong)[0]
             return f"{name} for samples {i} and {j}" if i != j else f"{name} for sample {i}"
     return None
+
+
+def _square(K):
+    """K in double precision, if it is square and finite: no comparison would find a NaN."""
+    K = _doubles(K)
+    if K.ndim != 2 or K.shape[0] != K.shape[1]:
+        raise ValueError(f"K must be square; got shape {K.shape}")
+    bad = np.count_nonzero(~np.isfinite(K))
+    if bad:
+        raise ValueError(f"K must be finite; it contains NaN or infinity {bad} times")
+    return K
 
 
 class Certificate(NamedTuple):
@@ -555,7 +605,7 @@ def psd_certificate(K, tol=ROUND_OFF):
     say it of one matrix, and of any continuous symmetric function (kernels-32). REP and PRNN leave
     symmetry out: without it K is no Gram matrix, whatever q^T K q (kernels-34).
 
-    Returns: a `Certificate`. Raises: ValueError if K is not square and symmetric.
+    Returns: a `Certificate`. Raises: ValueError if K is not square, finite and symmetric.
 
     >>> verdict = psd_certificate(np.array([[1.0, 2.0], [2.0, 1.0]]))
     >>> verdict.holds, round(verdict.smallest, 12), np.abs(verdict.q).round(6)
@@ -563,10 +613,10 @@ def psd_certificate(K, tol=ROUND_OFF):
 
     Claims: kernels-31
     """
-    if K.ndim != 2 or K.shape[0] != K.shape[1]:
-        raise ValueError(f"K must be square; got shape {K.shape}")
-    if np.abs(K - K.T).max() > tol * np.abs(K).max():
-        raise ValueError(f"K must be symmetric; it differs from K^T by {np.abs(K - K.T).max():.3g}")
+    K = _square(K)
+    skew = np.abs(K - K.T).max()
+    if skew > tol * np.abs(K).max():
+        raise ValueError(f"K must be symmetric; it differs from K^T by {skew:.3g}")
     values, vectors = np.linalg.eigh(K)
     largest = float(np.abs(values).max())
     holds = bool(values[0] >= -tol * largest)
@@ -587,7 +637,8 @@ def refute(k, sets, tol=ROUND_OFF):
     That is, up to `tol`, as `psd_certificate` has it. Finding none proves nothing: a function may
     pass on these sets and fail on others.
 
-    Returns: a `Refutation`, or None. Raises: ValueError if a Gram matrix is not symmetric.
+    Returns: a `Refutation`, or None.
+    Raises: ValueError if a Gram matrix is not finite or not symmetric.
 
     >>> found = refute(sigmoid, [np.array([[1.0]]), np.array([[1.0], [4.0]])])
     >>> found.X.ravel(), round(found.form, 4)
@@ -620,7 +671,7 @@ def empirical_feature_map(K, tol=ROUND_OFF):
     verdict = psd_certificate(K, tol)
     if not verdict.holds:
         raise ValueError(f"K must have no negative eigenvalue; got {verdict.smallest:.3g}")
-    values, V = np.linalg.eigh(K)
+    values, V = np.linalg.eigh(_doubles(K))
     kept = values > tol * verdict.largest
     return V[:, kept] * np.sqrt(values[kept])
 
@@ -682,14 +733,19 @@ def kernel_squared_distances(K, k_x, k_z):
 
     The kernel trick at its smallest. K (n, m) holds the k(x_i, z_j), `k_x` (n,) the k(x_i, x_i)
     and `k_z` (m,) the k(z_j, z_j). Any method that needs distances alone, or inner products alone,
-    is run in feature space in this way.
+    is run in feature space in this way. Raises: ValueError if the shapes do not fit.
 
     >>> kernel_squared_distances(np.array([[3.0 * 5.0]]), np.array([9.0]), np.array([25.0]))
     array([[4.]])
 
     Claims: kernels-21
     """
-    return np.maximum(k_x[:, None] - 2 * K + k_z, 0)
+    if np.shape(k_x) + np.shape(k_z) != np.shape(K):
+        raise ValueError(
+            "K, k_x and k_z must be (n, m), (n,) and (m,); "
+            f"got {np.shape(K)}, {np.shape(k_x)} and {np.shape(k_z)}"
+        )
+    return np.maximum(_doubles(k_x)[:, None] - 2 * _doubles(K) + k_z, 0)
 
 
 def centre(K):
@@ -706,10 +762,14 @@ def centre_new(K_new, K):
     """(phi(z_i) - mean phi)^T (phi(x_j) - mean phi) of new points z, with the mean of the samples.
 
     `K_new` (m, n) holds the k(z_i, x_j), K (n, n) the k(x_i, x_j). Returns: (m, n).
+    Raises: ValueError if the shapes do not fit.
 
     >>> centre_new(np.array([[5.0, 15.0]]), np.array([[1.0, 3.0], [3.0, 9.0]]))
     array([[-3.,  3.]])
     """
+    K_new, K = _doubles(K_new), _doubles(K)
+    if K.shape != (K_new.shape[-1],) * 2:
+        raise ValueError(f"K_new and K must be (m, n) and (n, n); got {K_new.shape} and {K.shape}")
     means = K.mean(axis=0)
     return K_new - K_new.mean(axis=1, keepdims=True) - means + means.mean()
 
@@ -719,11 +779,18 @@ def centre_new(K_new, K):
 # ---------------------------------------------------------------------------------------
 
 
+def _check_one_per_sample(name, values, X):
+    """Of a column and a row numpy would make a table."""
+    if np.shape(values) != (len(X),):
+        raise ValueError(f"{name} must have shape ({len(X)},); got {np.shape(values)}")
+
+
 class RKHSFunction:
     """f = sum_i alpha_i k(., x_i), a member of the reproducing kernel Hilbert space of k.
 
     <f, g> = sum_ij alpha_i beta_j k(x_i, z_j) = sum_j beta_j f(z_j) = sum_i alpha_i g(x_i) does not
-    depend on how f and g are written; <f, k(., x)> = f(x), and so f(x)^2 <= k(x, x) <f, f>.
+    depend on how f and g are written; <f, k(., x)> = f(x), and so f(x)^2 <= k(x, x) <f, f>. Of two
+    kernels there are two spaces: sums and products of f and g of both are refused.
 
     >>> f = RKHSFunction(linear, np.array([[1.0], [2.0]]), np.array([1.0, 3.0]))
     >>> f(np.array([[10.0]])), f.norm()
@@ -733,7 +800,12 @@ class RKHSFunction:
     """
 
     def __init__(self, k, X, alpha):
+        _check_one_per_sample("alpha", alpha, X)
         self.k, self.X, self.alpha = k, X, alpha
+
+    def _check_space(self, g):
+        if g.k != self.k:
+            raise ValueError(f"f and g must have one kernel; got {self.k!r} and {g.k!r}")
 
     def __call__(self, points):
         """f at the points (m, d): (m,)."""
@@ -741,6 +813,7 @@ class RKHSFunction:
 
     def __add__(self, g):
         """f + g, by the one expansion after the other."""
+        self._check_space(g)
         X, alpha = np.vstack([self.X, g.X]), np.concatenate([self.alpha, g.alpha])
         return RKHSFunction(self.k, X, alpha)
 
@@ -754,6 +827,7 @@ class RKHSFunction:
 
     def inner(self, g):
         """<f, g>."""
+        self._check_space(g)
         return float(self.alpha @ self.k(self.X, g.X) @ g.alpha)
 
     def norm(self):
@@ -774,13 +848,14 @@ def apply_operator(k, f, x, weights):
     not enough for eigenvalues, as IRHD 6 has it: for k(x, y) = 1 if y < x, and else 0, it has none
     at all (kernels-48). k must be symmetric, and square integrable.
 
-    Returns: (n,).
+    Returns: (n,). Raises: ValueError if f has another shape.
 
     >>> x = (np.arange(1000) + 0.5) / 1000
     >>> Tf = apply_operator(np.minimum.outer, np.ones(1000), x, 1e-3)
     >>> bool(np.allclose(Tf, x - x**2 / 2, atol=1e-6))
     True
     """
+    _check_one_per_sample("f", f, x)
     return k(x, x) @ (weights * f)
 
 
@@ -843,24 +918,28 @@ def sample_coefficients(X, y, w):
     REP says that the start does not matter, the loss being convex: only if its minimum is at one
     place. For d > n the part of the start orthogonal to the samples stays for ever (kernels-24).
 
-    Returns: (n,).
+    Returns: (n,). Raises: ValueError if y has another shape.
 
     >>> sample_coefficients(np.array([[1.0], [2.0]]), np.array([1.0, 1.0]), np.array([3.0]))
     array([ 4., 10.])
 
     Claims: kernels-23
     """
+    _check_one_per_sample("y", y, X)
     return 2 * (X @ w - y)
 
 
 def coefficient_loss(K, y, alpha):
     """||K alpha - y||^2, the squared loss of w = sum_i alpha_i phi(x_i), with f(x_i) = (K alpha)_i.
 
+    Raises: ValueError if y is not (n,).
+
     >>> coefficient_loss(np.array([[2.0]]), np.array([1.0]), np.array([3.0]))
     25.0
 
     Claims: kernels-25
     """
+    _check_one_per_sample("y", y, K)
     residual = K @ alpha - y
     return float(residual @ residual)
 
@@ -882,6 +961,7 @@ def kernel_descent(K, y, *, eta):
     doubles K alpha but not y, and leads to y / 2 (kernels-27).
 
     Yields: the start, then a `KernelState` per step, without end; the caller bounds them.
+    Raises: ValueError if y is not (n,).
 
     >>> states = kernel_descent(np.array([[2.0]]), np.array([4.0]), eta=0.125)
     >>> [float(next(states).alpha[0]) for _ in range(3)]
@@ -889,6 +969,7 @@ def kernel_descent(K, y, *, eta):
 
     Claims: kernels-26
     """
+    _check_one_per_sample("y", y, K)
     alpha = np.zeros(len(y))
     while True:
         residual = K @ alpha - y
@@ -915,12 +996,16 @@ def kernel_ridge(K, y, alpha, weights=None):
     sqrt(weights_i) and (r K r + alpha I) u = r y. By Cholesky; where K is singular and alpha is 0,
     the u of least norm.
 
-    Returns: (n,). Raises: ValueError if K + alpha I has a negative eigenvalue: k is no kernel then.
+    Returns: (n,). Raises: ValueError if K + alpha I has a negative eigenvalue: k is no kernel then;
+    or if K is not square and finite, or y or the weights are not (n,).
 
     >>> kernel_ridge(np.array([[2.0, 0.0], [0.0, 6.0]]), np.array([3.0, 8.0]), alpha=2.0)
     array([0.75, 1.  ])
     """
-    return _ridge(K.copy(), y, alpha, weights)
+    _check_one_per_sample("y", y, K)
+    if weights is not None:
+        _check_one_per_sample("weights", weights, K)
+    return _ridge(_square(K).copy(), y, alpha, weights)
 
 
 def _ridge(K, y, alpha, weights=None):
@@ -931,9 +1016,17 @@ def _ridge(K, y, alpha, weights=None):
         K *= root[:, None]
     K[np.diag_indices_from(K)] += alpha
     try:
-        return root * _solve(np.linalg.cholesky(K), root * y)
+        L = np.linalg.cholesky(K)
+        pivots = L.diagonal() ** 2
+        sound = pivots.min() > _noise(pivots)
     except np.linalg.LinAlgError:
-        return root * _shortest(K, root * y)
+        sound = False
+    return root * (_solve(L, root * y) if sound else _shortest(K, root * y))
+
+
+def _noise(values):
+    """What rounding may make of a pivot or an eigenvalue that is 0, beside these `values`."""
+    return len(values) * np.finfo(float).eps * np.abs(values).max()
 
 
 def _solve(L, y):
@@ -952,7 +1045,7 @@ def _solve(L, y):
 def _shortest(M, y):
     """The solution of M a = y of least norm, or of least squares if there is none."""
     values, V = np.linalg.eigh(M)
-    small = len(y) * np.finfo(float).eps * np.abs(values).max()
+    small = _noise(values)
     if values[0] < -small:
         raise ValueError(
             f"K + alpha I must have no negative eigenvalue; got {values[0]:.3g}: raise alpha, or "
@@ -985,13 +1078,17 @@ def kernel_svm(K, y, C):
     and a hint of what k is good for. PRNN 9 prints the bounds alone; without y^T alpha = 0 it is
     the machine without b (kernels-30). b is the mean over free alpha_i, or amid what is allowed.
 
-    Returns: a `KernelSVM`.
+    Returns: a `KernelSVM`. Raises: ValueError unless C > 0 and y (n,) holds both -1 and +1.
 
     >>> machine = kernel_svm(linear(np.array([[1.0], [3.0]])), np.array([-1.0, 1.0]), C=1.0)
     >>> machine.alpha.round(6), round(machine.b, 6)
     (array([0.5, 0.5]), -2.0)
     """
-    n = len(y)
+    check_number("C", C, above=0)
+    _check_one_per_sample("y", y, K)
+    n, labels = len(y), np.unique(y)
+    if not np.array_equal(labels, [-1, 1]):
+        raise ValueError(f"y must hold -1 and +1, and both; got {labels}")
     G, h = box(np.zeros(n), np.full(n, C))
     qp = solve_qp(K * np.multiply.outer(y, y), -np.ones(n), y[None], [0.0], G, h)
     return KernelSVM(qp.x, _offset(qp.x, K @ (qp.x * y), y, C), -qp.objective, qp.residual)
@@ -1057,7 +1154,7 @@ class KernelRidge(Regressor):
         how, samples = self._kernel(), check_samples(X)
         y = check_targets(y, len(samples))
         weights = None if sample_weight is None else check_weights(sample_weight, len(samples))
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             K = gram(samples, **how)
         if not np.isfinite(K).all():
             raise ValueError("K must be finite; k(x, z) overflows: scale the features of X")

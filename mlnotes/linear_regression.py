@@ -69,6 +69,7 @@ __all__ = [
 ]  # fmt: skip
 
 EPS = np.finfo(float).eps  # 2^-52, the relative spacing of floating-point numbers
+LARGEST = np.finfo(float).max  # of them
 
 
 # ---------------------------------------------------------------------------------------
@@ -94,10 +95,15 @@ def powers(x, degree):
 
     Returns: (n, degree).
 
+    Raises: ValueError if x is not 1-D.
+
     >>> powers(np.array([2.0, 3.0]), 3)
     array([[ 2.,  4.,  8.],
            [ 3.,  9., 27.]])
     """
+    x = np.asarray(x, dtype=np.float64)  # high powers of integers would wrap
+    if x.ndim != 1:
+        raise ValueError(f"x must be 1-D, numbers; got shape {x.shape}")
     return x[:, None] ** np.arange(1, degree + 1)
 
 
@@ -120,10 +126,25 @@ def predict(X, theta):
 def residual(A, y, theta):
     """A theta - y: how far f(x_i) is above y_i.
 
+    Raises: ValueError if A, y and theta are not of shapes (n, m), (n,) and (m,).
+
     >>> residual(np.array([[1.0, 2.0]]), np.array([4.0]), theta=np.array([0.0, 1.0]))
     array([-2.])
     """
+    A, y = _doubles(A, y)
+    if np.shape(theta) != A.shape[1:]:
+        raise ValueError(f"theta must have shape ({A.shape[1]},); got {np.shape(theta)}")
     return A @ theta - y
+
+
+def _doubles(A, y):
+    """A (n, m) and y (n,) in double precision, in which sums of small integers do not wrap."""
+    A, y = np.asarray(A, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if A.ndim != 2:
+        raise ValueError(f"samples must be a 2-D array, one per row; got shape {A.shape}")
+    if y.shape != A.shape[:1]:
+        raise ValueError(f"y must have shape ({len(A)},), a target per row; got {y.shape}")
+    return A, y
 
 
 def cost(A, y, theta):
@@ -160,6 +181,7 @@ def hessian(A):
     array([[ 2.,  5.],
            [ 5., 13.]])
     """
+    A = np.asarray(A, dtype=np.float64)
     return A.T @ A
 
 
@@ -184,7 +206,7 @@ def normal_equations(A, y):
 
     Claims: linear_regression-07
     """
-    _check_independent(A)
+    A, y = _independent(A, y)
     return np.linalg.solve(A.T @ A, A.T @ y)
 
 
@@ -197,7 +219,7 @@ def qr_solution(A, y):
     >>> qr_solution(A, y).round(12)
     array([1., 2.])
     """
-    _check_independent(A)
+    A, y = _independent(A, y)
     Q, R = np.linalg.qr(A)
     return np.linalg.solve(R, Q.T @ y)  # elimination finds R done: this substitutes back
 
@@ -211,6 +233,7 @@ def eigen_solution(A, y):
     >>> eigen_solution(np.array([[1.0, 1.0], [2.0, 2.0]]), np.array([2.0, 4.0])).round(12)
     array([1., 1.])
     """
+    A, y = _doubles(A, y)
     values, V = np.linalg.eigh(A.T @ A)
     kept = values > max(A.shape) * EPS * values[-1]
     V = V[:, kept]
@@ -228,11 +251,12 @@ def minimum_norm(A, y):
 
     Claims: linear_regression-09
     """
-    return _shortest(A, y).w
+    return _shortest(*_doubles(A, y)).w
 
 
-def _check_independent(A):
-    """The columns of A, brought to equal length, must have full rank."""
+def _independent(A, y):
+    """A and y in double precision; the columns of A, brought to equal length, have full rank."""
+    A, y = _doubles(A, y)
     length = np.linalg.norm(A, axis=0)
     rank = np.linalg.matrix_rank(A / np.where(length > 0, length, 1))
     if rank < A.shape[1]:
@@ -240,6 +264,7 @@ def _check_independent(A):
             f"the columns of A must be linearly independent; got rank {rank} of {A.shape[1]}: "
             "A^T A is singular, minimum_norm solves it"
         )
+    return A, y
 
 
 # ---------------------------------------------------------------------------------------
@@ -281,10 +306,14 @@ def least_squares(X, y, *, lam=0.0, weights=None, fit_intercept=True):
 
     Returns: a `Fit`; b is 0.0 without `fit_intercept`.
 
+    Raises: ValueError unless X (n, d) and y (n,) are finite, and lam finite and >= 0.
+
     >>> least_squares(np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 3.0, 5.0])).w.round(12)
     array([2.])
     """
-    unit = _power_of_two(np.abs(y).max())
+    X, y = _doubles(X, y)
+    _check_constant("lam", lam)
+    unit = _units("y", y)
     problem = _Problem(X, y / unit, lam, weights, int(fit_intercept))
     if len(X) < X.shape[1] + fit_intercept:
         fit = _by_svd(problem)
@@ -372,9 +401,8 @@ def _by_gram(problem):
 
 def _by_qr(problem):
     """Least squares by QR and exact residuals, or by the SVD of R if R is singular."""
-    X, ones = problem.X, problem.ones
-    largest = np.maximum(X.max(axis=0), -X.min(axis=0))
-    problem = problem._replace(scale=_power_of_two(largest))
+    ones = problem.ones
+    problem = problem._replace(scale=_units("X", problem.X))
     triangles = [np.linalg.qr(B, mode="r") for B in problem.blocks()]
     T = np.linalg.qr(np.vstack(triangles), mode="r")
     m = T.shape[1] - 1
@@ -391,11 +419,11 @@ def _by_qr(problem):
 def _by_svd(problem):
     """Least squares of few samples in many dimensions, by the SVD of the centred data."""
     X, y, lam, weights, ones = problem[:5]
+    scale = _units("X", X)
     A, z, x_mean, y_mean = _centre(X, y, weights, ones)
     if lam > 0:
         fit = Fit(0.0, shrinkage(A, z, lam), X.shape[1], None)
     else:
-        scale = _power_of_two(np.abs(X).max(axis=0))
         fit = _shortest(A / scale, z, scale, problem.rounding)
     return fit._replace(b=y_mean - np.sum(x_mean * fit.w))
 
@@ -433,6 +461,14 @@ def _shortest(A, y, scale=1.0, rounding=None):
     w = Q @ np.linalg.solve(s[:rank, None] * T.T, U[:, :rank].T @ y) * (raised / scale)
     factor = s[:rank, None] * np.linalg.qr((Vt[:rank] * scale).T, mode="r").T
     return Fit(0.0, w, rank, factor)
+
+
+def _units(name, values):
+    """For each column of finite values, the power of two next below its largest size."""
+    largest = np.maximum(values.max(axis=0), -values.min(axis=0))
+    if not np.isfinite(largest).all():
+        raise ValueError(f"{name} must be finite; it contains NaN or infinity")
+    return _power_of_two(largest)
 
 
 def _power_of_two(size):
@@ -533,10 +569,15 @@ class LMSState(NamedTuple):
 def initial(A, theta0=None):
     """Where an algorithm starts: a copy of theta0 (m,), or 0 if it is None.
 
+    Raises: ValueError if theta0 is of another shape.
+
     >>> initial(np.array([[1.0, 5.0], [1.0, 7.0]]))
     array([0., 0.])
     """
-    return np.zeros(A.shape[1]) if theta0 is None else np.array(theta0, dtype=np.float64)
+    start = np.zeros(A.shape[1]) if theta0 is None else np.array(theta0, dtype=np.float64)
+    if start.shape != A.shape[1:]:
+        raise ValueError(f"the start must have shape ({A.shape[1]},); got {start.shape}")
+    return start
 
 
 def descend(A, y, theta0=None):
@@ -552,11 +593,12 @@ def descend(A, y, theta0=None):
     >>> [(float(state.x[0]), state.objective) for state in states]
     [(0.0, 8.0), (2.0, 0.0)]
     """
+    curvature = np.linalg.norm(A, ord=2) ** 2
     return gradient_descent(
         lambda theta: cost(A, y, theta),
         lambda theta: gradient(A, y, theta),
         initial(A, theta0),
-        eta=1 / np.linalg.norm(A, ord=2) ** 2,
+        eta=1 / curvature if curvature > 0 else 1.0,
     )
 
 
@@ -602,6 +644,7 @@ def population_solution(A, y, p):
 
     Claims: linear_regression-11
     """
+    A, y = _doubles(A, y)
     return np.linalg.solve(second_moment(p, A), expectation(p, A * y[:, None]))
 
 
@@ -629,13 +672,16 @@ def log_likelihood(A, y, theta, sigma):
     Noise that is Gaussian makes least squares maximum likelihood, whatever sigma; noise of
     another law asks for another loss (linear_regression-18). In sigma, `noise_deviation` is best.
 
+    Raises: ValueError unless sigma > 0 and A, y and theta fit each other.
+
     >>> A, y, theta = np.array([[1.0]]), np.array([3.0]), np.array([1.0])
     >>> round(log_likelihood(A, y, theta, sigma=1.0), 6)  # -2 - 1/2 ln(2 pi)
     -2.918939
 
     Claims: linear_regression-17
     """
-    return float(np.sum(normal_log_density(y, A @ theta, sigma**2)))
+    check_number("sigma", sigma, above=0, below=np.inf)
+    return float(np.sum(normal_log_density(residual(A, y, theta), 0.0, sigma**2)))
 
 
 def noise_deviation(A, y, theta):
@@ -673,24 +719,43 @@ def ridge(A, y, lam):
 
     Returns: (m,); every weight is penalised, that of a column of ones too.
 
+    Raises: ValueError unless lam is finite and >= 0; for lam = 0, as `normal_equations`.
+
     >>> ridge(np.array([[1.0], [1.0]]), np.array([2.0, 4.0]), lam=1.0)
     array([2.])
 
     Claims: linear_regression-21
     """
+    _check_constant("lam", lam)
+    A, y = _doubles(A, y) if lam > 0 else _independent(A, y)
     return np.linalg.solve(A.T @ A + lam * np.eye(A.shape[1]), A.T @ y)
 
 
+def _check_constant(name, values):
+    """A constant of a penalty, or several."""
+    wrong = [value for value in np.ravel(values).tolist() if not 0 <= value < np.inf]
+    if wrong:
+        raise ValueError(f"{name} must be finite and >= 0; got {wrong[0]!r}")
+
+
 def shrinkage(A, y, lam):
-    """w = sum_j s_j / (s_j^2 + lam) v_j u_j^T y: ridge, direction by direction.
+    """w = sum_j s_j / (s_j^2 + lam) v_j u_j^T y over s_j > 0: ridge, direction by direction.
 
     Of A^+ y, the share s_j^2 / (s_j^2 + lam) is left along v_j: little where the data say little.
+
+    Returns: (m,); (k, m), a row for each, if lam is (k,). Raises: ValueError unless lam is finite
+    and >= 0.
 
     >>> shrinkage(np.array([[2.0, 0.0], [0.0, 1.0]]), np.array([2.0, 1.0]), lam=1.0).round(12)
     array([0.8, 0.5])
     """
+    A, y = _doubles(A, y)
+    _check_constant("lam", lam)
     U, s, Vt = np.linalg.svd(A, full_matrices=False)
-    return Vt.T @ (s / (s**2 + lam) * (U.T @ y))
+    kept = s > max(A.shape) * EPS * s[0]  # of the others, rounding has made all that u_j^T y says
+    U, s, Vt = U[:, kept], s[kept], Vt[kept]
+    with np.errstate(over="ignore"):  # lam / s_j = inf leaves nothing along v_j
+        return (U.T @ y / (s + np.asarray(lam)[..., None] / s)) @ Vt
 
 
 def centred_ridge(X, y, lam):
@@ -707,8 +772,8 @@ def centred_ridge(X, y, lam):
 
     Claims: linear_regression-28
     """
-    x_mean, y_mean = X.mean(axis=0), y.mean()
-    w = ridge(X - x_mean, y - y_mean, lam)
+    X_c, y_c, x_mean, y_mean = _centre(*_doubles(X, y), None, ones=1)
+    w = ridge(X_c, y_c, lam)
     return np.append(y_mean - w @ x_mean, w)
 
 
@@ -721,10 +786,8 @@ def ridge_path(X, y, lam):
     array([[1. ],
            [0.5]])
     """
-    U, s, Vt = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
-    kept = s > max(X.shape) * EPS * s[0]
-    U, s, Vt = U[:, kept], s[kept], Vt[kept]
-    return (s / (s**2 + np.asarray(lam)[:, None]) * (U.T @ (y - y.mean()))) @ Vt
+    X_c, y_c, *_ = _centre(*_doubles(X, y), None, ones=1)
+    return shrinkage(X_c, y_c, lam)
 
 
 class Posterior(NamedTuple):
@@ -744,13 +807,16 @@ def posterior(A, y, sigma, alpha):
     (linear_regression-26); the prior's constant has the exponent d + 1 if w holds b, not d
     (linear_regression-27).
 
-    Returns: a `Posterior`.
+    Returns: a `Posterior`. Raises: ValueError unless sigma > 0 and alpha > 0.
 
     >>> posterior(np.array([[1.0], [1.0]]), np.array([2.0, 4.0]), sigma=2.0, alpha=2.0)
     Posterior(mean=array([2.]), precision=array([[0.75]]))
 
     Claims: linear_regression-24
     """
+    check_number("sigma", sigma, above=0, below=np.inf)
+    check_number("alpha", alpha, above=0, below=np.inf)
+    A, y = _doubles(A, y)
     precision = A.T @ A / sigma**2 + np.eye(A.shape[1]) / alpha**2
     return Posterior(np.linalg.solve(precision, A.T @ y / sigma**2), precision)
 
@@ -774,7 +840,7 @@ def lasso_objective(X, y, theta, C):
 
     Claims: linear_regression-30
     """
-    return float(np.sum((y - predict(X, theta)) ** 2) + C * np.sum(np.abs(theta[1:])))
+    return 2 * cost(augment(X), y, theta) + C * float(np.sum(np.abs(theta[1:])))
 
 
 def lasso_bound(X, y):
@@ -785,15 +851,17 @@ def lasso_bound(X, y):
     >>> lasso_bound(np.array([[-1.0], [1.0]]), np.array([99.0, 101.0]))
     4.0
     """
-    return float(2 * np.max(np.abs((X - X.mean(axis=0)).T @ (y - y.mean()))))
+    X_c, y_c, *_ = _centre(*_doubles(X, y), None, ones=1)
+    return float(2 * np.max(np.abs(X_c.T @ y_c)))
 
 
 def soft_threshold(a, t):
-    """S(a, t) = sign(a) max(|a| - t, 0): towards 0 by t, and no further.
+    """S(a, t) = sign(a) max(|a| - t, 0): towards 0 by t >= 0, and no further.
 
     >>> soft_threshold(np.array([-3.0, 0.5, 3.0]), t=1.0)
     array([-2.,  0.,  2.])
     """
+    a = np.asarray(a, dtype=np.float64)
     return np.sign(a) * np.maximum(np.abs(a) - t, 0.0)
 
 
@@ -819,7 +887,7 @@ def duality_gap(w, r, q, C):
     0.0
     """
     steepest = 2 * np.max(np.abs(q))
-    s = min(1.0, C / steepest) if steepest > 0 else 1.0
+    s = C / steepest if steepest > C else 1.0
     return float((1 - s) ** 2 * (r @ r) + np.sum(C * np.abs(w) - 2 * s * q * w))
 
 
@@ -854,7 +922,8 @@ def coordinate_descent(X, y, C, w0=None):
     those that want to leave 0 the steepest come first, NEWCOMERS or as many as have left it:
     most of the others will have no reason to. w0 is the start (0 if None).
 
-    Yields: the start, then a `LassoState` per iteration.
+    Yields: the start, then a `LassoState` per iteration. Raises: ValueError unless C is finite
+    and >= 0, and X, y and w0 fit each other.
 
     >>> X, y = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([3.0, 0.5])
     >>> states = coordinate_descent(X, y, C=2.0)
@@ -864,6 +933,8 @@ def coordinate_descent(X, y, C, w0=None):
 
     Claims: linear_regression-31
     """
+    X, y = _doubles(X, y)
+    _check_constant("C", C)
     w = initial(X, w0)
     r = y - X @ w
     while True:
@@ -892,14 +963,15 @@ def lasso_path(X, y, C, *, tol=1e-8, max_iter=10_000):
     The data are centred first; a run ends at a gap of at most `tol` times the sum of squares
     about the mean, or after `max_iter` iterations.
 
-    Returns: (k, d).
+    Returns: (k, d). Raises: ValueError unless every C is finite and >= 0.
 
     >>> lasso_path(np.array([[-1.0], [1.0]]), np.array([99.0, 101.0]), C=np.array([2.0, 4.0]))
     array([[0.5],
            [0. ]])
     """
     C = np.asarray(C)
-    X, y = X - X.mean(axis=0), y - y.mean()
+    _check_constant("C", C)
+    X, y, *_ = _centre(*_doubles(X, y), None, ones=1)
     W, w = np.zeros((len(C), X.shape[1])), None
     for k in np.argsort(-C, kind="stable"):
         states = _lasso_states(X, y, float(C[k]), w)
@@ -1003,7 +1075,7 @@ class Ridge(_Linear):
 
     def fit(self, X, y, sample_weight=None):
         """Fit to samples X (n, d) with targets y (n,) of the given weights; return self."""
-        lam = check_number("alpha", self.alpha, at_least=0)
+        lam = check_number("alpha", self.alpha, at_least=0, below=np.inf)
         samples, y, weights = self._check(X, y, sample_weight)
         how = {"weights": weights, "fit_intercept": self.fit_intercept}
         fit = least_squares(samples, y, lam=lam, **how)
@@ -1048,15 +1120,16 @@ class Lasso(_Linear):
 
     def fit(self, X, y, sample_weight=None):
         """Fit to samples X (n, d) with targets y (n,) of the given weights; return self."""
-        alpha = check_number("alpha", self.alpha, at_least=0)
-        tol = check_number("tol", self.tol, at_least=0)
+        alpha = check_number("alpha", self.alpha, at_least=0, below=np.inf)
+        tol = check_number("tol", self.tol, at_least=0, below=np.inf)
         max_iter = check_number("max_iter", self.max_iter, at_least=1, integer=True)
         samples, y, weights = self._check(X, y, sample_weight)
-        total = len(y) if weights is None else weights.sum()
+        total = len(y) if weights is None else float(weights.sum())
+        C = min(2 * total * float(alpha), LARGEST)
         A, z, x_mean, y_mean = _centre(samples, y, weights, self.fit_intercept)
         states = (
             LassoState(w, objective / (2 * total), gap / (2 * total))
-            for w, objective, gap in _lasso_states(A, z, C=2 * total * alpha)
+            for w, objective, gap in _lasso_states(A, z, C)
         )
         run = iterate(states, "gap", tol * (z @ z) / total, max_iter)
         self.coef_, self.dual_gap_ = run.state.w, run.state.gap

@@ -50,7 +50,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mlnotes.base import ConvergenceWarning, iterate
+from mlnotes.base import ConvergenceWarning, check_number, iterate
 from mlnotes.probability import is_psd
 
 __all__ = [
@@ -505,8 +505,8 @@ def quadratic_program(P, q, A=None, b=None, G=None, h=None):
 
     Returns: a `QuadraticProgram`.
 
-    Raises: ValueError if the parts do not fit each other or are not finite, or P is not
-    symmetric.
+    Raises: ValueError if the parts do not fit each other or are not finite, there is no
+    variable, or P is not symmetric.
 
     >>> program = quadratic_program(np.eye(2), np.zeros(2), A=[[1.0, 1.0]], b=[1.0])
     >>> program.f(np.array([3.0, 4.0])), program.equalities(np.array([3.0, 4.0]))
@@ -514,6 +514,8 @@ def quadratic_program(P, q, A=None, b=None, G=None, h=None):
     """
     P, q = _finite("P", P, 2), _finite("q", q, 1)
     d = len(q)
+    if d == 0:
+        raise ValueError("q must have an entry for each variable; got none")
     if P.shape != (d, d):
         raise ValueError(f"P must have shape ({d}, {d}), as q has length {d}; got {P.shape}")
     if _size(P - P.T) > UNSOLVED * _size(P):
@@ -521,7 +523,7 @@ def quadratic_program(P, q, A=None, b=None, G=None, h=None):
     A, b = _check_rows("A", A, "b", b, d)
     G, h = _check_rows("G", G, "h", h, d)
     C, c = np.vstack([A, G]), np.concatenate([b, h])
-    return QuadraticProgram((P + P.T) / 2, q, C, c, len(b))
+    return QuadraticProgram(P / 2 + P.T / 2, q, C, c, len(b))
 
 
 def _check_rows(left, C, right, c, d):
@@ -539,6 +541,8 @@ def _check_rows(left, C, right, c, d):
 
 
 def _finite(name, values, ndim):
+    if np.iscomplexobj(values):
+        raise ValueError(f"{name} must be real; got complex numbers")
     values = np.asarray(values, dtype=np.float64)
     if values.ndim != ndim:
         raise ValueError(f"{name} must be {ndim}-D; got shape {values.shape}")
@@ -550,11 +554,21 @@ def _finite(name, values, ndim):
 def constraints(problem, x):
     """c(x) = (c_E(x), c_I(x)), of shape (p + m,).
 
+    Raises: ValueError unless x, and with it each part, is a vector.
+
     >>> problem = quadratic_program(np.eye(1), [0.0], A=[[1.0]], b=[1.0], G=[[2.0]], h=[0.0])
     >>> constraints(problem, np.array([3.0]))
     array([2., 6.])
     """
-    return np.concatenate([problem.equalities(x), problem.inequalities(x)])
+    return np.concatenate(_equalities_and_inequalities(problem, x))
+
+
+def _equalities_and_inequalities(problem, x):
+    parts = problem.equalities(x), problem.inequalities(x)
+    for name, part in zip(("equalities", "inequalities"), parts, strict=True):
+        if np.ndim(part) != 1:  # of a column x, C x - c would be a matrix
+            raise ValueError(f"{name}(x) must be a vector, as x; got shape {np.shape(part)}")
+    return parts
 
 
 def _jacobian(problem, x):
@@ -567,7 +581,8 @@ def violation(problem, x):
     >>> violation(quadratic_program(np.eye(1), [0.0], G=[[1.0]], h=[1.0]), np.array([-2.0]))
     3.0
     """
-    return max(_size(problem.equalities(x)), _size(np.minimum(problem.inequalities(x), 0.0)))
+    equalities, inequalities = _equalities_and_inequalities(problem, x)
+    return _size(np.append(equalities, np.minimum(inequalities, 0.0)))
 
 
 def active_set(problem, x, *, tol=1e-8):
@@ -583,9 +598,9 @@ def active_set(problem, x, *, tol=1e-8):
 
     Claims: optimization-13
     """
-    inequalities = np.abs(problem.inequalities(x)) <= tol
-    equalities = np.ones(len(problem.equalities(x)), dtype=bool)
-    return np.flatnonzero(np.concatenate([equalities, inequalities]))
+    equalities, inequalities = _equalities_and_inequalities(problem, x)
+    binding = np.abs(inequalities) <= check_number("tol", tol, at_least=0, below=np.inf)
+    return np.flatnonzero(np.append(np.ones(len(equalities), dtype=bool), binding))
 
 
 def lagrangian(problem, x, lam):
@@ -640,7 +655,7 @@ def kkt_residuals(problem, x, lam):
 
     Claims: optimization-15
     """
-    equalities, inequalities = problem.equalities(x), problem.inequalities(x)
+    equalities, inequalities = _equalities_and_inequalities(problem, x)
     return KKTResiduals(
         stationarity=_size(lagrangian_gradient(problem, x, lam)),
         equality=_size(equalities),
@@ -672,7 +687,8 @@ def dual_function(problem, lam, points):
     (optimization-23). Strong duality, that it does reach it, PRNN claims of every problem; it
     takes convex f and linear constraints (optimization-22).
 
-    Returns: a number; (l,) for l multipliers, the rows of lam (l, p + m).
+    Returns: a number; (l,) for l multipliers, the rows of lam (l, p + m). Raises: ValueError if
+    there is no point.
 
     For x^2 on x >= 1, where p_star = 1:
 
@@ -680,6 +696,8 @@ def dual_function(problem, lam, points):
     >>> dual_function(problem, np.array([[0.0], [2.0], [4.0]]), np.linspace(-5, 5, 101)[:, None])
     array([0., 1., 0.])
     """
+    if len(points) == 0:
+        raise ValueError("points must have a row or more; got none")
     values = np.array([problem.f(x) for x in points])
     c = np.array([constraints(problem, x) for x in points])
     return (values - np.asarray(lam) @ c.T).min(axis=-1)
@@ -693,6 +711,8 @@ def quadratic_dual(lam, P, q, A=None, b=None, G=None, h=None):
     which is L(x, lam) where P x = -r. If no x solves that (for P = 0, none unless r = 0), or P has
     a negative eigenvalue, L has no lower bound and g(lam) = -inf.
 
+    Raises: ValueError as `quadratic_program`, or if lam does not fit.
+
     >>> quadratic_dual(np.array([2.0]), [[2.0]], [0.0], G=[[1.0]], h=[1.0])
     1.0
     >>> quadratic_dual(np.array([2.0]), [[0.0]], [1.0], G=[[1.0]], h=[1.0])
@@ -701,6 +721,9 @@ def quadratic_dual(lam, P, q, A=None, b=None, G=None, h=None):
     Claims: optimization-19
     """
     P, q, C, c, _ = quadratic_program(P, q, A, b, G, h)
+    lam = _finite("lam", lam, 1)
+    if lam.shape != c.shape:
+        raise ValueError(f"lam must have shape {c.shape}, a constraint each; got {lam.shape}")
     unit = 1 / _root(np.diag(P))  # in x / unit, the diagonal of P is 1 or 0
     P, q, pull = unit[:, None] * P * unit, unit * q, unit * (C.T @ lam)
     r = q - pull
@@ -748,11 +771,11 @@ def solve_qp(P, q, A=None, b=None, G=None, h=None, *, tol=1e-9, max_iter=100):
     >>> solution.x.round(9), solution.lam.round(9), round(solution.objective, 9)
     (array([0.5, 0.5]), array([1.]), 0.5)
     """
+    check_number("tol", tol, at_least=0, below=np.inf)
+    check_number("max_iter", max_iter, at_least=0, integer=True)
     program = quadratic_program(P, q, A, b, G, h)
     scaled, columns, rows = _scale(program)
-    if not is_psd(scaled.P, UNSOLVED):
-        lowest = np.linalg.eigvalsh(program.P)[0]
-        raise ValueError(f"P must be positive semi-definite; got an eigenvalue {lowest:.3g}")
+    _check_psd(program, scaled)
     x, lam, n_iter = _solve(scaled, tol, max_iter)
     residual = _residual(scaled, x, lam)
     if not residual <= tol or max(_size(x), _size(lam)) > SUSPECT:
@@ -767,6 +790,12 @@ def solve_qp(P, q, A=None, b=None, G=None, h=None, *, tol=1e-9, max_iter=100):
     Px = program.P @ x
     objective, gap = x @ Px / 2 + program.q @ x, x @ Px + program.q @ x - program.c @ lam
     return QPSolution(x, lam, float(objective), float(gap), residual, n_iter)
+
+
+def _check_psd(program, scaled):
+    if not is_psd(scaled.P, UNSOLVED):
+        lowest = np.linalg.eigvalsh(program.P)[0]
+        raise ValueError(f"P must be positive semi-definite; got an eigenvalue {lowest:.3g}")
 
 
 def _solve(program, tol, max_iter):
@@ -794,14 +823,19 @@ def _eliminate(A, b):
 def box(lower, upper):
     """G and h of lower <= x <= upper, of which -inf and inf give no row.
 
+    Raises: ValueError if the bounds are not vectors of one length.
+
     >>> G, h = box(np.array([0.0, 0.0]), np.array([5.0, np.inf]))
     >>> G, h
     (array([[ 1.,  0.],
            [ 0.,  1.],
            [-1., -0.]]), array([ 0.,  0., -5.]))
     """
+    lower, upper = np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64)
+    if lower.ndim != 1 or lower.shape != upper.shape:
+        raise ValueError(f"bounds must be (d,) and (d,); got {lower.shape} and {upper.shape}")
     identity = np.eye(len(lower))
-    G, h = np.vstack([identity, -identity]), np.concatenate([lower, -np.asarray(upper)])
+    G, h = np.vstack([identity, -identity]), np.concatenate([lower, -upper])
     bound = h != -np.inf
     return G[bound], h[bound]
 
@@ -841,8 +875,14 @@ def interior_point(P, q, G, h):
     >>> last.x.round(6), last.lam.round(6)
     (array([3.]), array([6.]))
 
-    Yields: the start, then an `InteriorState` per step. It ends when rounding stops it.
+    Yields: the start, then an `InteriorState` per step. Of a program with a solution it ends when
+    rounding stops it; else it need not end. Raises: ValueError if the parts do not fit each
+    other or are not finite, or there is no row.
     """
+    P, q = _finite("P", P, 2), _finite("q", q, 1)
+    G, h = _check_rows("G", G, "h", h, len(q))
+    if len(h) == 0 or P.shape != (len(q), len(q)):
+        raise ValueError(f"P must be (d, d), G of one row or more; got {P.shape} and {G.shape}")
     program, before = QuadraticProgram(P, q, G, h, 0), np.inf
     x, lam, slack = _interior_start(P, q, G, h)
     while True:
@@ -938,10 +978,9 @@ def _scale(program):
         rows = rows / _root(C_now.max(axis=1))
     P, q, C, c = columns[:, None] * P * columns, columns * q, rows[:, None] * C * columns, rows * c
     unit = max(_size(c), _size(q) / (_size(P) or np.inf)) or 1.0
-    P, q, c = unit**2 * P, unit * q, c / unit
-    cost = max(_size(P), _size(q)) or 1.0
-    scaled = QuadraticProgram(P / cost, q / cost, C, c, p)
-    return scaled, unit * columns, cost / unit * rows
+    cost = max(unit * _size(P), _size(q)) or 1.0  # over the unit, whose square has another range
+    scaled = QuadraticProgram(unit * P / cost, q / cost, C, c / unit, p)
+    return scaled, unit * columns, cost * rows
 
 
 def _root(largest):
@@ -1059,9 +1098,8 @@ def infeasibility_certificate(A=None, b=None, G=None, h=None):
     >>> infeasibility_certificate(G=[[3.0], [-4.0]], h=[3.0, 0.0]).round(9)  # x >= 1, x <= 0
     array([0.8, 0.6])
     """
-    if A is None and G is None:
-        return None
-    d = np.shape(G if A is None else A)[1]
+    given = [rows for rows in (A, G) if rows is not None]
+    d = np.shape(given[0])[-1] if given else 1
     scaled, _, rows = _scale(quadratic_program(np.zeros((d, d)), np.zeros(d), A, b, G, h))
     return _infeasible(scaled, rows)
 
@@ -1073,13 +1111,16 @@ def unbounded_direction(P, q, A=None, G=None):
     t q^T v: it has no minimum. A feasible program without such a v has one. It is found as the
     point of the cone P v = 0, A v = 0, G v >= 0 that is nearest to -q, all scaled.
 
-    Returns: v (d,), of length 1, or None.
+    Returns: v (d,), of length 1, or None. Raises: ValueError if P is not positive semi-definite,
+    or the parts do not fit each other.
 
     >>> unbounded_direction(np.zeros((1, 1)), [2.0], G=[[-1.0]]).round(9)  # 2 x on x <= h
     array([-1.])
     """
     b, h = (None if rows is None else np.zeros(len(rows)) for rows in (A, G))
-    scaled, columns, _ = _scale(quadratic_program(P, q, A, b, G, h))
+    program = quadratic_program(P, q, A, b, G, h)
+    scaled, columns, _ = _scale(program)
+    _check_psd(program, scaled)
     return _unbounded(scaled, columns)
 
 
@@ -1148,23 +1189,27 @@ def closest_points(X, Y):
         min 1/2 ||X^T alpha - Y^T beta||^2  subject to
         sum_i alpha_i = sum_j beta_j = 1,  alpha, beta >= 0 .
 
-    Returns: `ClosestPoints`.
+    Returns: `ClosestPoints`. Raises: ValueError unless both hold finite points of one dimension.
 
     >>> u, v, distance = closest_points(np.array([[1.0, 0.0], [1.0, 4.0]]), np.array([[3.0, 2.0]]))
     >>> u.round(9), v.round(9), round(distance, 9)
     (array([1., 2.]), array([3., 2.]), 2.0)
     """
+    X, Y = _finite("X", X, 2), _finite("Y", Y, 2)
+    if 0 in X.shape or 0 in Y.shape or X.shape[1] != Y.shape[1]:
+        raise ValueError(f"X and Y must be points (n, d) and (k, d); got {X.shape} and {Y.shape}")
     center = (X.mean(axis=0) + Y.mean(axis=0)) / 2
-    X, Y = X - center, Y - center
+    unit = max(_size(X - center), _size(Y - center)) or 1.0  # whose square may be out of range
+    X, Y = (X - center) / unit, (Y - center) / unit
     Z, n = np.vstack([X, -Y]), len(X)
     A = np.zeros((2, len(Z)))
     A[0, :n], A[1, n:] = 1.0, 1.0
     weights = solve_qp(Z @ Z.T, np.zeros(len(Z)), A, np.ones(2), *_nonnegative(len(Z))).x
     u, v = X.T @ weights[:n], Y.T @ weights[n:]
     distance = float(np.linalg.norm(u - v))
-    if distance <= TOUCHING * _size(Z):
+    if distance <= TOUCHING:
         u, v, distance = (u + v) / 2, (u + v) / 2, 0.0
-    return ClosestPoints(center + u, center + v, distance)
+    return ClosestPoints(center + unit * u, center + unit * v, unit * distance)
 
 
 def _nonnegative(n):

@@ -37,6 +37,7 @@ Analysis"; ISML "Feature Extraction" 1 to 5 and Question 4; IRHD 1.1 and 4. MLN 
 our k m; ISML has A for V; IRHD stores samples in columns, so that its X is our X^T, its U our V.
 """
 
+from itertools import islice
 from numbers import Integral, Real
 from typing import NamedTuple
 
@@ -61,6 +62,7 @@ ROUND_OFF = 1e-12  # an eigenvalue that is this share of the largest is 0
 SQUARABLE = 1e-140, 1e140  # sums of squares of numbers in between are neither 0 nor infinite
 BLOCK = 2**17  # numbers that are centred at a time: they stay in the cache
 PROBE = 64  # samples that tell how large the variances are beside the means
+FAR = 1e3  # a mean that is so many times the range of a feature is worth a second look
 FLAT = 1e-13  # a feature that strays from its mean by this share of it is constant
 
 
@@ -73,6 +75,7 @@ def inner_product(A, B):
     """<A, B> = tr(A^T B) = sum_ij a_ij b_ij of two matrices of one shape.
 
     <A, A> = ||A||_F^2. The sum of the products needs no matrix product.
+    Raises: ValueError if A and B differ in shape.
 
     >>> A, B = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[1.0, 0.0], [1.0, 1.0]])
     >>> float(inner_product(A, B)), float(np.trace(A.T @ B))
@@ -80,7 +83,15 @@ def inner_product(A, B):
 
     Claims: pca-01
     """
+    A, B = _doubles(A), _doubles(B)
+    if A.shape != B.shape:
+        raise ValueError(f"A and B must have one shape; got {A.shape} and {B.shape}")
     return np.sum(A * B)
+
+
+def _doubles(X):
+    """In double precision: products of small integers would wrap."""
+    return np.asarray(X, dtype=float)
 
 
 def projector(A):
@@ -122,6 +133,30 @@ def covariance(X):
     return empirical_covariance(X, ddof=0)
 
 
+def _mean(X):
+    return _mean_and_spread(X)[0]
+
+
+def _mean_and_spread(X):
+    """The mean, and how far each feature strays from it, at least: (d,) and (d,).
+
+    A few samples tell how far, but of features that hardly vary there, and of huge ones. Where the
+    mean is large, rounding has moved it: by the mean of what it leaves it is moved back.
+    """
+    few = X[:: max(1, len(X) // PROBE)]
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean, low, high = np.ones(len(X)) @ X / len(X), few.min(axis=0), few.max(axis=0)
+        far = np.abs(mean) >= FAR * (high - low)
+        if far.any() or not np.vdot(X, X) < SQUARABLE[1]:
+            low, high = X.min(axis=0), X.max(axis=0)
+            if (np.abs(mean) > FAR * (high - low)).any():
+                mean = mean + (X - mean).mean(axis=0)
+        spread = np.maximum(high - mean, mean - low)
+    if not np.isfinite(mean).all():
+        raise ValueError("X must be finite, and so must be the sum of its rows")
+    return mean, spread
+
+
 class Standardised(NamedTuple):
     """Samples in units of the spread of each feature: X = Z sd + mean."""
 
@@ -145,8 +180,11 @@ def standardise(X):
 
     Claims: pca-09
     """
-    mean, X_c = X.mean(axis=0), centre(X)
-    sd = np.sqrt(np.mean(X_c**2, axis=0))
+    X = _doubles(X)
+    mean = _mean(X)
+    X_c = X - mean
+    _, e = np.frexp(np.abs(X_c).max(axis=0))  # 2^e is a unit that has squares
+    sd = np.ldexp(np.sqrt(np.mean(np.ldexp(X_c, -e) ** 2, axis=0)), e)
     sd[sd <= FLAT * np.abs(mean)] = 0
     return Standardised(np.divide(X_c, sd, out=np.zeros_like(X_c), where=sd > 0), mean, sd)
 
@@ -232,21 +270,30 @@ def power_iteration(Sigma, v0):
     What v0 has of v_j shrinks against its part of v_1 as (lam_j / lam_1)^steps. For ever; the
     caller stops it.
 
-    Yields: `PowerState`, the start first. Raises: ValueError if Sigma v is 0.
+    Yields: `PowerState`, the start first. Raises: ValueError if v0 or Sigma v is 0.
 
     >>> states = power_iteration(np.diag([4.0, 1.0]), np.array([1.0, 1.0]))
     >>> [float((state.v[1] / state.v[0]).round(9)) for state, _ in zip(states, range(3))]
     [1.0, 0.25, 0.0625]
     """
-    v = v0 / np.linalg.norm(v0)
+    length = _length(v0)
+    if not length > 0:  # NaN, too
+        raise ValueError(f"v0 must be a direction; it has the length {length}")
+    v = v0 / length
     while True:
         image = Sigma @ v
         variance = v @ image
-        yield PowerState(v, float(variance), float(np.linalg.norm(image - variance * v)))
-        length = np.linalg.norm(image)
+        yield PowerState(v, float(variance), _length(image - variance * v))
+        length = _length(image)
         if length == 0:
             raise ValueError("there must be variance along the start; Sigma v = 0")
         v = image / length
+
+
+def _length(v):
+    """||v||, by squares of numbers that have them."""
+    _, e = np.frexp(np.abs(v).max())
+    return float(np.ldexp(np.linalg.norm(np.ldexp(v, -e)), e))
 
 
 # ---------------------------------------------------------------------------------------
@@ -286,10 +333,17 @@ def best_coordinates(X, V, k):
 def squared_error(X, X_hat):
     """J = 1/n sum_i ||x_i - x^_i||^2, for approximations `X_hat` (n, d) of the samples.
 
+    Raises: ValueError if their shapes differ.
+
     >>> float(squared_error(np.array([[0.0, 0.0], [3.0, 1.0]]), np.array([[0.0, 0.0], [0.0, 1.0]])))
     4.5
     """
-    return inner_product(X - X_hat, X - X_hat) / len(X)
+    if np.shape(X) != np.shape(X_hat):
+        raise ValueError(
+            f"X and X_hat must have one shape; got {np.shape(X)} and {np.shape(X_hat)}"
+        )
+    error = _doubles(X) - X_hat
+    return inner_product(error, error) / len(X)
 
 
 def projection_error(X, V):
@@ -383,19 +437,21 @@ def by_gram(X, k=None):
 
     Claims: pca-48
     """
-    mean = X.mean(axis=0)
+    X = _doubles(X)
+    mean = _mean(X)
     lam, axes = _by_gram(X, mean, k)
     k = _checked_count(k, np.count_nonzero(lam > ROUND_OFF * lam[0]), "the rank of X_c")
     return Principal(mean, lam, signed(axes(k)))
 
 
 def by_deflation(X, k, *, steps=1000, rng):
-    """The axes one after another, by `power_iteration` for so many `steps`, each from a random v.
+    """The axes one after another, by `power_iteration` of so many `steps`, each from a random v.
 
     An axis that is found is taken out, Sigma <- Sigma - lam v v^T, and the next is the first of
     what is left. The second route, slow where two variances are nearly equal.
 
     Returns: `Principal`, with the first k variances only.
+    Raises: ValueError if k is not between 1 and min(n, d), or nothing is left for an axis.
 
     >>> X = np.array([[0.0, 0.0], [4.0, 0.0], [2.0, 3.0], [2.0, -3.0]])
     >>> by_deflation(X, 2, rng=np.random.default_rng(0)).lam.round(9)
@@ -404,11 +460,11 @@ def by_deflation(X, k, *, steps=1000, rng):
     Sigma, found = covariance(X), []
     for _ in range(_checked_count(k, min(X.shape), "min(n, d)")):
         states = power_iteration(Sigma, rng.normal(size=len(Sigma)))
-        last = [state for state, _ in zip(states, range(steps), strict=False)][-1]
+        *_, last = islice(states, steps + 1)
         found.append(last)
         Sigma = Sigma - last.objective * np.outer(last.v, last.v)
     V = np.column_stack([state.v for state in found])
-    return Principal(X.mean(axis=0), np.array([state.objective for state in found]), signed(V))
+    return Principal(_mean(_doubles(X)), np.array([state.objective for state in found]), signed(V))
 
 
 def principal_components(X, k=None):
@@ -427,7 +483,8 @@ def principal_components(X, k=None):
 
 
 def _principal(X, k, route):
-    mean, k = X.mean(axis=0), _checked_count(k, min(X.shape), "min(n, d)")
+    X, k = _doubles(X), _checked_count(k, min(X.shape), "min(n, d)")
+    mean = _mean(X)
     lam, axes = route(X, mean, k)
     return Principal(mean, lam, signed(axes(k)))
 
@@ -541,7 +598,7 @@ def low_rank(X, k):
     Claims: pca-33
     """
     k = _checked_count(k, min(X.shape), "min(n, d)")
-    P, s, Vt = np.linalg.svd(X, full_matrices=False)
+    P, s, Vt = np.linalg.svd(_doubles(X), full_matrices=False)
     return P[:, :k] * s[:k] @ Vt[:k]
 
 
@@ -553,7 +610,7 @@ def low_rank_log_likelihood(X, L):
     >>> low_rank_log_likelihood(np.zeros((1, 2)), np.zeros((1, 2))).round(4)
     np.float64(-1.8379)
     """
-    return -inner_product(X - L, X - L) / 2 - X.size / 2 * np.log(2 * np.pi)
+    return -len(X) * squared_error(X, L) / 2 - X.size / 2 * np.log(2 * np.pi)
 
 
 class Factors(NamedTuple):
@@ -592,18 +649,27 @@ def alternate(X, B):
 def cumulative_share(lam):
     """(lam_1 + ... + lam_k) / sum_j lam_j for every k: what so many components explain.
 
+    Returns: (r,). Raises: ValueError unless the sum is > 0.
+
     >>> cumulative_share(np.array([6.0, 3.0, 1.0]))
     array([0.6, 0.9, 1. ])
     """
-    return np.cumsum(lam) / np.sum(lam)
+    total = np.sum(lam)
+    if not total > 0:  # NaN, too
+        raise ValueError(f"lam must have a sum > 0; got {total}")
+    return np.cumsum(lam) / total
 
 
 def components_for(lam, share):
-    """The least k that explains more than this `share` of the variance, between 0 and 1.
+    """The least k that explains more than this `share` of the variance, or all, if none does.
+
+    Raises: ValueError unless the share is between 0 and 1.
 
     >>> components_for(np.array([6.0, 3.0, 1.0]), 0.8)
     2
     """
+    if not 0 <= share <= 1:
+        raise ValueError(f"share must be between 0 and 1; got {share}")
     return min(int(np.searchsorted(cumulative_share(lam), share, side="right")) + 1, len(lam))
 
 
@@ -631,7 +697,8 @@ def impute(X, missing, k):
     entries of each column. Fits to entries that were hidden can choose k, unlike errors of hidden
     rows, which never grow with k.
 
-    Yields: `Imputed`, for ever; the caller stops it. Raises: ValueError if a column is all missing.
+    Yields: `Imputed`, for ever; the caller stops it.
+    Raises: ValueError if a column is all missing, or `missing` is not true or false of every entry.
 
     >>> X, missing = np.array([[1.0, 2.0], [3.0, 6.0], [2.0, 0.0]]), np.zeros((3, 2), dtype=bool)
     >>> missing[2, 1] = True
@@ -639,6 +706,10 @@ def impute(X, missing, k):
     >>> next(states).X[2, 1], [state for state, _ in zip(states, range(20))][-1].X[2, 1].round(6)
     (np.float64(4.0), np.float64(4.0))
     """
+    if missing.shape != X.shape or missing.dtype != bool:
+        got = f"{missing.dtype} {missing.shape}"
+        raise ValueError(f"missing must be true or false of every entry of X {X.shape}; got {got}")
+    X = _doubles(X)
     if missing.all(axis=0).any():
         raise ValueError("every column must have an entry that is known")
     means = np.sum(X, axis=0, where=~missing) / np.count_nonzero(~missing, axis=0)
@@ -716,7 +787,8 @@ def zca_whitening(X):
 
     Claims: pca-46
     """
-    return Whitening(X.mean(axis=0), inverse_root(covariance(X)))
+    X = _doubles(X)
+    return Whitening(_mean(X), inverse_root(covariance(X)))
 
 
 def closest_rotation(A):
@@ -773,7 +845,7 @@ def eigenfaces(images, k):
     Claims: pca-40
     """
     n, *shape = images.shape
-    X = images.reshape(n, -1)
+    X = _doubles(images).reshape(n, -1)
     mean, _, V = principal_components(X, k)
     return Eigenfaces(mean.reshape(shape), V.T.reshape(-1, *shape), scores(X, mean, V))
 
@@ -837,9 +909,8 @@ class PCA(Transformer):
         asked = self._asked(min(n, d))
         if n < 2:
             raise ValueError(f"X must have 2 samples at least, for a variance; got n_samples = {n}")
-        mean = samples.mean(axis=0)
-        spread = max((samples.max(axis=0) - mean).max(), (mean - samples.min(axis=0)).max())
-        self._check_spread(spread, np.abs(mean).max() + spread)
+        mean, spread = _mean_and_spread(samples)
+        self._check_spread(spread, mean)
         lam, axes = _ROUTES[solver](samples, mean, asked)
         rank = np.count_nonzero(lam > ROUND_OFF * lam[0])
         k = asked if isinstance(asked, Integral) else components_for(lam, asked)
@@ -864,14 +935,13 @@ class PCA(Transformer):
         return k
 
     @staticmethod
-    def _check_spread(spread, size):
+    def _check_spread(spread, mean):
         """Refuse samples of which none differs, or which have no variance in floating point."""
-        if spread <= FLAT * size:
-            raise ValueError("X must vary; every sample is the same")
-        if not SQUARABLE[0] < spread < SQUARABLE[1]:
-            raise ValueError(
-                f"X must be in other units, to have squares; it varies by {spread:.3g}"
-            )
+        if (spread <= FLAT * np.abs(mean)).all():
+            raise ValueError("X must vary; every sample is the same, to 13 digits")
+        most = spread.max()
+        if not SQUARABLE[0] < most < SQUARABLE[1]:
+            raise ValueError(f"X must be in other units, to have squares; it varies by {most:.3g}")
 
     def _keep(self, mean, lam, V, n):
         k = V.shape[1]

@@ -8,20 +8,26 @@ import numpy as np
 import pytest
 
 from mlnotes.base import (
+    Classifier,
     Clusterer,
     ConvergenceWarning,
     Estimator,
+    LinearClassifier,
     NotFittedError,
     ProbabilisticClassifier,
     Regressor,
     Transformer,
+    check_choice,
+    check_flag,
     check_labels,
     check_number,
+    check_random_state,
     check_samples,
     check_targets,
     check_weights,
     iterate,
     one_vs_rest,
+    row_blocks,
 )
 
 
@@ -61,6 +67,20 @@ def test_an_algorithm_that_ends_by_itself_has_converged():
     assert run.converged and run.n_iter == 4
 
 
+@pytest.mark.parametrize("tol", [np.inf, np.nan])
+def test_a_tolerance_that_any_start_or_none_would_meet_is_refused(tol):
+    with pytest.raises(ValueError, match=f"tol must be < inf; got {tol}"):
+        iterate(halving(), "gap", tol, max_iter=10)
+
+
+def test_blocks_share_out_the_rows():
+    for n, step in ((5, 2), (6, 3), (1, 9), (3, 0), (0, 4)):
+        blocks = row_blocks(n, step)
+        assert [i for rows in blocks for i in range(n)[rows]] == list(range(n))
+        assert all(1 <= rows.stop - rows.start <= max(step, 1) for rows in blocks)
+        assert all(rows.stop <= n for rows in blocks)
+
+
 def test_an_objective_that_is_not_finite_ends_the_run_unconverged():
     run = iterate(halving(blow_up_at=2), "gap", 0.0, max_iter=10)
     assert not run.converged and run.n_iter == 2
@@ -81,14 +101,42 @@ class Sparse:
     [
         (lambda: check_samples(Sparse()), TypeError, "got a sparse matrix"),
         (lambda: check_samples([[{}]]), TypeError, "not 'dict'"),
+        (lambda: check_samples(np.array([[b"1"]])), TypeError, r"numbers; got dtype \|S1"),
+        (lambda: check_samples(np.ones((1, 1, 1))), ValueError, "2-D array, .*; got 3-D of shape"),
+        (lambda: check_samples(np.ones((0, 2))), ValueError, "X has no sample"),
+        (lambda: check_samples(np.ones((2, 0))), ValueError, "X has no feature"),
+        (lambda: check_labels(["a", "a"], 2), ValueError, "at least 2 classes; got 1 class"),
+        (lambda: check_labels(["a", "b", "a"], 2), ValueError, "got 2 samples, 3 of y"),
+        (lambda: check_labels(["a"], 2), ValueError, "got 2 samples, 1 of y"),
+        (lambda: check_labels(np.ones((2, 2)), 2), ValueError, r"1d array; got shape \(2, 2\)"),
+        (lambda: check_choice("init", "best", ("a", "b")), ValueError, "one of 'a', 'b'; got 'b"),
+        (lambda: check_choice("init", None, ("a", "b")), ValueError, "one of 'a', 'b'; got None"),
+        (lambda: check_flag("bias", 1), ValueError, "bias must be True or False; got 1"),
         (lambda: check_labels([np.inf, 0.0], 2), ValueError, "NaN or infinity 1 times"),
+        (lambda: check_labels([0.0, 1.5], 2), ValueError, r"got numbers as np.float64\(1.5\)"),
         (lambda: check_targets([1j], 1), ValueError, "Complex data not supported"),
         (lambda: check_targets([1.0, np.nan], 2), ValueError, "y must be finite"),
+        (lambda: check_targets(["1", "2"], 2), TypeError, "y must hold numbers; got dtype <U1"),
         (lambda: check_weights([1.0], 2), ValueError, r"shape \(2,\); got \(1,\)"),
         (lambda: check_weights([1.0, -1.0], 2), ValueError, "must be >= 0"),
-        (lambda: check_weights([0.0, 0.0], 2), ValueError, "not zero everywhere"),
+        (lambda: check_weights([0.0, 0.0], 2), ValueError, "not zero everywhere; got 0 to 0"),
+        (
+            lambda: check_weights([1e308, 1e308], 2),
+            ValueError,
+            "sample_weight must have a finite sum; got inf",
+        ),
+        (lambda: check_weights(["1", "2"], 2), TypeError, "must hold numbers; got dtype <U1"),
+        (lambda: check_weights(np.array([1j]), 1), ValueError, "sample_weight must be real"),
+        (lambda: check_weights([np.nan, 1.0], 2), ValueError, "sample_weight must be finite"),
         (lambda: check_number("C", 0, above=0), ValueError, "C must be a number > 0; got 0"),
         (lambda: check_number("tol", "1"), ValueError, "tol must be a number; got '1'"),
+        (lambda: check_number("tol", True), ValueError, "tol must be a number; got True"),
+        (lambda: check_number("k", True, integer=True), ValueError, "k must be an integer; got T"),
+        (lambda: check_number("k", 1.0, integer=True), ValueError, "k must be an integer; got 1.0"),
+        (lambda: check_number("p", 1, above=0, below=1), ValueError, "> 0 and < 1; got 1"),
+        (lambda: check_number("p", np.inf, above=0, below=np.inf), ValueError, "< inf; got inf"),
+        (lambda: check_number("t", np.nan, below=np.inf), ValueError, "t must be a number < inf;"),
+        (lambda: check_random_state(-1), ValueError, "random_state must be >= 0; got -1"),
         (lambda: check_number("tol", np.nan, at_least=0), ValueError, ">= 0; got nan"),
     ],
 )
@@ -101,6 +149,16 @@ def test_numbers_whose_sum_overflows_are_finite_all_the_same():
     np.testing.assert_array_equal(check_samples([[1e308, 1e308]]), [[1e308, 1e308]])
     with pytest.raises(ValueError, match="NaN or infinity 2 times"):
         check_samples([[np.inf, -np.inf, 1.0]])
+
+
+def test_numbers_at_the_ends_of_their_range_pass():
+    assert check_number("C", np.inf, above=0) == np.inf  # a hard margin
+    assert check_number("tol", 0, at_least=0) == 0
+    assert check_flag("bias", np.True_) is True
+    assert check_choice("init", None, ("a", None)) is None
+    assert check_number("k", np.int8(1), at_least=1, integer=True) == 1
+    np.testing.assert_array_equal(check_weights([0, 1e308], 2), [0, 1e308])
+    assert check_random_state(0).random() == np.random.default_rng(0).random()
 
 
 def test_a_column_of_labels_is_read_as_labels_and_said_so():
@@ -142,8 +200,9 @@ class Mean(Regressor):
 class Centre(Transformer, Clusterer):
     """Subtracts the mean, and puts everything into one cluster."""
 
-    def fit(self, X, y=None):
-        self.mean_, self.labels_ = np.mean(X, axis=0), np.zeros(len(X), dtype=int)
+    def fit(self, X, y=None, shift=0):
+        self.mean_, self.labels_ = np.mean(X, axis=0), np.zeros(len(X), dtype=int) + shift
+        self.mean_ = self.mean_ + (0 if y is None else np.mean(y))
         return self
 
     def transform(self, X):
@@ -161,6 +220,32 @@ class Shares(ProbabilisticClassifier):
         return self._check_fitted(X)
 
 
+class Linear(LinearClassifier):
+    """Has its scores set by hand."""
+
+    def fit(self, W, b):
+        self.coef_, self.intercept_ = np.array(W), np.array(b)
+        self.classes_ = np.array(["u", "v", "w"])[: max(2, len(W))]
+        return self._remember(self.coef_)
+
+
+class Frame:
+    """What of a data frame counts."""
+
+    def __init__(self, columns):
+        self.columns = columns
+
+    def __array__(self, dtype=None, copy=None):
+        return np.ones((2, len(self.columns)))
+
+
+class Same(Classifier):
+    """Predicts the first feature."""
+
+    def predict(self, X):
+        return np.asarray(X)[:, 0]
+
+
 def test_parameters_are_read_set_and_printed_also_those_of_an_inner_estimator():
     model = Mean(inner=Mean(steps=5))
     assert model.get_params()["inner__steps"] == 5
@@ -169,6 +254,8 @@ def test_parameters_are_read_set_and_printed_also_those_of_an_inner_estimator():
     assert repr(model) == "Mean(steps=4, inner=Mean(steps=6))" and repr(Mean()) == "Mean()"
     with pytest.raises(ValueError, match="Mean has no parameter 'C'; it has steps, inner"):
         model.set_params(C=1)
+    model.set_params(inner__steps=9, inner=Mean())  # the estimator is set before its parameters
+    assert model.inner.steps == 9
 
 
 def test_a_run_cut_short_is_one_warning_that_names_rule_value_and_tolerance():
@@ -183,12 +270,72 @@ def test_a_run_cut_short_is_one_warning_that_names_rule_value_and_tolerance():
         assert Mean(steps=2).fit([[0.0]], [1.0]).converged_
 
 
+def test_of_several_runs_the_worst_is_told():
+    model, runs = Mean(), [iterate(halving(), "gap", 0.25, steps) for steps in (5, 1, 0)]
+    with pytest.warns(ConvergenceWarning, match="Mean stopped after 2 iterations with gap = 1 >"):
+        model._record(runs, "gap", 0.25)
+    assert model.n_iter_ == 2 and not model.converged_
+    assert [len(objectives) for objectives in model.history_] == [3, 2, 1]
+
+
+def test_scores_are_linear_and_0_is_the_first_of_two_classes():
+    two, X = Linear().fit([[1.0, -2.0]], [3.0]), np.array([[1.0, 1.0], [1.0, 2.0], [0.0, 2.0]])
+    np.testing.assert_array_equal(two.decision_function(X), [2, 0, -1])
+    assert two.predict(X).tolist() == ["v", "u", "u"]
+    three = Linear().fit([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]], [0.0, 0.0, 1.5])
+    np.testing.assert_array_equal(
+        three.decision_function(X), [[1, 1, 1.5], [1, 2, 1.5], [0, 2, 1.5]]
+    )
+    assert three.predict(X).tolist() == ["w", "v", "v"]
+
+
+def test_names_and_number_of_features_are_those_of_the_last_fit():
+    model = Estimator()._remember(Frame(["a", "b"]))
+    assert model.n_features_in_ == 2 and model.feature_names_in_.tolist() == ["a", "b"]
+    model._check_fitted(Frame(["a", "b"]))
+    with pytest.raises(ValueError, match=r"should match .*\['a', 'b'\]; got \['b', 'a'\]"):
+        model._check_fitted(Frame(["b", "a"]))
+    for d in (1, 3):
+        message = f"X has {d} features, but Estimator is expecting 2 features as input"
+        with pytest.raises(ValueError, match=message):
+            model._check_fitted(np.ones((2, d)))
+    for unnamed in (np.ones((2, 2)), Frame(["a", 1])):
+        assert not hasattr(model._remember(unnamed), "feature_names_in_")
+
+
 def test_scores_are_those_of_the_definitions():
     X, y, weights = np.zeros((4, 1)), np.array([0.0, 0.0, 1.0, 3.0]), np.array([2, 1, 1, 0])
     model = Mean().fit(X, y)
     assert model.score(X, y) == 0.0
     rows = np.repeat(np.arange(4), weights)
     assert model.score(X, y, weights) == pytest.approx(model.score(X[rows], y[rows]))
+
+
+def test_outputs_that_do_not_match_the_predictions_are_not_scored():
+    X, y = np.array([[1.0], [2.0], [2.0]]), np.array([1.0, 2.0, 4.0])
+    for model in (Same(), Mean().fit(X, y)):
+        assert model.score(X, y[:, None]) == model.score(X, y)  # a column is no (3, 3) table
+        for bad in (y[:1], y[:2], np.tile(y, (2, 1)), 1.0):
+            with pytest.raises(ValueError, match=r"value per prediction, \(3,\); got"):
+                model.score(X, bad)
+        with pytest.raises(ValueError, match="sample_weight must be >= 0"):
+            model.score(X, y, [2.0, -1.0, 1.0])
+    assert Same().score(X, y) == 2 / 3 and Same().score(X, y, [1, 0, 3]) == 1 / 4
+
+
+@pytest.mark.parametrize("unit", [1e-170, 1.0, 1e170])
+def test_shares_of_variance_have_no_unit(unit):
+    X, y = np.zeros((4, 1)), np.array([0.0, 0.0, 1.0, 3.0])
+    model = Mean().fit(X, 2 * y * unit)  # f = 2, the mean of y is 1: 1 - 10 / 6
+    assert model.score(X, y * unit) == pytest.approx(-2 / 3, rel=1e-14)
+
+
+def test_constant_outputs_are_met_or_not():
+    X, y = np.zeros((10, 1)), np.full(10, 0.1)  # of which the mean is not 0.1
+    right, wrong = Mean().fit(X, [0.1]), Mean().fit(X, [0.2])
+    assert right.score(X, y) == 1 and wrong.score(X, y) == 0
+    y[0], weights = 7.0, np.arange(10)
+    assert right.score(X, y, weights) == 1 and wrong.score(X, y, weights) == 0
 
 
 def test_label_and_logarithms_follow_from_the_probabilities():
@@ -207,6 +354,8 @@ def test_a_transformer_can_be_a_clusterer_too():
     X = np.array([[1.0], [3.0]])
     np.testing.assert_array_equal(Centre().fit_transform(X), [[-1], [1]])
     np.testing.assert_array_equal(Centre().fit_predict(X), [0, 0])
+    np.testing.assert_array_equal(Centre().fit_transform(X, [4, 6]), [[-6], [-4]])
+    np.testing.assert_array_equal(Centre().fit_predict(X, shift=2), [2, 2])
 
 
 def test_use_before_fit_is_refused():

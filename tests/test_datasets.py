@@ -137,6 +137,16 @@ def test_every_generator_is_among_those_tested_here():
     assert made == set(GENERATORS)
 
 
+def test_names_and_pixels_must_be_as_many_as_the_features():
+    X, y = np.zeros((6, 4)), np.zeros(6)
+    with pytest.raises(ValueError, match="there must be 4 feature_names; got 1"):
+        TrainingSet(X, y, ("a",))
+    with pytest.raises(ValueError, match=r"image_shape must be of 4 pixels; got \(3, 2\)"):
+        TrainingSet(X, y, image_shape=(3, 2))  # 24 numbers would make four of these
+    with pytest.raises(ValueError, match="image_shape must be given"):
+        TrainingSet(X, y).images  # noqa: B018
+
+
 def test_sets_differ_in_samples_outputs_names_or_kind(rng):
     X, y = rng.normal(size=(3, 2)), np.arange(3)
     T = TrainingSet(X, y)
@@ -162,6 +172,12 @@ def test_signs_and_bits_are_the_two_codings_of_one_label():
     assert bits.tolist() == [1, 0, 1, 1] and signs.tolist() == [1, -1, 1, 1]
     np.testing.assert_array_equal(to_signs(bits), signs)
     np.testing.assert_array_equal(to_bits(signs), bits)
+    for kind in (np.uint8, bool, np.int8, float):
+        np.testing.assert_array_equal(to_signs(bits.astype(kind)), signs)
+    np.testing.assert_array_equal(to_bits(signs.astype(np.int8)), bits)
+    for recode, labels, told in ((to_signs, signs, "0 or 1"), (to_bits, bits, "-1 or 1")):
+        with pytest.raises(ValueError, match=f"the labels must be {told}; got"):
+            recode(labels)  # they are what they are to become
 
 
 @pytest.mark.claims("datasets-02")
@@ -180,6 +196,10 @@ def test_codes_that_do_not_fit_are_refused():
         encode(["a", "b", "c"])
     with pytest.raises(ValueError, match=r"the codes must be among \(-1, 1\); got \[0 1\]"):
         decode([0, 1], ["ham", "spam"])
+    with pytest.raises(ValueError, match="there must be a code per class; got 2 for .*'c'"):
+        decode([-1, 1], ["a", "b", "c"])
+    with pytest.raises(ValueError, match=r"the codes must differ; got \(1, 1\)"):
+        encode(["a", "b"], (1, 1))
 
 
 # ---------------------------------------------------------------------------------------
@@ -336,6 +356,12 @@ def test_mnist_is_the_pixels_and_labels_of_its_four_files(mnist):
         assert T.X.shape[1] == 28 * 28 == len(T.feature_names) and "stand-in" not in repr(T)
     np.testing.assert_array_equal(load_mnist(mnist, n=2).train.X, train.X[:2])
     assert train == load_mnist(str(mnist)).train
+
+
+@pytest.mark.parametrize("n", [0, -1, 1.5, True])
+def test_a_number_of_digits_that_is_none_is_refused(n):
+    with pytest.raises(ValueError, match=f"n must be an integer >= 1; got {n}"):
+        load_mnist(n=n)
 
 
 def damage(mnist, name, change):
@@ -633,7 +659,7 @@ def test_an_npz_file_of_something_else_is_told(tmp_path, pictures):
         ({"images": pictures[:3], "subject": subject}, "must be 4 x 112 x 92 of uint8; got 3 x"),
         ({"images": pictures / 255, "subject": subject}, "of uint8; got .* of float64"),
         ({"images": pictures, "subject": subject - 1}, r"subject must be 1, \.\.\., 2, 2 times"),
-        ({"images": pictures, "subject": subject[:3]}, r"subject must be 1, \.\.\., 2, 2 times"),
+        ({"images": pictures, "subject": subject[:3]}, "2 times each; got 3 numbers, 2 of them"),
         ({"images": pictures[::-1], "subject": subject}, r"\(picture 0\): renamed: .* subject 2"),
         ({"images": pictures ^ 1, "subject": subject}, r"\(picture 0\): damaged: its pixels"),
         ({"images": two_of_one, "subject": subject}, r"\(picture 3\): the same picture as .* 2\)"),
@@ -754,6 +780,8 @@ def test_patients_are_in_range_and_die_as_often_as_their_risk_says(rng):
     )
     assert died[old].mean() > 2 * died[age < 40].mean()
     assert died[gender == 0].mean() > died[gender == 1].mean()  # w_2 < 0
+    sure = make_patients(9, w=(0.0, 0.0, 0.0), b=-1000.0, rng=rng)
+    assert (sure.truth.p == 0).all() and (sure.y == -1).all()
 
 
 # ---------------------------------------------------------------------------------------
@@ -772,6 +800,12 @@ def test_hidden_hyperplane_separates_with_the_gap(rng, n, d, gap):
         assert np.linalg.norm(w) == pytest.approx(1, rel=1e-12)
         assert abs(np.sum(T.y)) == n % 2 and T.X.shape == (n, d)
     assert margins.min() < gap + 1  # and not by much more
+
+
+@pytest.mark.parametrize("gap", [-1.0, np.nan, np.inf])
+def test_a_gap_that_separates_nothing_is_refused(rng, gap):
+    with pytest.raises(ValueError, match=f"gap must be a number >= 0 and < inf; got {gap}"):
+        make_separable(10, gap=gap, rng=rng)
 
 
 @pytest.mark.claims("datasets-07")
@@ -937,6 +971,22 @@ def test_blobs_without_covariances_are_round(rng):
     np.testing.assert_allclose(np.cov(T.X.T), np.eye(3), atol=4 * np.sqrt(2 / 30_000))
 
 
+@pytest.mark.parametrize(
+    "covariances, told",
+    [
+        (2.0, r"of shape \(2, 2\) or \(3, 2, 2\); got \(\)"),
+        ([1.0, 4.0], r"of shape \(2, 2\) or \(3, 2, 2\); got \(2,\)"),
+        (np.ones((3, 1, 1)), r"of shape \(2, 2\) or \(3, 2, 2\); got \(3, 1, 1\)"),
+        ([[1.0, 5.0], [0.0, 1.0]], "symmetric; got"),
+    ],
+)
+def test_covariances_that_are_none_are_refused(rng, covariances, told):
+    with pytest.raises(ValueError, match=f"covariances must be {told}"):
+        make_blobs([1, 1, 1], np.zeros((3, 2)), covariances, rng=rng)
+    with pytest.raises(ValueError, match="there must be a size for each of 3 centers; got"):
+        make_blobs([1, 1], np.zeros((3, 2)), rng=rng)
+
+
 # ---------------------------------------------------------------------------------------
 # Stories
 # ---------------------------------------------------------------------------------------
@@ -1045,6 +1095,18 @@ def test_place_turns_and_shifts_exactly_where_pixels_fall_on_pixels(rng):
     assert stacked.shape == (2, 3, 9, 9)
     one = place(several[1, 2], shape=(9, 9), zoom=1.3, angle=0.2)
     np.testing.assert_array_equal(stacked[1, 2], one)
+
+
+def test_places_that_are_none_are_refused():
+    for how, told in (
+        ({"zoom": 0}, "zoom must be a number > 0 and < inf; got 0"),
+        ({"zoom": np.nan}, "zoom must be a number > 0 and < inf; got nan"),
+        ({"angle": np.nan}, "angle must be a number < inf; got nan"),
+        ({"shift": (0.0, np.inf)}, "shift must be a number < inf; got inf"),
+        ({"shift": (-np.inf, 0.0)}, "shift must be a number < inf; got -inf"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            place(np.ones((2, 2)), shape=(3, 3), **how)
 
 
 @pytest.mark.claims("datasets-10")

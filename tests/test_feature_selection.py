@@ -52,8 +52,10 @@ def test_selection_is_a_product_with_unit_columns(rng):
         E = selector_matrix(J, 5)
         np.testing.assert_array_equal(X @ E, X[:, list(J)])
         np.testing.assert_array_equal(E.T @ E, np.eye(len(J)))
-    with pytest.raises(ValueError, match=re.escape("every feature once; got (1, 1)")):
-        selector_matrix((1, 1), 3)
+    np.testing.assert_array_equal(selector_matrix(np.array([2, 0]), 3), np.eye(3)[:, [2, 0]])
+    for J in ((1, 1), (-1, 2), (3,), (0.0, 1), (1.5,), (True, False)):
+        with pytest.raises(ValueError, match=re.escape(f"every feature once; got {J}")):
+            selector_matrix(J, 3)
 
 
 @pytest.mark.claims("feature_selection-04")
@@ -113,6 +115,36 @@ def test_forward_selection_may_miss_the_best_pair():
     assert list(forward_selection(risk, 3))[2].risk > 0.1
 
 
+def test_nan_is_no_risk():
+    def risk(J):
+        return np.nan if 0 in J and len(J) < 3 else float(sum(J))
+
+    assert [step.J for step in best_subsets(risk, 3)] == [(1,), (1, 2), (0, 1, 2)]
+    steps = list(forward_selection(risk, 3))
+    assert [step.J for step in steps] == [(), (1,), (1, 2), (1, 2, 0)] and steps[-1].risk == 3
+    for search in (best_subsets, lambda risk, d: list(forward_selection(risk, d))):
+        with pytest.raises(ValueError, match=re.escape("a number; got nan for J = (0,)")):
+            search(lambda J: np.nan, 3)
+
+
+def test_equal_risks_go_to_the_first_and_fits_are_counted_by_size():
+    steps = best_subsets(lambda J: 1.0, 3)
+    assert steps == [((0,), 1.0, 3), ((0, 1), 1.0, 6), ((0, 1, 2), 1.0, 7)]
+    steps = list(forward_selection(lambda J: 1.0, 3))[1:]
+    assert steps == [((0,), 1.0, 3), ((0, 1), 1.0, 5), ((0, 1, 2), 1.0, 6)]
+
+
+@pytest.mark.parametrize("unit", [1e-30, 1e30])
+def test_residuals_have_nothing_to_do_with_the_units_of_features(rng, unit):
+    X, y = rng.normal(size=(9, 3)), rng.normal(size=9)
+    X[:, 2] = 0
+    expected = residual_sum(X, y, (0, 1, 2))
+    Q, _ = np.linalg.qr(X[:, :2])
+    assert expected == pytest.approx(np.sum((y - Q @ Q.T @ y) ** 2), rel=1e-12)
+    assert residual_sum(X * [1, unit, 1], y, (0, 1, 2)) == pytest.approx(expected, rel=1e-12)
+    assert residual_sum(X, y, ()) == pytest.approx(y @ y, rel=1e-15)
+
+
 # ---------------------------------------------------------------------------------------
 # Mutual information
 # ---------------------------------------------------------------------------------------
@@ -142,6 +174,17 @@ def test_independent_variables_tell_nothing_and_a_copy_all(rng):
     assert mutual_information(tiny) == pytest.approx(1e-200 * 200 * np.log(10), rel=1e-9)
 
 
+def test_what_is_no_law_has_no_mutual_information():
+    P = np.array([[0.1, 0.2], [0.3, 0.4]])
+    single = P.astype(np.float32)
+    assert mutual_information(single) == mutual_information(single.astype(float))
+    assert mutual_information(P.tolist()) == mutual_information(P)
+    table = P * 50  # counts, not shares
+    for bad in (table, [table, P], P - 0.25, [[-0.1, 0.6], [0.2, 0.3]], [[np.nan, 0.5], [0, 0.5]]):
+        with pytest.raises(ValueError, match="P must be >= 0 and sum to 1; got a sum"):
+            mutual_information(np.array(bad))
+
+
 def test_bins_hold_equal_shares_and_keep_discrete_values(rng):
     x = rng.normal(size=1000)
     codes = bin_codes(x, 8)
@@ -153,6 +196,15 @@ def test_bins_hold_equal_shares_and_keep_discrete_values(rng):
     np.testing.assert_array_equal(bin_codes(np.ones(4)), 0)
     rare = np.append(np.zeros(99), 1.0)  # no quantile tells it from a constant
     assert bin_codes(rare).tolist() == [0] * 99 + [1]
+    assert bin_codes(np.arange(8), 3).tolist() == [0, 0, 1, 1, 1, 2, 2, 2]
+    np.testing.assert_array_equal(np.bincount(bin_codes(x)), 100)  # 10 bins
+    assert bin_codes(np.arange(3), 10**18).tolist() == [0, 1, 2]
+    assert bin_codes(np.array([np.inf, 0.0, -np.inf]), 3).tolist() == [2, 1, 0]
+    for bad in (0, -2, 2.0):
+        with pytest.raises(ValueError, match=f"n_bins must be an integer >= 1; got {bad}"):
+            bin_codes(x, bad)
+    with pytest.raises(ValueError, match="x must not hold nan"):
+        bin_codes(np.array([1.0, np.nan, 0.0]))
 
 
 def test_joint_law_counts(rng):
@@ -161,6 +213,15 @@ def test_joint_law_counts(rng):
     P = joint_law(codes, y)
     for j, a, b in np.ndindex(P.shape):
         assert P[j, a, b] == np.mean((codes[:, j] == a) & (y == "uvw"[b]))
+    np.testing.assert_array_equal(joint_law(codes.astype(np.uint8), y), P)
+    wide = np.array([[255, 1], [0, 2]], dtype=np.uint8)
+    assert joint_law(wide, y[:2]).shape[:2] == (2, 256)
+    for bad in (codes - 1, codes * 1.0):
+        with pytest.raises(ValueError, match="codes must be integers >= 0; got"):
+            joint_law(bad, y)
+    for bad in (y[:1], y[:, None]):
+        with pytest.raises(ValueError, match=re.escape("y must have shape (60,), a label per row")):
+            joint_law(codes, bad)
 
 
 # ---------------------------------------------------------------------------------------
@@ -187,6 +248,14 @@ def test_scores_and_ranking_of_a_table():
         assert filtered.get_support(indices=True).tolist() == [1, 2]
         np.testing.assert_array_equal(filtered.transform(X), X[:, [1, 2]])
         np.testing.assert_array_equal(filtered.inverse_transform(X[:, [1, 2]])[:, 1:3], X[:, 1:3])
+
+
+def test_scores_are_those_of_the_bins_asked_for(rng):
+    X, y = rng.normal(size=(90, 2)), rng.choice(["u", "v", "w"], size=90)
+    for n_bins, given in ((4, {"n_bins": 4}), (10, {})):
+        by_hand = [mutual_information(joint_law(bin_codes(x, n_bins)[:, None], y)[0]) for x in X.T]
+        np.testing.assert_allclose(information_scores(X, y, **given), by_hand, rtol=1e-12)
+    assert np.ptp(by_hand) > 0.01
 
 
 @pytest.mark.claims("feature_selection-03")
@@ -219,6 +288,13 @@ def test_the_number_of_features_is_the_argmin_of_the_curve():
             wrong[i] += np.sum(kept.predict(X[test][:, np.sort(order[:k])]) != y[test])
     np.testing.assert_allclose(found.errors, wrong / 200, rtol=1e-12)
     assert found.K == ks[np.argmin(wrong)]
+    fresh = KNeighborsClassifier()
+    number_of_features(fresh, X, y, (1,), cv=3)
+    assert not hasattr(fresh, "classes_")  # a copy of it is fitted
+    alike = number_of_features(model, np.repeat(X[:, :1], 3, axis=1), y, iter((3, 2, 1)), cv=3)
+    assert alike.K == 3 and np.ptp(alike.errors) == 0  # of equals the first
+    with pytest.raises(ValueError, match="ks must hold at least one number of features; got none"):
+        number_of_features(model, X, y, ())
 
 
 def test_features_chosen_from_all_samples_leak(rng):
@@ -238,6 +314,10 @@ def test_features_chosen_from_all_samples_leak(rng):
 # ---------------------------------------------------------------------------------------
 
 
+def test_defaults_are_ten_features_by_mutual_information():
+    assert SelectKBest().get_params() == {"score_func": information_scores, "k": 10}
+
+
 def test_ties_go_to_the_first_and_all_are_kept_of_few(rng):
     X, y = np.repeat(rng.normal(size=(9, 1)), 4, axis=1), np.arange(9) % 2
     assert SelectKBest(k=2).fit(X, y).get_support().tolist() == [True, True, False, False]
@@ -253,6 +333,9 @@ def test_ties_go_to_the_first_and_all_are_kept_of_few(rng):
         ({"score_func": "best"}, "score_func must be a function of X and y; got 'best'"),
         ({"score_func": lambda X, y: [1.0]}, "score_func must give 4 finite scores; got"),
         ({"score_func": lambda X, y: [np.nan] * 4}, "score_func must give 4 finite scores; got"),
+        ({"score_func": lambda X, y: ["1"] * 4}, "score_func must give 4 finite scores; got"),
+        ({"score_func": lambda X, y: [1j] * 4}, "score_func must give 4 finite scores; got"),
+        ({"score_func": lambda X, y: None}, "score_func must give 4 finite scores; got"),
     ],
 )
 def test_bad_parameters_are_refused(params, message):
@@ -266,6 +349,10 @@ def test_bad_input_is_refused():
         information_scores(X, y, n_bins=1)
     with pytest.raises(ValueError, match="the 2 features kept; got 3"):
         SelectKBest(k=2).fit(X, y).inverse_transform(X[:, :3])
+    model = SelectKBest(k=2).fit(X, y)
+    assert model.set_params(k=1).transform(X).shape == (16, 1)
+    with pytest.raises(ValueError, match="k must be an integer >= 1; got -1"):
+        model.set_params(k=-1).transform(X)
 
 
 # ---------------------------------------------------------------------------------------

@@ -111,7 +111,15 @@ def test_a_step_is_the_formula_sample_by_sample(rng):
     assert start.objective == pytest.approx(expected, rel=1e-12)
 
 
-def test_blocks_of_samples_are_all_of_them(rng):
+def test_moved_is_by_the_direction_that_turned_most(rng):
+    Z = rng.laplace(size=(200, 3))
+    start, state = islice(fixed_point(Z, rng.normal(size=(3, 3))), 2)
+    cosines = [abs(new @ old) for new, old in zip(state.W, start.W, strict=True)]
+    assert state.moved == pytest.approx(1 - min(cosines), rel=1e-12) and np.ptp(cosines) > 1e-3
+
+
+def test_blocks_of_samples_are_all_of_them(rng, monkeypatch):
+    monkeypatch.setattr("mlnotes.ica.BLOCK", 2000)  # 1000 of them, as many, and the rest
     Z, w = rng.laplace(size=(2500, 2)), np.array([0.6, 0.8])
     start, state = islice(fixed_point(Z, w[None]), 2)
     y = Z @ w
@@ -130,6 +138,17 @@ def test_states_are_snapshots_and_found_rows_are_avoided(rng):
     for state in islice(states, 3):
         assert abs(found @ state.W.T).item() < 1e-12
     np.testing.assert_array_equal(first.W, kept)
+
+
+@pytest.mark.parametrize(
+    "W", [np.zeros((1, 2)), [[-1.2, -1.6]], rotation(0.3), [[1.0, 1.0], [2.0, 2.0]]]
+)
+def test_directions_that_depend_on_each_other_are_no_start(W):
+    found = np.array([[0.6, 0.8]])
+    with pytest.raises(ValueError, match="the rows of W must be independent, also of those found"):
+        next(fixed_point(uniform_grid(), W, found=found))
+    tiny = next(fixed_point(uniform_grid(), [[1e-300, 0.0]], found=found)).W
+    np.testing.assert_allclose(tiny, [[0.8, -0.6]], rtol=1e-12)
 
 
 # ---------------------------------------------------------------------------------------
@@ -185,6 +204,9 @@ def test_normal_sources_look_alike_from_every_side(rng):
     angles = np.arange(0, np.pi, np.pi / 50)
     error = np.sqrt(24 / n)
     assert np.abs(rotated_kurtosis(Z, angles)).max() < 4 * error
+    for t in angles:  # E[y^6] = 15, and Var(y^6) = 11!! - 15^2
+        sixth = np.mean((Z @ [np.cos(t), np.sin(t)]) ** 6)
+        assert abs(sixth - 15) < 4 * np.sqrt(10_170 / n)
     U = rng.uniform(-1, 1, size=(n, 2)) * np.sqrt(3)
     assert np.abs(rotated_kurtosis(U, angles)).min() > 20 * error
 
@@ -211,7 +233,38 @@ def test_kurtosis_of_known_densities(rng):
     flat, peaked = kurtosis(np.column_stack([middles, laplace]))
     assert flat == pytest.approx(-6 / 5, abs=1e-6) and peaked == pytest.approx(3, abs=0.1)
     Y = rng.normal(size=(50, 1))
-    np.testing.assert_allclose(kurtosis(5 * Y), kurtosis(Y), rtol=1e-12)
+    for unit in (5, 1e-160, 1e160):
+        np.testing.assert_allclose(kurtosis(unit * Y), kurtosis(Y), rtol=1e-12)
+    whole = np.array([[100], [-100], [50], [-128]])
+    for kind in (np.int8, np.int64, np.float32):
+        np.testing.assert_array_equal(kurtosis(whole.astype(kind)), kurtosis(whole * 1.0))
+    for bad in ([[0.0, 1.0], [0.0, -1.0]], [[np.nan], [1.0]], [[np.inf], [1.0]]):
+        with pytest.raises(ValueError, match="components must be finite and not 0 throughout; got"):
+            kurtosis(np.array(bad))
+
+
+@pytest.mark.parametrize("fun", FUNS)
+@pytest.mark.parametrize("algorithm", ["parallel", "deflation"])
+def test_objectives_are_the_distances_of_the_components(fun, algorithm, rng):
+    S = np.column_stack([rng.laplace(size=900), rng.uniform(size=900), rng.exponential(size=900)])
+    X = S @ rng.normal(size=(3, 3))
+    model = FastICA(algorithm=algorithm, fun=fun, random_state=0).fit(X)
+    apart = contrast(model.transform(X), fun).distance ** 2
+    if algorithm == "parallel":
+        assert model.history_[-1] == pytest.approx(apart.sum(), rel=1e-9)
+    else:  # in the order in which they were found
+        np.testing.assert_allclose([run[-1] for run in model.history_], apart, rtol=1e-9)
+
+
+@pytest.mark.parametrize("fun", FUNS)
+def test_contrasts_of_integers_and_of_single_precision_are_those_of_their_values(fun, rng):
+    Y = np.array([[3], [-7], [11]])
+    for values in (Y.astype(np.int8), rng.normal(size=(9, 2)).astype(np.float32)):
+        for found, expected in zip(
+            contrast(values, fun), contrast(values.astype(float), fun), strict=True
+        ):
+            np.testing.assert_array_equal(found, expected)
+            assert found.dtype == float
 
 
 @pytest.mark.parametrize("fun", FUNS)
@@ -233,6 +286,13 @@ def test_contrasts_are_derivatives_of_each_other_and_0_of_the_normal(fun, rng):
     assert together.slope[0] == pytest.approx(np.mean([at(a).slope[0] for a in y]))
 
 
+def test_rows_of_a_rotation_are_the_turned_axes():
+    for t in (0.3, -2.0):
+        along = np.array([np.cos(t), np.sin(t)])
+        np.testing.assert_allclose(rotation(t) @ along, [1, 0], atol=1e-15)
+        np.testing.assert_allclose(np.linalg.det(rotation(t)), 1, rtol=1e-15)
+
+
 def test_large_components_do_not_overflow():
     found = contrast(np.array([[1e5], [-1e5]]))
     assert found.distance[0] == pytest.approx(1e5, rel=1e-4)
@@ -247,9 +307,16 @@ def test_amari_index_ignores_order_sign_and_scale_only(rng):
     assert amari_index(P + 0.01) > 0
     assert amari_index(-np.ones((3, 3))) == pytest.approx(1)
     assert 0 < amari_index(rng.normal(size=(4, 4))) < 1
-    for bad in (np.ones((1, 2)), np.ones((1, 1)), np.diag([1.0, 0.0])):
-        with pytest.raises(ValueError, match="P must be square, of 2 rows or more, and regular"):
+    P = np.array([[-128, 1], [64, 2]])
+    by_hand = (1 / 128 + 2 / 64 + 64 / 128 + 1 / 2) / 4
+    for same in (P.astype(np.int8), P.tolist(), P * 1e306, P * 1e-306):
+        assert amari_index(same) == pytest.approx(by_hand, rel=1e-14)
+    for bad in (np.ones((1, 2)), np.ones((1, 1)), np.ones(2)):
+        with pytest.raises(ValueError, match="P must be square, of 2 rows or more; got shape"):
             amari_index(bad)
+    for bad in ([[1, 0], [1, 0]], [[1, 1], [0, 0]], [[1, np.nan], [0, 1]], [[1, np.inf], [0, 1]]):
+        with pytest.raises(ValueError, match="P must be finite, with no row or column of zeros"):
+            amari_index(np.array(bad))
 
 
 # ---------------------------------------------------------------------------------------
@@ -303,6 +370,7 @@ REFUSED = [
     ({"fun": "tanh"}, "fun must be one of 'logcosh', 'exp', 'cube'; got 'tanh'"),
     ({"max_iter": 0}, "max_iter must be an integer >= 1; got 0"),
     ({"tol": -1}, "tol must be a number >= 0; got -1"),
+    ({"tol": np.inf}, "tol must be < inf; got inf"),
 ]
 
 
@@ -319,8 +387,18 @@ def test_ugly_samples():
         FastICA().fit([[1.0, 2.0]])
     P = exact().fit(np.repeat(uniform_grid(5), 3, axis=0) * [1e-2, 1e3]).components_
     assert amari_index(P * [1e-2, 1e3]) < 1e-6
+    for unit in (1e-12, 1e12):  # the rank has none
+        model = exact().fit(uniform_grid(5) @ slanted(0.5).T * unit + 3 * unit)
+        assert amari_index(model.components_ @ slanted(0.5) * unit) < 1e-6
     one = FastICA(random_state=0).fit([[1.0], [3.0]])
     np.testing.assert_allclose(np.abs(one.transform([[5.0]])), [[3]], atol=1e-12)
+
+
+def test_defaults_are_those_of_scikit_learn():
+    assert FastICA().get_params() == {
+        "n_components": None, "algorithm": "parallel", "whiten": "unit-variance",
+        "fun": "logcosh", "max_iter": 200, "tol": 1e-4, "w_init": None, "random_state": None,
+    }  # fmt: skip
 
 
 def test_a_run_that_is_cut_short_warns(rng):
@@ -375,7 +453,9 @@ def test_given_first_directions_are_where_it_starts(rng):
     assert solved.n_iter_ == 1 < model.n_iter_
 
 
-@pytest.mark.parametrize("w_init", [np.eye(3), "eye", [[1.0, np.nan], [0.0, 1.0]]])
+@pytest.mark.parametrize(
+    "w_init", [np.eye(3), "eye", [[1.0, np.nan], [0.0, 1.0]], np.ones((2, 2)), np.zeros((2, 2))]
+)
 def test_first_directions_of_another_shape_are_refused(rng, w_init):
     with pytest.raises(ValueError, match="^w_init must "):
         FastICA(w_init=w_init).fit(rng.normal(size=(9, 2)))

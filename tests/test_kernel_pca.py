@@ -512,6 +512,16 @@ def test_matrices_that_are_no_gram_matrix_are_refused():
         kernel_pca(np.ones((2, 3)))
     with pytest.raises(ValueError, match="K must be symmetric; it differs from K\\^T by 1"):
         kernel_pca(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    for bad in (np.nan, np.inf):
+        K = np.eye(3)
+        K[0, 1] = K[1, 0] = bad
+        for refused in (kernel_pca, eigenpairs, KernelPCA(kernel="precomputed").fit):
+            with pytest.raises(ValueError, match="must be finite"):
+                refused(K)
+        with pytest.raises(ValueError, match="K must be finite; a product with it is not"):
+            next(leading_eigenpairs(K, 1, rng=np.random.default_rng(0)))
+    with pytest.raises(ValueError, match=re.escape("K must be square; got shape (3, 2)")):
+        next(leading_eigenpairs(np.eye(3)[:, :2], 1, rng=np.random.default_rng(0)))
     with pytest.raises(ValueError, match="between 1 and the rank of the centred K, 0; got 0"):
         kernel_pca(np.full((4, 4), 0.1))
     with pytest.raises(ValueError, match="between 1 and the rank of the centred K, 1; got 2"):
@@ -559,6 +569,26 @@ def test_lanczos_states_are_exact_monotone_and_snapshots(rng):
     assert states[-1].residual < 1e-6 * states[0].residual
 
 
+def test_lanczos_residuals_are_shares_of_the_largest_eigenvalue_in_size(rng):
+    K = spectrum(rng, np.linspace(-2, 1, 300))
+    for state in islice(leading_eigenpairs(K, 2, rng=rng), 5):
+        worst = np.linalg.norm(K @ state.B - state.B * state.mu, axis=0).max()
+        assert state.residual == pytest.approx(worst / -state.lowest, rel=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e200])
+def test_lanczos_ends_no_earlier_or_later_in_other_units(rng, scale):
+    K = spectrum(rng, np.linspace(0, 1, 200))
+    units, others = (
+        list(islice(leading_eigenpairs(c * K, 2, rng=np.random.default_rng(0)), 60))
+        for c in (1.0, scale)
+    )
+    assert 5 < len(units) < 60 and abs(len(units) - len(others)) <= 1
+    for a, b in zip(units[:-2], others[:-2], strict=False):
+        assert b.residual == pytest.approx(a.residual, rel=1e-2)
+    np.testing.assert_allclose(others[-1].mu / scale, units[-1].mu, rtol=1e-12)
+
+
 def test_lanczos_sees_all_of_equal_eigenvalues(rng):
     K = spectrum(rng, np.r_[3.0, np.full(6, 2.0), np.linspace(0, 1, 93)])
     *_, last = leading_eigenpairs(K, 7, rng=rng)
@@ -574,6 +604,7 @@ def test_lanczos_ends_where_the_basis_is_whole_or_the_rank_is_reached(rng, n):
         for k in {1, n}:
             states = list(islice(leading_eigenpairs(K, k, rng=rng), 60))
             assert len(states) < 60
+            assert min(state.residual for state in states) >= np.finfo(float).eps
             expected = np.linalg.eigvalsh(K)[::-1][:k]
             np.testing.assert_allclose(states[-1].mu, expected, atol=1e-11 * n)
             np.testing.assert_allclose(states[-1].B.T @ states[-1].B, np.eye(k), atol=1e-12)
@@ -625,6 +656,10 @@ def test_going_there_and_back_removes_noise():
 def test_pre_images_that_cannot_be_are_refused():
     with pytest.raises(ValueError, match="alpha must make K \\+ alpha I positive definite; got 0"):
         pre_image_coefficients(np.ones((3, 3)), np.ones((3, 1)), 0)
+    for seed in (49, 51, 144, 173):  # the last pivots are rounding errors above 0
+        few = np.random.default_rng(seed).normal(size=(6, 3))
+        with pytest.raises(ValueError, match="alpha must make"):
+            pre_image_coefficients(few @ few.T, few, 0)
     with pytest.raises(ValueError, match="alpha must make"):
         pre_image_coefficients(np.diag([1.0, -2.0]), np.ones((2, 1)), 1.0)
     X = load_iris().X
@@ -715,6 +750,8 @@ def test_ugly_samples(rng):
     np.testing.assert_allclose(
         np.abs(KernelPCA().fit_transform(far)), np.abs(PCA().fit_transform(far)), atol=1e-6
     )
+    with pytest.raises(ValueError, match="every sample is the same, to the digits of K"):
+        KernelPCA(2).fit(rng.normal(size=(300, 2)) + 1e9)
     for scale in (1e-100, 1e100):
         X = rng.normal(size=(12, 2)) * [2, 1]
         expected = scale * np.abs(PCA().fit_transform(X))
@@ -723,6 +760,58 @@ def test_ugly_samples(rng):
         )
     with pytest.raises(ValueError, match="K must be finite; k\\(x, z\\) overflows"):
         KernelPCA(kernel="poly").fit(1e120 * X)
+
+
+@pytest.mark.parametrize("solver", ["dense", "lanczos"])
+def test_rounding_of_large_means_is_no_negative_eigenvalue(rng, solver):
+    X = rng.normal(size=(300, 2)) * [2, 1] + 1e6
+    exact = np.linalg.svd(centred(X), compute_uv=False) ** 2
+    model = KernelPCA(2, eigen_solver=solver, random_state=0).fit(X)
+    np.testing.assert_allclose(model.eigenvalues_, exact, rtol=1e-5)
+    np.testing.assert_allclose(kernel_pca(X @ X.T, 2).mu, exact, rtol=1e-5)
+
+
+def test_rounding_of_large_negative_entries_is_no_component(rng):
+    X = rng.normal(size=(50, 2))
+    model = KernelPCA(kernel="precomputed").fit(X @ X.T - 1e6)  # which the centring takes out
+    exact = np.linalg.svd(centred(X), compute_uv=False) ** 2
+    np.testing.assert_allclose(model.eigenvalues_, exact, rtol=1e-6)
+
+
+def test_asymmetry_is_measured_by_the_entries_and_by_what_they_came_from(rng):
+    K = np.diag(np.arange(1.0, 5.0))
+    K[0, 1] = 1e-5
+    with pytest.raises(ValueError, match="K must be symmetric; it differs from K\\^T by 1e-05"):
+        eigenpairs(K)
+    np.testing.assert_allclose(eigenpairs(K, scale=1e3)[0], [4, 3, 2, 1], rtol=1e-4)
+    K[0, 1] = 1e-7  # of single precision
+    np.testing.assert_allclose(eigenpairs(K)[0], [4, 3, 2, 1], rtol=1e-6)
+
+
+def test_what_was_fitted_does_not_change_with_the_samples(rng):
+    X = rng.normal(size=(20, 3))
+    model = KernelPCA(2, kernel="rbf").fit(X)
+    new = rng.normal(size=(4, 3))
+    before = model.transform(new)
+    X *= 2
+    np.testing.assert_array_equal(model.transform(new), before)
+
+
+def test_centring_in_place_is_centring(rng):
+    K = gram(rng.normal(size=(150, 3)) + 1, kernel="poly")  # three blocks
+    expected, means = centre(K), K.mean(axis=0)
+    np.testing.assert_array_equal(mlnotes.kernel_pca._centre(K), means)
+    np.testing.assert_allclose(K, expected, atol=1e-14 * np.abs(expected).max())
+
+
+def test_small_integers_do_not_wrap():
+    Phi = np.array([[100, -90], [-100, 90]], dtype=np.int8)
+    np.testing.assert_array_equal(feature_covariance(Phi), feature_covariance(Phi * 1.0))
+    K = np.array([[100, -100], [-100, 100]], dtype=np.int8)
+    np.testing.assert_allclose(eigenpairs(K)[0], [200, 0], atol=1e-12)
+    np.testing.assert_allclose(kernel_pca(K).mu, [200], rtol=1e-12)
+    few, whole = (leading_eigenpairs(A, 1, rng=np.random.default_rng(0)) for A in (K, K * 1.0))
+    np.testing.assert_array_equal(next(few).mu, next(whole).mu)
 
 
 def test_precomputed_matrices_and_functions(rng):
@@ -758,6 +847,14 @@ def test_sigmoid_that_is_no_kernel_is_refused(rng):
     X = 3 * rng.normal(size=(30, 2))
     with pytest.raises(ValueError, match="no negative eigenvalue; got -.*, the largest in size is"):
         KernelPCA(2, kernel="sigmoid", gamma=1.0).fit(X)
+    K = gram(X)
+    with pytest.raises(ValueError) as refused:
+        KernelPCA(1, kernel="precomputed", eigen_solver="lanczos", random_state=0).fit(-K)
+    got = re.search("got -(.*), the largest in size is (.*): there", str(refused.value))
+    assert got[1] == got[2]
+    X = load_digits().X[:300] / 16  # as good as linear, but nobody knows beforehand
+    assert KernelPCA(2, kernel="sigmoid", gamma=1e-6, coef0=0).fit(X).n_iter_ == 0
+    assert KernelPCA(2, random_state=0).fit(X).n_iter_ > 0
 
 
 def test_new_points_in_blocks_are_the_same(rng, monkeypatch):
@@ -766,6 +863,20 @@ def test_new_points_in_blocks_are_the_same(rng, monkeypatch):
     whole = model.transform(new)
     monkeypatch.setattr(mlnotes.kernel_pca, "BLOCK", 60)
     np.testing.assert_allclose(model.transform(new), whole, atol=1e-9)
+    back = KernelPCA(3, kernel="rbf", gamma=0.1, fit_inverse_transform=True).fit(X)
+    Z, sizes, gram_of = model.transform(new)[:, :3], [], mlnotes.kernel_pca.gram
+    with monkeypatch.context() as patch:
+        patch.setattr(mlnotes.kernel_pca, "BLOCK", 2**22)
+        whole = back.inverse_transform(Z)
+
+    def watched(A, *others, **how):
+        sizes.append(len(A))
+        return gram_of(A, *others, **how)
+
+    monkeypatch.setattr(mlnotes.kernel_pca, "gram", watched)
+    np.testing.assert_allclose(back.inverse_transform(Z), whole, atol=1e-12)
+    assert sizes == [3] * 5 + [2]  # 60 entries, of 20 samples
+    monkeypatch.setattr(mlnotes.kernel_pca, "gram", gram_of)
     monkeypatch.setattr(mlnotes.kernel_pca, "ROWS", 7)
     again = KernelPCA(kernel="rbf", gamma=0.1).fit(X)
     np.testing.assert_allclose(again.eigenvalues_, model.eigenvalues_, rtol=1e-9, atol=1e-12)

@@ -13,6 +13,7 @@ from checks import check_gradient, differences
 from mlnotes.datasets import make_rings
 from mlnotes.discriminant import separator
 from mlnotes.kernels import (
+    NAMES,
     Kernel,
     KernelRidge,
     RKHSFunction,
@@ -301,6 +302,13 @@ def test_the_gaussian_series_has_the_error_of_its_next_terms(rng):
 
 
 @pytest.mark.claims("kernels-16")
+def test_the_gaussian_series_of_points_far_from_the_origin_has_the_length_one():
+    x = np.array([30.0, -30.0, 29.5])  # exp(-x^2) alone is 0
+    phi = gaussian_map(x, 1.0, 3000)
+    np.testing.assert_allclose(phi @ phi.T, np.exp(-((x[:, None] - x) ** 2)), atol=1e-10)
+
+
+@pytest.mark.claims("kernels-16")
 @pytest.mark.parametrize("n", [10, 50, 100])
 def test_gaussian_gram_matrices_have_full_rank_however_large(n):
     K = gaussian(2.0 * np.arange(n)[:, None], sigma=1.0)
@@ -421,6 +429,84 @@ def test_the_linear_kernel_is_a_linear_model(rng):
     assert linear(wide).size < wide.size and linear(X).size > X.size  # n^2 against n d
 
 
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.float32])
+def test_samples_of_few_bits_are_computed_in_double_precision(kind, rng):
+    X, Z = (rng.integers(1, 100, size=shape).astype(kind) for shape in ((8, 2), (5, 2)))
+    A, B = X.astype(float), Z.astype(float)
+    for k, _ in BY_THE_BOOK.values():
+        for few, whole in ((k(X, Z), k(A, B)), (k(X), k(A)), (k(X, X), k(A, A))):
+            np.testing.assert_array_equal(few, whole)  # the products of integers would wrap
+        assert k(X).dtype == np.float64
+    for name in NAMES:
+        K = gram(X, kernel=name, gamma=1e-3)
+        np.testing.assert_array_equal(K, gram(A, kernel=name, gamma=1e-3))
+        np.testing.assert_array_equal(K, K.T)
+    maps = subset_products, quadratic_map, ring_map, scaled_quadratic_map
+    for phi in (*maps, lambda X: polynomial_map(X, 3), lambda X: gaussian_map(X[:, 0], 9.0, 4)):
+        np.testing.assert_array_equal(phi(X), phi(A))
+    K = np.array([[100, 90], [90, 100]]).astype(kind)
+    for f in (centre, empirical_feature_map, screen):
+        np.testing.assert_array_equal(f(K), f(K.astype(float)))
+    assert psd_certificate(K).smallest == psd_certificate(K.astype(float)).smallest
+    a = kernel_ridge(np.array([[2, 0], [0, 6]], dtype=kind), np.array([5, 13]), 0.5)
+    np.testing.assert_allclose(a, [2, 2], rtol=1e-14)
+    D = kernel_squared_distances(X @ X.T * 0 + 1, *(np.full(8, 120, dtype=kind),) * 2)
+    np.testing.assert_array_equal(D, 238)
+
+
+@pytest.mark.parametrize("k", [gaussian, exponential, laplacian])
+def test_widths_beyond_the_range_of_squares_have_their_limits(k):
+    X = np.array([[0.0], [3.0], [3.0]])
+    for wide in (1e200, np.float64(1e200), np.inf):
+        np.testing.assert_array_equal(k(X, sigma=wide), np.ones((3, 3)))
+        np.testing.assert_array_equal(k(X, X + 0, sigma=wide), np.ones((3, 3)))
+    for narrow in (1e-160, 1e-200, np.float64(1e-200), 1e-320):
+        np.testing.assert_array_equal(k(X, sigma=narrow), X == X.T)
+        np.testing.assert_array_equal(k(X, X + 0, sigma=narrow), X == X.T)
+    if k is not laplacian:  # of no squares
+        far = np.array([[1.5e308], [1.5e308], [-1.5e308]])
+        np.testing.assert_array_equal(k(far, sigma=1.0), far == far.T)
+    for name in ("rbf", "laplacian", "exponential"):
+        np.testing.assert_array_equal(gram(X, kernel=name, gamma=np.inf), X == X.T)
+        np.testing.assert_array_equal(gram(X[1:], kernel=name, gamma=np.inf), np.ones((2, 2)))
+        np.testing.assert_array_equal(gram(X, kernel=name, gamma=1e-300), np.ones((3, 3)))
+    far = np.array([[1e200], [-1e200]])
+    assert (
+        np.isfinite(k(far, sigma=1e200)).all() and np.isfinite(k(far, far + 0, sigma=1e200)).all()
+    )
+
+
+def test_large_means_cost_the_gaussian_kernel_no_digits(rng):
+    X = np.round(rng.normal(size=(140, 3)), 3)
+    far = 1000 * X + 2.0**40
+    near = far - 2.0**40  # the same samples, without rounding
+    for sigma in (30.0, 1000.0):  # with cancelling squares, and without
+        np.testing.assert_allclose(gaussian(far, sigma=sigma), gaussian(near, sigma=sigma),
+                                   rtol=1e-11, atol=1e-300)  # fmt: skip
+        np.testing.assert_allclose(gaussian(far, far + 7, sigma=sigma),
+                                   gaussian(near, near + 7, sigma=sigma),
+                                   rtol=1e-11, atol=1e-300)  # fmt: skip
+
+
+def test_samples_far_apart_and_near_each_other_keep_their_digits(rng):
+    X = rng.normal(size=(30, 3)) + np.repeat([[1e5], [-1e5]], 15, axis=0)
+    exact = np.exp(-np.sum((X[:, None] - X) ** 2, axis=2) / 2)
+    for K in (gaussian(X, sigma=1.0), gaussian(X, X + 0, sigma=1.0)):
+        np.testing.assert_allclose(K, exact, rtol=1e-12, atol=1e-300)
+    X = 8 * rng.normal(size=(30, 3))  # of squares that cancel to a little less than 0
+    K = gaussian(X, X + 0, sigma=1.0)
+    assert K.max() <= 1
+    np.testing.assert_allclose(K.diagonal(), 1, rtol=1e-12)
+
+
+def test_no_samples_have_no_values():
+    X = np.ones((3, 2))
+    for k, _ in BY_THE_BOOK.values():
+        assert k(X[:0], X).shape == (0, 3)
+        if k not in (BY_THE_BOOK["laplacian, q = 2"][0], BY_THE_BOOK["exponential"][0]):
+            assert k(X, X[:0]).shape == (3, 0)
+
+
 @pytest.mark.claims("kernels-15")
 def test_gaussian_kernel_and_its_limits(rng):
     X = rng.normal(size=(20, 2))
@@ -480,11 +566,61 @@ def test_sigmoid_is_symmetric_bounded_and_found_to_be_no_kernel(rng):
         (lambda X: Kernel(linear) + -1, "c must be a number >= 0; got -1"),
         (lambda X: psd_certificate(X), "K must be square; got shape (3, 2)"),
         (lambda X: eigenfunctions(np.less.outer, X[:, 0], 1.0), "k must be symmetric"),
+        (lambda X: polynomial_map(X, 2, alpha=-1.0), "alpha must be a number >= 0; got -1.0"),
+        (lambda X: polynomial_map(X, 1.5), "p must be an integer >= 0; got 1.5"),
+        (lambda X: gaussian_map(X[0], 0.0, 3), "s must be a number > 0; got 0.0"),
+        (lambda X: gaussian_map(X[0], 1.0, 0), "terms must be an integer >= 1; got 0"),
+        (lambda X: screen(X[:1]), "K must be square; got shape (1, 2)"),
+        (lambda X: screen(X[:2] * np.nan), "K must be finite; it contains NaN or infinity 4 times"),
+        (lambda X: psd_certificate(X[:2] / 0.0), "K must be finite; it contains NaN or infinity 4"),
+        (lambda X: refute(lambda A, B: A @ B.T * np.nan, [X]), "K must be finite; it contains NaN"),
+        (lambda X: kernel_ridge(np.eye(3) * np.nan, X[:, 0], 1.0), "K must be finite; it contains"),
+        (lambda X: kernel_svm(np.eye(3), X[:, 0], 1.0), "y must hold -1 and +1, and both; got [0."),
+        (
+            lambda X: kernel_svm(np.eye(3), np.ones(3), 1.0),
+            "y must hold -1 and +1, and both; got [",
+        ),
+        (lambda X: kernel_svm(np.eye(3), np.array([1, 1, -1]), 0), "C must be a number > 0; got 0"),
     ],
 )
+@pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")
 def test_parameters_that_make_no_kernel_are_refused(call, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         call(np.array([[0.0, 1.0], [2.0, 1.0], [3.0, 3.0]]))
+
+
+@pytest.mark.parametrize("name", BY_THE_BOOK)
+def test_sets_of_different_width_have_no_kernel(name):
+    k, _ = BY_THE_BOOK[name]
+    for X, Z in ((np.ones((4, 3)), np.ones((4, 2))), (np.ones((4, 3)), np.ones((4, 1))),
+                 (np.ones(4), np.ones(4)), (np.ones((4, 3)), np.ones(3))):  # fmt: skip
+        message = f"X and Z must be (n, d) and (m, d); got {X.shape} and {Z.shape}"
+        with pytest.raises(ValueError, match=re.escape(message)):
+            k(X, Z)
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda c: kernel_squared_distances(np.eye(3), c[:, 0], c),
+         "K, k_x and k_z must be (n, m), (n,) and (m,); got (3, 3), (3,) and (3, 1)"),
+        (lambda c: centre_new(c, np.eye(3)),
+         "K_new and K must be (m, n) and (n, n); got (3, 1) and (3, 3)"),
+        (lambda c: centre(np.ones((2, 3))),
+         "K_new and K must be (m, n) and (n, n); got (2, 3) and (2, 3)"),
+        (lambda c: RKHSFunction(linear, np.eye(3), c), "alpha must have shape (3,); got (3, 1)"),
+        (lambda c: apply_operator(np.minimum.outer, c, c[:, 0], 1.0), "f must have shape (3,);"),
+        (lambda c: sample_coefficients(np.eye(3), c, c[:, 0]), "y must have shape (3,); got (3, 1"),
+        (lambda c: coefficient_loss(np.eye(3), c, c[:, 0]), "y must have shape (3,); got (3, 1"),
+        (lambda c: next(kernel_descent(np.eye(3), c, eta=1.0)), "y must have shape (3,); got ("),
+        (lambda c: kernel_ridge(np.eye(3), c, 1.0), "y must have shape (3,); got (3, 1)"),
+        (lambda c: kernel_ridge(np.eye(3), c[:, 0], 1.0, c), "weights must have shape (3,); got"),
+        (lambda c: kernel_svm(np.eye(3), c, 1.0), "y must have shape (3,); got (3, 1)"),
+    ],
+)  # fmt: skip
+def test_columns_for_rows_are_refused_not_broadcast(call, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        call(np.ones((3, 1)))
 
 
 # ---------------------------------------------------------------------------------------
@@ -564,6 +700,20 @@ def test_offset_is_within_what_is_allowed_where_no_multiplier_is_free(y):
         return np.maximum(0, 1 - y * (X @ w + offset)).sum()
 
     assert primal(machine.b) == pytest.approx(min(primal(t) for t in np.linspace(-3, 3, 6001)))
+
+
+@pytest.mark.parametrize("C", [0.01, 1e-8])
+def test_offset_is_the_middle_of_what_is_allowed(C):
+    X, y = np.array([[1.0], [7.0], [-1.0], [-3.0]]), np.array([1, 1, -1, -1])
+    machine = kernel_svm(linear(X), y, C)  # all at C: w = 12 C, y (w x + b) <= 1
+    np.testing.assert_allclose(machine.alpha, C, rtol=1e-6)
+    low, high = -1 + 12 * C * 3, 1 - 12 * C * 7
+    assert machine.b == pytest.approx((low + high) / 2, rel=1e-6)
+
+
+def test_squared_distances_of_features_are_never_negative():
+    over = np.array([[1.0 + 1e-15]])
+    np.testing.assert_array_equal(kernel_squared_distances(over, np.ones(1), np.ones(1)), 0)
 
 
 def test_centred_features_have_mean_zero(rng):
@@ -815,6 +965,11 @@ def test_necessary_conditions_are_necessary_and_not_sufficient(rng):
     three = np.full((3, 3), -0.9) + 1.9 * np.eye(3)
     assert screen(three) is None
     assert psd_certificate(three).smallest == pytest.approx(-0.8)
+    for scale in (1e-200, 1e200):
+        assert screen(scale * pair) == screen(pair) and screen(scale * three) is None
+    assert screen(np.zeros((2, 2))) is None
+    assert screen(np.diag([1.0, -1e-13])) is None  # for rounding
+    assert screen(np.diag([1.0, -1e-9])) == "k(x, x) < 0 for sample 1"
     assert screen(-(D**2)) is not None and screen(bell(X)) is None and screen(square(X)) is None
 
 
@@ -950,6 +1105,10 @@ def test_the_inner_product_does_not_depend_on_the_expansion(rng):
     assert np.abs(f.alpha - same.alpha).max() > 0.1
     assert f.inner(g) == pytest.approx(same.inner(g), abs=1e-10)
     assert (f - same).inner(f - same) == pytest.approx(0, abs=1e-10)
+    other = expansion(square, rng)
+    for together in (f.inner, f.__add__, f.__sub__):
+        with pytest.raises(ValueError, match="f and g must have one kernel; got <function linear"):
+            together(other)
 
 
 @pytest.mark.claims("kernels-42")
@@ -1132,6 +1291,10 @@ def test_kernel_ridge_of_a_singular_matrix_is_the_shortest_solution(rng):
     model = KernelRidge(alpha=0).fit(X, X @ w)  # K has rank 3
     np.testing.assert_allclose(model.X_fit_.T @ model.dual_coef_, w, atol=1e-8)
     np.testing.assert_allclose(model.dual_coef_, np.linalg.pinv(X @ X.T) @ X @ w, atol=1e-8)
+    for seed in (49, 51, 144, 173):  # the last pivots are rounding errors above 0
+        few, w = np.random.default_rng(seed).normal(size=(6, 3)), np.array([1.0, -2.0, 0.5])
+        shortest = np.linalg.pinv(few @ few.T) @ few @ w
+        np.testing.assert_allclose(kernel_ridge(few @ few.T, few @ w, 0), shortest, atol=1e-8)
     twice = np.vstack([X[:5], X[:5]])
     model = KernelRidge(alpha=0, kernel="rbf").fit(twice, np.tile(np.arange(5.0), 2))
     np.testing.assert_allclose(model.predict(X[:5]), np.arange(5), atol=1e-6)
@@ -1146,7 +1309,15 @@ def test_predictions_are_made_in_blocks(rng, monkeypatch):
         whole = model.predict(Z)
         with monkeypatch.context() as patch:
             patch.setattr(kernels, "BLOCK", 70)
+            sizes = []
+
+            def watched(A, B, sizes=sizes, **how):
+                sizes.append(len(A))
+                return gram(A, B, **how)
+
+            patch.setattr(kernels, "gram", watched)
             np.testing.assert_allclose(model.predict(Z), whole, rtol=1e-10, atol=1e-12)
+            assert sizes == [3] * 16 + [2]  # 70 entries, of 20 samples
         np.testing.assert_allclose(whole, gram(Z, X, name) @ model.dual_coef_, rtol=1e-9)
 
 
@@ -1156,6 +1327,14 @@ def test_kernel_ridge_refuses_what_has_no_minimum(rng):
         KernelRidge(alpha=0, kernel="sigmoid").fit(X, X[:, 0])
     with pytest.raises(ValueError, match=r"K must be finite; k\(x, z\) overflows"):
         KernelRidge(kernel="poly").fit(1e120 * X, X[:, 0])
+
+
+def test_what_was_fitted_does_not_change_with_the_samples(rng):
+    X, new = rng.normal(size=(20, 3)), rng.normal(size=(4, 3))
+    model = KernelRidge(kernel="rbf").fit(X, X[:, 0])
+    before = model.predict(new)
+    X *= 2
+    np.testing.assert_array_equal(model.predict(new), before)
 
 
 def test_one_sample_and_constant_features(rng):

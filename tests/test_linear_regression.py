@@ -266,6 +266,8 @@ def test_routes_that_need_full_rank_say_so(rng, route):
     message = r"columns of A must be linearly independent; got rank 5 of 6: .*minimum_norm"
     with pytest.raises(ValueError, match=message):
         route(np.column_stack([A, A[:, 1] + A[:, 2]]), y)
+    with pytest.raises(ValueError, match="got rank 4 of 5"):
+        route(A[:4], y[:4])
     np.testing.assert_allclose(route(1e-100 * A, y) / 1e100, route(A, y), rtol=1e-9)
 
 
@@ -284,6 +286,90 @@ def test_formula_of_isml_fits_through_the_origin_unless_the_data_are_centred(rng
     lstsq = np.linalg.lstsq(augment(X), noisy, rcond=None)[0]
     np.testing.assert_allclose(normal_equations(augment(X), noisy), lstsq, atol=1e-10)
     np.testing.assert_allclose(centred_ridge(X, noisy, lam=0.0), lstsq, atol=1e-10)
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int8, np.float32])
+def test_sums_of_small_integers_do_not_wrap_and_singles_are_computed_as_doubles(rng, kind):
+    A, y = rng.integers(0, 128, size=(20, 3)).astype(kind), rng.integers(0, 128, size=20)
+    y = y.astype(kind)
+    B, z, theta = A.astype(float), y.astype(float), np.array([1, 2, 1], dtype=kind)
+    if kind is np.float32:
+        A, y, theta = A / kind(3), y / kind(7), theta / kind(3)
+        B, z = A.astype(float), y.astype(float)
+    t, p = theta.astype(float), np.full(20, 1 / 20)
+    pairs = [
+        (residual(A, y, theta), B @ t - z),
+        (cost(A, y, theta), np.sum((B @ t - z) ** 2) / 2),
+        (gradient(A, y, theta), B.T @ (B @ t - z)),
+        (hessian(A), B.T @ B),
+        (population_solution(A, y, p), np.linalg.lstsq(B, z, rcond=None)[0]),
+        (ridge(A, y, 0.5), np.linalg.solve(B.T @ B + np.eye(3) / 2, B.T @ z)),
+        (shrinkage(A, y, 0.5), np.linalg.solve(B.T @ B + np.eye(3) / 2, B.T @ z)),
+        (posterior(A, y, 2.0, 1.0).mean, np.linalg.solve(B.T @ B + 4 * np.eye(3), B.T @ z)),
+        (centred_ridge(A, y, 0.5), centred_ridge(B, z, 0.5)),
+        (ridge_path(A, y, [0.5]), ridge_path(B, z, [0.5])),
+        (theta_of(least_squares(A, y)), theta_of(least_squares(B, z))),
+        (theta_of(least_squares(A[:2], y[:2])), theta_of(least_squares(B[:2], z[:2]))),
+        (lasso_bound(A, y), lasso_bound(B, z)),
+        (lasso_path(A, y, [9.0]), lasso_path(B, z, [9.0])),
+        (soft_threshold(y, kind(100)), soft_threshold(z, 100)),
+        (next(coordinate_descent(A, y, 1.0))[1:], next(coordinate_descent(B, z, 1.0))[1:]),
+    ]
+    for route in (normal_equations, qr_solution, eigen_solution, minimum_norm):
+        pairs.append((route(A, y), np.linalg.lstsq(B, z, rcond=None)[0]))
+    for ours, expected in pairs:
+        np.testing.assert_allclose(ours, expected, rtol=1e-11)
+
+
+def test_high_powers_of_integers_do_not_wrap():
+    np.testing.assert_array_equal(powers(np.array([10, -3]), 20)[:, 19], [1e20, 3.0**20])
+    with pytest.raises(ValueError, match=r"x must be 1-D, numbers; got shape \(3, 1\)"):
+        powers(np.ones((3, 1)), 2)
+
+
+COLUMN = r"y must have shape \(6,\), a target per row; got \(6, 1\)"
+
+
+@pytest.mark.parametrize(
+    "function, others",
+    [
+        (residual, (np.zeros(3),)),
+        (cost, (np.zeros(3),)),
+        (gradient, (np.zeros(3),)),
+        (log_likelihood, (np.zeros(3), 1.0)),
+        (noise_deviation, (np.zeros(3),)),
+        (lasso_objective, (np.zeros(4), 1.0)),
+        (normal_equations, ()),
+        (minimum_norm, ()),
+        (least_squares, ()),
+        (population_solution, (np.full(6, 1 / 6),)),
+        (ridge, (1.0,)),
+        (shrinkage, (1.0,)),
+        (centred_ridge, (1.0,)),
+        (posterior, (1.0, 1.0)),
+        (lasso_bound, ()),
+        (lasso_path, ([1.0],)),
+        (lambda X, y: next(coordinate_descent(X, y, 1.0)), ()),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_a_column_of_targets_is_not_broadcast(rng, function, others):
+    X, y = rng.normal(size=(6, 3)), rng.normal(size=6)
+    function(X, y, *others)
+    with pytest.raises(ValueError, match=COLUMN):
+        function(X, y[:, None], *others)
+    with pytest.raises(ValueError, match=r"samples must be a 2-D array, one per row; got shape"):
+        residual(y, y, np.zeros(3))
+
+
+@pytest.mark.parametrize("theta", [np.zeros((3, 1)), np.zeros(2), np.zeros(1)], ids=np.shape)
+def test_a_theta_of_another_shape_is_refused(rng, theta):
+    X, y = rng.normal(size=(6, 3)), rng.normal(size=6)
+    with pytest.raises(ValueError, match=r"theta must have shape \(3,\); got \("):
+        cost(X, y, theta)
+    for states in (coordinate_descent(X, y, 1.0, theta), lms(X, y, theta, eta=0.1)):
+        with pytest.raises(ValueError, match=r"the start must have shape \(3,\); got \("):
+            next(states)
 
 
 # ---------------------------------------------------------------------------------------
@@ -333,6 +419,8 @@ def test_gram_matrix_is_used_where_it_can_be_trusted_and_only_there(rng):
         exact, given = exactly(augment(X), y), module._Problem(X, y, 0.0, None, 1)
         by_gram, by_qr = module._by_gram(given), module._by_qr(given)
         assert (by_gram is not None) == trusted
+        in_other_units = given._replace(X=np.ldexp(X, [0, 60, -60, 5]))
+        assert (module._by_gram(in_other_units) is not None) == trusted
         np.testing.assert_allclose(theta_of(by_qr), exact, rtol=1e-12)
         if trusted:
             np.testing.assert_allclose(theta_of(by_gram), exact, rtol=1e-12)
@@ -345,7 +433,7 @@ def test_scale_of_the_columns_costs_nothing(rng):
     A, y, _ = problem(rng)
     X = A[:, 1:]
     fit = least_squares(X, y)
-    for exponents in ([0, 60, -60, 5], [0, 300, -300, 1], [900, -900, 0, 0]):
+    for exponents in ([0, 60, -60, 5], [0, 300, -300, 1], [0, -530, 0, 1], [900, -900, 0, 0]):
         scaled = least_squares(np.ldexp(X, exponents), y)
         np.testing.assert_allclose(np.ldexp(scaled.w, exponents), fit.w, rtol=1e-14)
         assert scaled.rank == 4 and scaled.b == pytest.approx(fit.b, rel=1e-14)
@@ -432,6 +520,9 @@ def test_blocks_of_rows_are_one_problem(rng, monkeypatch):
     parts = [least_squares(Z, y, lam=0.1, weights=weights) for Z in (X, ill)]
     for one, several in zip(whole, parts, strict=True):
         np.testing.assert_allclose(theta_of(one), theta_of(several), rtol=1e-10)
+    monkeypatch.setattr(module, "BLOCK", 1)  # of which not a row is left
+    np.testing.assert_allclose(theta_of(least_squares(X, y)), exactly(augment(X), y), rtol=1e-12)
+    monkeypatch.setattr(module, "BLOCK", 64)
     exact = exactly(augment(ill[:60]), y[:60])
     np.testing.assert_allclose(theta_of(least_squares(ill[:60], y[:60])), exact, rtol=1e-12)
 
@@ -456,6 +547,18 @@ def test_weights_are_repetitions_and_weight_zero_is_absence(rng, lam, fit_interc
         weighted = least_squares(X, y, weights=weights.astype(float), **how)
         repeated = least_squares(np.repeat(X, weights, axis=0), np.repeat(y, weights), **how)
         np.testing.assert_allclose(theta_of(weighted), theta_of(repeated), rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("unit", [4.0**-60, 4.0**60])
+@pytest.mark.parametrize("n", [20, 4])
+def test_unit_of_the_weights_does_not_matter(rng, n, unit):
+    X, y, weights = rng.normal(size=(n, 5)), rng.normal(size=n), rng.uniform(0.5, 2, size=n)
+    X[:, 4] = X[:, 0] + X[:, 1]
+    for Z in (X, X + [0, 0, 0, 0, 1e-4] * rng.normal(size=5), np.full((n, 2), 0.1)):
+        fit = least_squares(Z, y, weights=weights)
+        other = least_squares(Z, y, weights=unit * weights)
+        assert other.rank == fit.rank
+        np.testing.assert_allclose(theta_of(other), theta_of(fit), rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -523,6 +626,17 @@ def test_shortest_in_the_units_of_the_samples_though_the_rank_is_counted_in_othe
         np.testing.assert_allclose(model.coef_, expected, rtol=1e-8)
 
 
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("shape", [(20, 3), (3, 6)])
+def test_least_squares_names_what_is_not_finite(rng, shape, wrong):
+    X, y = rng.normal(size=shape), rng.normal(size=shape[0])
+    for lam in (0.0, 1.0):
+        for Z, z, name in ((X, y.copy(), "y"), (X.copy(), y, "X")):
+            (z if name == "y" else Z)[1] = wrong
+            with pytest.raises(ValueError, match=f"{name} must be finite; it contains NaN or inf"):
+                least_squares(Z, z, lam=lam)
+
+
 # ---------------------------------------------------------------------------------------
 # Step by step
 # ---------------------------------------------------------------------------------------
@@ -546,6 +660,16 @@ def test_lms_increments_average_to_the_descent_direction(rng):
     np.testing.assert_allclose(mean, -0.1 * gradient(A, y, theta) / len(y), rtol=1e-10)
 
 
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_lms_visits_every_sample_once_in_a_pass(rng, shuffled):
+    A, y, theta = problem(rng)
+    given, order = (np.random.default_rng(3) for _ in range(2))
+    for state in islice(lms(A, y, theta, eta=0.01, rng=given if shuffled else None), 4):
+        np.testing.assert_allclose(state.theta, theta, rtol=1e-12)
+        for i in order.permutation(40) if shuffled else range(40):
+            theta = theta + 0.01 * (y[i] - A[i] @ theta) * A[i]
+
+
 def test_lms_stays_near_least_squares_the_nearer_the_smaller_eta(rng):
     X, y = rng.normal(size=(50, 3)), rng.normal(size=50)
     best = normal_equations(X, y)
@@ -565,6 +689,12 @@ def test_lms_state_tells_cost_and_slope_and_finds_a_solution_without_noise(rng):
         assert state.objective == cost(A, A @ theta, state.theta)
         slope = np.linalg.norm(gradient(A, A @ theta, state.theta))
         assert state.gradient_norm == pytest.approx(slope)
+
+
+def test_descent_on_a_cost_that_is_flat_stays_where_it_starts():
+    (state,) = descend(np.zeros((3, 2)), np.ones(3), np.array([1.0, 2.0]))
+    np.testing.assert_array_equal(state.x, [1, 2])
+    assert state.gradient_norm == 0
 
 
 # ---------------------------------------------------------------------------------------
@@ -952,6 +1082,77 @@ def test_ridge_of_weighted_samples_minimises_the_weighted_cost(rng, shape):
     np.testing.assert_allclose(differences(objective, theta), 0, atol=1e-7)
 
 
+@pytest.mark.parametrize("scale", 2.0 ** np.array([-500, -300, 300, 500]))
+def test_shrinkage_keeps_its_range(rng, scale):
+    X, y = rng.normal(size=(3, 6)), rng.normal(size=3)
+    scaled = shrinkage(scale * X, y, 0.5 * scale**2) * scale
+    np.testing.assert_allclose(scaled, shrinkage(X, y, 0.5), rtol=1e-12)
+    np.testing.assert_allclose(shrinkage(X, y, 1e308) * 1e300, X.T @ y * 1e-8, rtol=1e-12)
+    wide = Ridge(alpha=1.0).fit(2.0**600 * X, y).coef_ * 2.0**600  # next to nothing is left off
+    np.testing.assert_allclose(wide, LinearRegression().fit(X, y).coef_, rtol=1e-10)
+
+
+@pytest.mark.parametrize("lam", [0.0, 1e-300, 1e-30, 1e-20, 1e-13])
+def test_a_small_penalty_does_not_magnify_rounding(rng, lam):
+    X, y = rng.normal(size=(4, 6)), np.array([1.0, 3.0, -2.0, 5.0])
+    X[3] = X[0]  # two targets for one sample: their mean is all that can be fitted
+    expected = minimum_norm(X, np.array([3.0, 3.0, -2.0, 3.0]))
+    np.testing.assert_allclose(shrinkage(X, y, lam), expected, atol=1e-11)
+    Z = X - X.mean(axis=0)
+    expected = minimum_norm(Z, np.array([3.0, 3.0, -2.0, 3.0]))
+    np.testing.assert_allclose(Ridge(alpha=lam).fit(X, y).coef_, expected, atol=1e-10)
+    assert not shrinkage(np.zeros((3, 2)), y[:3], lam).any()
+
+
+def test_constant_columns_have_no_weight_however_small_the_penalty(rng):
+    X, y = np.column_stack([np.full(20, 0.1), rng.normal(size=20)]), rng.normal(size=20)
+    expected = [0, centred_ridge(X[:, 1:], y, 0.0)[1]]
+    assert (X[:, 0] - X[:, 0].mean()).any()  # their mean is rounded
+    np.testing.assert_allclose(ridge_path(X, y, [0.0, 1e-40]), [expected, expected], atol=1e-12)
+    np.testing.assert_allclose(lasso_path(X, y, [0.0, 1e-40]), [expected, expected], atol=1e-12)
+    np.testing.assert_allclose(centred_ridge(X, y, 1e-40)[1:], expected, atol=1e-12)
+    assert not ridge_path(X[:, [0, 0]], y, [0.0]).any() and lasso_bound(X[:, :1], y) == 0
+    with pytest.raises(ValueError, match="columns of A must be linearly independent; got rank 1"):
+        centred_ridge(X, y, 0.0)
+
+
+def test_ridge_without_a_penalty_is_least_squares_or_says_why_not(rng):
+    A, y = rng.normal(size=(20, 3)), rng.normal(size=20)
+    np.testing.assert_allclose(ridge(A, y, 0.0), qr_solution(A, y), rtol=1e-10)
+    A = np.column_stack([A, A[:, 0]])
+    with pytest.raises(ValueError, match=r"must be linearly independent; got rank 3 of 4"):
+        ridge(A, y, 0.0)
+    np.testing.assert_allclose(shrinkage(A, y, 0.0), minimum_norm(A, y), atol=1e-12)
+
+
+@pytest.mark.parametrize("wrong", [-1.0, np.nan, np.inf])
+def test_constants_of_the_penalties_are_finite_and_not_negative(rng, wrong):
+    X, y = rng.normal(size=(6, 3)), rng.normal(size=6)
+    for call, name in (
+        (lambda: least_squares(X, y, lam=wrong), "lam"),
+        (lambda: ridge(X, y, wrong), "lam"),
+        (lambda: shrinkage(X, y, wrong), "lam"),
+        (lambda: centred_ridge(X, y, wrong), "lam"),
+        (lambda: ridge_path(X, y, [1.0, wrong]), "lam"),
+        (lambda: lasso_path(X, y, [1.0, wrong]), "C"),
+        (lambda: next(coordinate_descent(X, y, wrong)), "C"),
+    ):
+        with pytest.raises(ValueError, match=rf"^{name} must be finite and >= 0; got {wrong}$"):
+            call()
+
+
+@pytest.mark.parametrize("wrong", [0, -1.0, np.nan, np.inf])
+def test_deviations_are_positive(rng, wrong):
+    X, y = rng.normal(size=(6, 3)), rng.normal(size=6)
+    message = f"must be a number > 0 and < inf; got {wrong}"
+    with pytest.raises(ValueError, match=f"sigma {message}"):
+        log_likelihood(X, y, np.zeros(3), wrong)
+    with pytest.raises(ValueError, match=f"sigma {message}"):
+        posterior(X, y, wrong, 1.0)
+    with pytest.raises(ValueError, match=f"alpha {message}"):
+        posterior(X, y, 1.0, wrong)
+
+
 # ---------------------------------------------------------------------------------------
 # LASSO
 # ---------------------------------------------------------------------------------------
@@ -1009,7 +1210,8 @@ def test_a_penalised_offset_would_be_another_problem(rng):
     best = lasso_objective(X, y, theta, 40.0)
     for delta in 0.01 * rng.normal(size=(50, 13)):
         assert lasso_objective(X, y, theta + delta, 40.0) > best
-    assert best < lasso_objective(X, y, theta, 40.0) + 40 * abs(theta[0])
+    lower = theta - np.append(0.1, np.zeros(12))  # which a penalty on b would pay for
+    assert lasso_objective(X, y, lower, 40.0) + 40 * abs(lower[0]) < best + 40 * abs(theta[0])
 
 
 @pytest.mark.claims("linear_regression-31")
@@ -1151,6 +1353,26 @@ def test_paths_of_lasso_have_exact_zeros_and_those_of_ridge_none(rng):
     np.testing.assert_array_equal(W, lasso_path(X, y, C[::-1])[::-1])
     for each, w in zip(C[::5], W[::5], strict=True):
         np.testing.assert_allclose(w, lasso(X, y, each), atol=1e-4)
+    np.testing.assert_array_equal(1024 * W, lasso_path(X, 1024 * y, 1024 * C))
+
+
+def test_runs_of_a_path_start_where_that_of_the_next_larger_constant_ended(rng, monkeypatch):
+    X, y = sparse(rng)
+    C, runs, states = np.array([1.0, 30.0, 5.0]), [], module._lasso_states
+    monkeypatch.setattr(
+        module, "_lasso_states", lambda *given: runs.append(given[2:]) or states(*given)
+    )
+    W = lasso_path(X, y, C)
+    assert [given for given, _ in runs] == [30, 5, 1] and runs[0][1] is None
+    np.testing.assert_array_equal([start for _, start in runs[1:]], W[[1, 2]])
+
+
+def test_as_many_weights_may_leave_zero_as_have_left_it(rng):
+    w, q = np.append(np.ones(50), np.zeros(150)), np.linspace(1, 2, 200)
+    np.testing.assert_array_equal(module._restless(w, q, 1.0), [*range(50), *range(150, 200)])
+    few = module._restless(w[40:], -q[40:], 1.0)
+    np.testing.assert_array_equal(few, [*range(10), *range(160 - module.NEWCOMERS, 160)])
+    assert list(module._restless(np.zeros(2), np.array([0.5, 0.6]), 1.0)) == [1]
 
 
 # ---------------------------------------------------------------------------------------
@@ -1195,6 +1417,7 @@ def test_lasso_without_a_penalty_is_least_squares_at_once(rng):
     model = Lasso(alpha=0).fit(X, y)
     np.testing.assert_allclose(model.predict(X), LinearRegression().fit(X, y).predict(X), atol=1e-6)
     assert model.n_iter_ == 0 and model.dual_gap_ == 0 and model.converged_
+    assert model.history_ == pytest.approx(np.sum((model.predict(X) - y) ** 2) / (2 * len(y)))
 
 
 def test_lasso_that_is_stopped_says_by_how_much_it_may_be_off(rng):
@@ -1208,6 +1431,15 @@ def test_lasso_that_is_stopped_says_by_how_much_it_may_be_off(rng):
     best = Lasso(alpha=1e-3, tol=1e-13).fit(X, y)
     assert not model.converged_
     assert 0 < model.history_[-1] - best.history_[-1] <= model.dual_gap_
+
+
+@pytest.mark.parametrize("alpha", [1e200, 1e307, 1.7e308])
+def test_lasso_of_a_penalty_near_the_largest_number_is_zero(rng, alpha):
+    X, y = rng.normal(size=(20, 3)), 1e-9 * rng.normal(size=20)
+    model = Lasso(alpha=alpha).fit(X, y)
+    assert not model.coef_.any() and model.converged_ and model.dual_gap_ == 0
+    weighted = Lasso(alpha=alpha).fit(X, y, sample_weight=np.full(20, 2.0))
+    assert not weighted.coef_.any() and weighted.intercept_ == pytest.approx(y.mean())
 
 
 def test_lasso_of_constant_targets_and_columns_is_zero():
@@ -1244,6 +1476,13 @@ def test_singular_values_are_those_of_the_centred_samples(rng):
     assert wide.rank_ == 2 and model.rank_ == 4
 
 
+def test_defaults_are_those_of_scikit_learn():
+    assert LinearRegression().get_params() == {"fit_intercept": True}
+    assert Ridge().get_params() == {"alpha": 1.0, "fit_intercept": True}
+    lasso = {"alpha": 1.0, "fit_intercept": True, "max_iter": 1000, "tol": 1e-4}
+    assert Lasso().get_params() == lasso
+
+
 @pytest.mark.parametrize("estimator", [LinearRegression(), Ridge(), Lasso()], ids=repr)
 def test_targets_are_one_column(rng, estimator):
     with pytest.raises(ValueError, match=r"y should be a 1d array; got shape \(5, 2\)"):
@@ -1253,9 +1492,12 @@ def test_targets_are_one_column(rng, estimator):
 @pytest.mark.parametrize(
     "estimator, message",
     [
-        (Ridge(alpha=-1), "alpha must be a number >= 0; got -1"),
-        (Lasso(alpha=-0.1), "alpha must be a number >= 0; got -0.1"),
-        (Lasso(tol=-1), "tol must be a number >= 0; got -1"),
+        (Ridge(alpha=-1), "alpha must be a number >= 0 and < inf; got -1"),
+        (Lasso(alpha=-0.1), "alpha must be a number >= 0 and < inf; got -0.1"),
+        (Lasso(tol=-1), "tol must be a number >= 0 and < inf; got -1"),
+        (Ridge(alpha=np.inf), "alpha must be a number >= 0 and < inf; got inf"),
+        (Lasso(alpha=np.inf), "alpha must be a number >= 0 and < inf; got inf"),
+        (Lasso(tol=np.inf), "tol must be a number >= 0 and < inf; got inf"),
         (Lasso(max_iter=0), "max_iter must be an integer >= 1; got 0"),
         (LinearRegression(fit_intercept=1), "fit_intercept must be True or False; got 1"),
     ],

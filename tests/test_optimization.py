@@ -810,6 +810,36 @@ def test_violation_is_the_largest_distance_from_what_is_demanded():
     assert violation(problem, np.array([1.0, -3.0])) == 5
 
 
+def test_a_point_that_is_not_a_number_is_not_feasible():
+    G = {"G": np.eye(2), "h": np.ones(2)}
+    for more in ({}, {"A": [[1.0, 0.0]], "b": [5.0]}):
+        problem = quadratic_program(np.eye(2), np.zeros(2), **more, **G)
+        for x in ([np.nan, 5.0], [5.0, np.nan]):
+            assert np.isnan(violation(problem, np.array(x)))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [constraints, violation, active_set, lambda *given: kkt_residuals(*given, np.ones(2))],
+)
+def test_a_column_is_no_point(function):
+    problem = quadratic_program(np.eye(2), np.zeros(2), G=np.eye(2), h=np.ones(2))
+    function(problem, np.ones(2))
+    with pytest.raises(ValueError, match=r"must be a vector, as x; got shape \("):
+        function(problem, np.ones((2, 1)))
+
+
+def test_active_set_wants_a_tolerance():
+    problem = quadratic_program(np.eye(1), np.zeros(1), G=np.eye(1), h=[1.0])
+    assert list(active_set(problem, np.array([1.5]), tol=0.5)) == [0]
+    assert list(active_set(problem, np.array([0.5]), tol=0.5)) == [0]
+    assert list(active_set(problem, np.array([1.6]), tol=0.5)) == []
+    assert list(active_set(problem, np.array([0.4]), tol=0.5)) == []  # violated is not active
+    for tol in (np.nan, -1.0, np.inf):
+        with pytest.raises(ValueError, match="tol must be a number >= 0 and < inf; got"):
+            active_set(problem, np.ones(1), tol=tol)
+
+
 @pytest.mark.claims("optimization-13")
 def test_active_constraints_of_an_svm_are_the_samples_on_the_margin_hyperplanes(margins):
     X, y, problem = margins
@@ -1019,6 +1049,25 @@ def test_units_of_the_variables_do_not_change_the_dual(rng, rank):
     other = unit[:, None] * P * unit, unit * q
     assert quadratic_dual(lam, *other) == pytest.approx(quadratic_dual(lam, P, q), rel=1e-9)
     assert rank == 3 or quadratic_dual(lam, other[0], other[1] + [0, 1, 0]) == -np.inf
+
+
+@pytest.mark.parametrize(
+    "lam, message",
+    [
+        (np.ones(3), "lam must have shape (2,), a constraint each; got (3,)"),
+        (np.ones((2, 1)), "lam must be 1-D; got shape (2, 1)"),
+        (np.array([np.nan, 1.0]), "lam must be finite; it contains NaN or infinity"),
+        (np.array([np.inf, 1.0]), "lam must be finite; it contains NaN or infinity"),
+    ],
+)
+def test_multipliers_that_do_not_fit_are_refused(lam, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        quadratic_dual(lam, np.eye(2), np.zeros(2), G=np.eye(2), h=np.ones(2))
+
+
+def test_the_dual_function_wants_a_point():
+    with pytest.raises(ValueError, match="points must have a row or more; got none"):
+        dual_function(WELLS, np.ones(1), np.zeros((0, 1)))
 
 
 @pytest.mark.claims("optimization-19")
@@ -1266,6 +1315,23 @@ def test_a_program_of_tiny_or_huge_numbers_is_solved_as_well(shrink):
         assert solution.objective == pytest.approx(shrink**2 * value, rel=1e-9)
 
 
+@pytest.mark.parametrize("unit", [1e-200, 1e-150, 1e-100, 1e150])
+def test_a_solution_far_from_1_is_found_though_its_square_is_out_of_range(unit):
+    at = {"G": [[1.0]], "h": [unit]}
+    solution = solve_qp([[2.0]], [0.0], **at)  # x^2 on x >= unit
+    np.testing.assert_allclose([solution.x[0], solution.lam[0]], [unit, 2 * unit], rtol=1e-12)
+    free = solve_qp([[1.0]], [-unit], G=[[1.0]], h=[unit / 2])
+    np.testing.assert_allclose(free.x, unit, rtol=1e-12)
+    assert free.lam == 0
+    small = solve_qp([[2.0]], [0.0], G=[[1 / unit]], h=[1.0])
+    np.testing.assert_allclose(small.x, unit, rtol=1e-12)
+
+
+def test_a_curvature_near_the_largest_number():
+    assert quadratic_program([[1.7e308]], [0.0]).P == 1.7e308
+    assert solve_qp([[1e308]], [-1.0]).x == pytest.approx(1e-308, rel=1e-9)
+
+
 LARGE = {
     "strictly convex": lambda rng: random_qp(rng, d=200, p=20, m=300),
     "singular": lambda rng: random_qp(rng, d=200, p=20, m=300, rank=40),
@@ -1365,6 +1431,14 @@ def test_box_is_two_rows_for_each_finite_pair_of_bounds(rng):
             solve_qp(np.eye(1), np.zeros(1), None, None, *box([nonsense], [np.inf]))
 
 
+def test_box_refuses_bounds_that_do_not_fit_and_counts_small_integers_as_numbers():
+    for lower, upper in (([0, 0], [1]), ([0], [1, 1]), ([0, 0], 1), (0, 1), ([[0]], [[1]])):
+        with pytest.raises(ValueError, match=r"bounds must be \(d,\) and \(d,\); got \("):
+            box(np.array(lower), np.array(upper))
+    _, h = box(np.zeros(1, dtype=np.uint8), np.ones(1, dtype=np.uint8))
+    np.testing.assert_array_equal(h, [0, -1])
+
+
 def test_solver_says_when_it_was_stopped(rng):
     parts = random_qp(rng, d=20, p=2, m=40)
     with pytest.warns(
@@ -1389,6 +1463,13 @@ def test_the_last_digits_never_cost_any_and_may_come_early(monkeypatch):
     assert (cleaned < 1e-9).sum() >= 20  # after four steps the active constraints can be guessed
 
 
+def test_without_the_last_digits_x_and_all_multipliers_are_nearly_right(monkeypatch):
+    monkeypatch.setattr(optimization, "_clean_up", lambda program, x, lam: (x, lam))
+    for seed in range(10):
+        parts = random_qp(np.random.default_rng(seed), d=5, p=2, m=8)
+        assert_optimal(parts, solve_qp(*parts))
+
+
 @pytest.mark.parametrize(
     "wrong, message",
     [
@@ -1398,6 +1479,13 @@ def test_the_last_digits_never_cost_any_and_may_come_early(monkeypatch):
             {"P": [[1.0, 0.0], [0.0, -2.0]]},
             "P must be positive semi-definite; got an eigenvalue -2",
         ),
+        ({"q": [1j, 1.0]}, "q must be real; got complex numbers"),
+        ({"P": np.zeros((0, 0)), "q": []}, "q must have an entry for each variable; got none"),
+        ({"tol": np.nan}, "tol must be a number >= 0 and < inf; got nan"),
+        ({"tol": np.inf}, "tol must be a number >= 0 and < inf; got inf"),
+        ({"tol": -1.0}, "tol must be a number >= 0 and < inf; got -1.0"),
+        ({"max_iter": 2.5}, "max_iter must be an integer >= 0; got 2.5"),
+        ({"max_iter": -1}, "max_iter must be an integer >= 0; got -1"),
         ({"P": [1.0, 1.0]}, "P must be 2-D; got shape (2,)"),
         ({"q": [[1.0, 1.0]]}, "q must be 1-D; got shape (1, 2)"),
         ({"q": [np.nan, 1.0]}, "q must be finite; it contains NaN or infinity"),
@@ -1433,6 +1521,36 @@ def test_interior_point_follows_the_path_to_the_solution(rng):
     assert last.objective - exact == pytest.approx(last.gap, abs=1e-8)
     spread = [s.lam * s.slack for s in states[3:-2]]  # near the central path: no product lags
     assert all(products.min() > 1e-4 * products.mean() for products in spread)
+
+
+@pytest.mark.parametrize(
+    "wrong, message",
+    [
+        ({"P": np.eye(2) * np.nan}, "P must be finite; it contains NaN or infinity"),
+        ({"q": np.array([0.0, np.inf])}, "q must be finite; it contains NaN or infinity"),
+        ({"h": np.array([0.0, np.nan])}, "h must be finite; it contains NaN or infinity"),
+        ({"h": np.ones((2, 1))}, "h must be 1-D; got shape (2, 1)"),
+        ({"h": np.ones(1)}, "G must have shape (1, 2), as h has length 1 and q 2; got (2, 2)"),
+        ({"G": np.zeros((0, 2)), "h": np.zeros(0)}, "G of one row or more; got (2, 2) and (0, 2)"),
+        ({"P": np.eye(3)}, "P must be (d, d), G of one row or more; got (3, 3) and (2, 2)"),
+    ],
+)
+def test_interior_point_method_refuses_what_does_not_fit(wrong, message):
+    fitting = {"P": np.eye(2), "q": np.zeros(2), "G": np.eye(2), "h": np.ones(2)}
+    assert len(list(interior_point(**fitting))) > 2
+    with pytest.raises(ValueError, match=re.escape(message)):
+        list(interior_point(**(fitting | wrong)))
+
+
+def test_interior_point_method_computes_in_double_precision():
+    P, q, G, h = np.eye(2), np.array([3.0, -5.0]), 100 * np.eye(2), np.array([100.0, 50.0])
+    for kind in (np.int8, np.float32, int):
+        first, second = (
+            list(interior_point(*parts))
+            for parts in ((P, q, G, h), (each.astype(kind) for each in (P, q, G, h)))
+        )
+        np.testing.assert_array_equal(first[0].x, second[0].x)
+        np.testing.assert_array_equal(first[-1].x, second[-1].x)
 
 
 def newton_by_the_book(P, G, x_part, slack_part, complementarity, lam, slack):
@@ -1577,6 +1695,18 @@ def test_programs_with_a_solution_have_no_proof_against_it():
     assert infeasibility_certificate() is None
 
 
+def test_certificates_are_of_programs_that_fit_together():
+    with pytest.raises(ValueError, match="G and h must be given together; got only one of them"):
+        infeasibility_certificate(h=[1.0])
+    with pytest.raises(ValueError, match=r"G must be 2-D; got shape \(2,\)"):
+        infeasibility_certificate(G=np.ones(2), h=np.ones(2))
+    for P in (-np.eye(2), np.diag([1.0, -1.0])):  # unbounded, though along no ray with P v = 0
+        with pytest.raises(
+            ValueError, match="P must be positive semi-definite; got an eigenvalue -1"
+        ):
+            unbounded_direction(P, np.zeros(2))
+
+
 def test_inconsistent_equalities_alone_are_a_contradiction(rng):
     A = rng.normal(size=(2, 4))
     A = np.vstack([A, A[0] + A[1]])
@@ -1617,6 +1747,14 @@ def nearest_by_sampling(rng, X, Y, n=20_000):
     return np.linalg.norm(alpha @ X - beta @ Y, axis=1).min()
 
 
+def assert_in_hull(points, u):
+    """u is a convex combination of points of which no more than needed are given."""
+    M = np.vstack([points.T, np.ones(len(points))])
+    weights = np.linalg.lstsq(M, np.append(u, 1), rcond=None)[0]
+    np.testing.assert_allclose(M @ weights, np.append(u, 1), atol=1e-8)
+    assert weights.min() >= -1e-8
+
+
 @pytest.mark.claims("optimization-12")
 @pytest.mark.parametrize("d", [1, 2, 3, 6])
 def test_hyperplane_at_the_closest_points_separates_the_hulls(rng, d):
@@ -1629,6 +1767,8 @@ def test_hyperplane_at_the_closest_points_separates_the_hulls(rng, d):
         assert distance == pytest.approx(np.linalg.norm(u - v)) and distance > 0
         np.testing.assert_allclose(w, u - v)
         assert ((X - u) @ w >= -1e-9).all() and ((Y - v) @ w <= 1e-9).all()
+        for points, nearest in ((X, u), (Y, v)):
+            assert_in_hull(points[np.abs((points - nearest) @ w) < 1e-7], nearest)
         assert (X @ w + b >= w @ w / 2 - 1e-9).all() and (Y @ w + b <= -w @ w / 2 + 1e-9).all()
         assert distance <= nearest_by_sampling(rng, X, Y, 2000) + 1e-9
         shifted = closest_points(X + 1e6, Y + 1e6)
@@ -1665,6 +1805,41 @@ def test_hulls_that_meet_have_distance_zero_and_no_hyperplane(rng):
             separating_hyperplane(triangle, other)
     far = closest_points(triangle, np.array([[2.0, 2.0 + 1e-6]]))
     assert far.distance == pytest.approx(1e-6 / np.sqrt(2), rel=1e-6)
+
+
+@pytest.mark.claims("optimization-12")
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e160, 1e300])
+def test_closest_points_of_any_scale(scale):
+    X, Y = np.array([[1.0, 0], [1, 4]]), np.array([[3.0, 2]])
+    u, v, distance = closest_points(scale * X, scale * Y)
+    np.testing.assert_allclose([u / scale, v / scale], [[1, 2], [3, 2]], rtol=1e-9)
+    assert distance / scale == pytest.approx(2)
+
+
+def test_closest_points_are_computed_in_double_precision(rng):
+    X, Y = rng.normal(size=(2, 6, 3)).astype(np.float32)
+    single, double = closest_points(X, Y + 5), closest_points(X.astype(float), Y.astype(float) + 5)
+    assert single.distance == pytest.approx(double.distance, rel=1e-6)
+    single = closest_points(X, np.float32(5) * Y[:1])
+    double = closest_points(X.astype(float), (np.float32(5) * Y[:1]).astype(float))
+    assert single.u.dtype == np.float64 and single.distance == double.distance
+
+
+@pytest.mark.parametrize(
+    "X, Y, message",
+    [
+        (np.ones((2, 1)), np.zeros((2, 3)), "and (k, d); got (2, 1) and (2, 3)"),
+        (np.ones((2, 2)), np.zeros((2, 3)), "and (k, d); got (2, 2) and (2, 3)"),
+        (np.ones((0, 2)), np.zeros((2, 2)), "and (k, d); got (0, 2) and (2, 2)"),
+        (np.ones((2, 2)), np.zeros((0, 2)), "and (k, d); got (2, 2) and (0, 2)"),
+        (np.ones(2), np.zeros((2, 2)), "X must be 2-D; got shape (2,)"),
+        (np.ones((2, 2)), np.full((1, 2), np.nan), "Y must be finite; it contains NaN or inf"),
+    ],
+)
+def test_closest_points_refuse_what_are_no_points(X, Y, message):
+    for function in (closest_points, separating_hyperplane):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            function(X, Y)
 
 
 @pytest.mark.claims("optimization-12")

@@ -221,6 +221,7 @@ def test_erratum_one_index_for_direction_and_sample(rng):
 def test_standardised_samples_have_the_correlations_and_go_back(rng):
     X = samples(rng)
     X[:, 2] = 0.1
+    X[::2, 2] = np.nextafter(0.1, 1)  # constant but for rounding
     Z, mean, sd = standardise(X)
     np.testing.assert_allclose(Z.mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(Z.var(axis=0), [1, 1, 0, 1, 1], atol=1e-12)
@@ -968,7 +969,7 @@ def test_rules_for_the_number_of_components():
     lam = np.array([5.0, 3.0, 1.0, 1.0])
     np.testing.assert_allclose(cumulative_share(lam), [0.5, 0.8, 0.9, 1.0])
     assert [components_for(lam, share) for share in (0.1, 0.5, 0.85, 0.95, 1.0)] == [1, 2, 3, 4, 4]
-    assert kaiser(lam) == 2
+    assert kaiser(lam) == 2 and kaiser(np.ones(3)) == 0
 
 
 @pytest.mark.claims("pca-51")
@@ -1231,6 +1232,16 @@ def test_ugly_samples(rng):
     two = PCA().fit([[0.0, 0.0, 0.0], [3.0, 4.0, 0.0]])
     np.testing.assert_allclose(two.components_[0], [0.6, 0.8, 0], atol=1e-12)
     np.testing.assert_allclose(two.components_ @ two.components_.T, np.eye(2), atol=1e-12)
+    with pytest.raises(ValueError, match="X must be finite, and so must be the sum of its rows"):
+        PCA().fit(1e307 * load_iris().X)
+    with pytest.raises(ValueError, match="X must be in other units, .* it varies by 1.7e\\+308"):
+        PCA().fit([[1.7e308], [-1.7e308]])
+    for outlier in (2e200, -2e200):
+        with pytest.raises(ValueError, match="it varies by 1.5e\\+200"):
+            PCA().fit([[0.0], [0.0], [0.0], [outlier]])
+    stamped = PCA().fit([[1e15, 0.0], [1e15, 1.0], [1e15, 5.0]])  # the one column alone varies
+    np.testing.assert_allclose(stamped.components_, [[0, 1], [1, 0]], atol=1e-12)
+    np.testing.assert_allclose(stamped.explained_variance_, [7, 0], rtol=1e-12)
     repeated = PCA(1).fit(np.repeat([[0.0, 1.0], [2.0, 1.0]], 4, axis=0))
     np.testing.assert_allclose(repeated.components_, [[1, 0]], atol=1e-12)
 
@@ -1248,9 +1259,113 @@ def test_means_of_any_size_cost_no_digits(rng, far, misled):
     np.testing.assert_allclose(lam, exact, rtol=1e-12, atol=1e-14 * exact[0])
 
 
+@pytest.mark.parametrize("shape", [(100_000, 3), (4, 100)])
+def test_whole_numbers_far_from_zero_lose_nothing(rng, shape):
+    near = rng.integers(-50, 50, size=shape) * 1.0
+    far, n = near + 1e12, len(near)  # n times 1e12 is rounded, and so is a mean of it
+    routes = (by_svd, principal_components, by_covariance if n > 4 else by_gram)
+    for route in routes:
+        np.testing.assert_allclose(route(far).lam, route(near).lam, rtol=1e-10, atol=1e-9)
+    variance = PCA().fit(far).explained_variance_
+    np.testing.assert_allclose(variance, PCA().fit(near).explained_variance_, rtol=1e-10, atol=1e-9)
+    Z, mean, sd = standardise(far)
+    np.testing.assert_allclose(Z, standardise(near).Z, atol=1e-5)  # ... of 4 decimals
+    np.testing.assert_allclose(mean - 1e12, near.mean(axis=0), atol=1e-4)
+    if n > 4:
+        np.testing.assert_array_equal(zca_whitening(far).mean, mean)
+        np.testing.assert_array_equal(by_deflation(far[:9], 1, rng=rng).mean, by_svd(far[:9]).mean)
+
+
+@pytest.mark.parametrize("solver", ["auto", "full", "covariance_eigh"])
+def test_a_large_constant_column_has_no_variance(rng, solver):
+    n, constant = 100_000, 1e10 / 3  # whose sum is rounded n times, and its mean not 1e10 / 3
+    X = np.column_stack([np.full(n, constant), rng.normal(size=n)])
+    model = PCA(svd_solver=solver).fit(X)
+    assert X.mean(axis=0)[0] != constant == model.mean_[0]
+    assert model.explained_variance_[1] < 1e-20
+    assert standardise(X).sd[0] == 0
+    with pytest.raises(ValueError, match="at most the rank 1 of X_c to whiten; got 2"):
+        PCA(whiten=True, svd_solver=solver).fit(X)
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.float32])
+@pytest.mark.parametrize("shape", [(200, 3), (3, 20)])
+def test_samples_of_few_bits_are_computed_in_double_precision(rng, kind, shape):
+    low = 0 if kind is np.uint8 else -100
+    few = rng.integers(low, 100, size=shape).astype(kind)
+    few[0] = 1
+    if kind is np.float32:
+        few = (few / 3 + 100).astype(kind)
+    X = few.astype(float)
+    functions = [by_svd, lambda X: by_gram(X, 2), lambda X: principal_components(X, 2),
+                 standardise, lambda X: pca_whitening(X, 2), lambda X: low_rank(X, 2),
+                 lambda X: squared_error(X, X[::-1]), lambda X: inner_product(X, X),
+                 lambda X: low_rank_log_likelihood(X, X[::-1]),
+                 lambda X: by_covariance(X, 2), lambda X: eigenfaces(X[..., None], 2),
+                 lambda X: next(impute(X, X == X[1, 1], 1)),
+                 lambda X: PCA(2).fit(X).explained_variance_]  # fmt: skip
+    for f in functions:
+        found, expected = f(few), f(X)
+        if not isinstance(found, tuple):
+            found, expected = (found,), (expected,)
+        for a, b in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(a, b)
+            assert np.asarray(a).dtype == np.float64
+
+
+def test_units_without_squares_are_standardised_all_the_same(rng):
+    X = samples(rng)
+    units = np.array([1e-200, 1e200, 1.0, 1e-300, 1e150])
+    Z, _, sd = standardise(X * units)
+    np.testing.assert_allclose(Z, standardise(X).Z, rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(sd / units, standardise(X).sd, rtol=1e-12)
+    for unit in (1e-200, 1e200):
+        states = list(islice(power_iteration(unit * np.diag([4.0, 1.0]), np.ones(2)), 4))
+        others = list(islice(power_iteration(np.diag([4.0, 1.0]), np.ones(2)), 4))
+        for a, b in zip(states, others, strict=True):
+            np.testing.assert_allclose(a.v, b.v, rtol=1e-12)
+            assert a.residual / unit == pytest.approx(b.residual, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda X: inner_product(X, X[0]), "A and B must have one shape; got (4, 3) and (3,)"),
+        (lambda X: squared_error(X, X[:1]), "X and X_hat must have one shape; got (4, 3) and (1"),
+        (lambda X: low_rank_log_likelihood(X, X[:1]), "X and X_hat must have one shape; got"),
+        (lambda X: next(power_iteration(np.eye(3), np.zeros(3))), "v0 must be a direction; it has"),
+        (lambda X: next(power_iteration(np.eye(3), X[0] * np.nan)), "v0 must be a direction;"),
+        (lambda X: cumulative_share(np.zeros(3)), "lam must have a sum > 0; got 0.0"),
+        (lambda X: components_for(np.array([1.0, np.nan]), 0.5), "lam must have a sum > 0; got"),
+        (lambda X: components_for(np.ones(3), 1.5), "share must be between 0 and 1; got 1.5"),
+        (lambda X: next(impute(X, X[0] > 1, 1)),
+         "missing must be true or false of every entry of X (4, 3); got bool (3,)"),
+        (lambda X: next(impute(X, np.zeros((4, 3)), 1)), "got float64 (4, 3)"),
+        (lambda X: by_svd(X * np.nan), "X must be finite"),
+        (lambda X: by_gram(X * np.inf), "X must be finite"),
+        (lambda X: by_deflation(X, 4, rng=None), "k must be between 1 and min(n, d), 3; got 4"),
+        (lambda X: by_svd(X, 0), "k must be between 1 and min(n, d), 3; got 0"),
+        (lambda X: low_rank(X, 0), "k must be between 1 and min(n, d), 3; got 0"),
+    ],
+)  # fmt: skip
+def test_what_would_give_nonsense_is_refused(call, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        call(np.arange(1.0, 13.0).reshape(4, 3))
+
+
+def test_deflation_takes_so_many_steps(rng):
+    X = samples(rng)
+    one = by_deflation(X, 1, steps=1, rng=np.random.default_rng(0))
+    v = covariance(X) @ np.random.default_rng(0).normal(size=5)
+    np.testing.assert_allclose(one.V[:, 0], signed(v[:, None])[:, 0] / np.linalg.norm(v))
+
+
 def test_small_variances_keep_their_digits(rng):
     X = rng.normal(size=(50, 2)) * [1.0, 1e-9]
     lam = PCA().fit(X).explained_variance_
     assert lam[1] == pytest.approx(1e-18, rel=0.5)  # squares alone would leave nothing of it
+    for small in (1e-4, 1e-6, 1e-7):  # whose square is some digits of 1, but not all
+        X = rng.normal(size=(50, 2)) * [1.0, small]
+        np.testing.assert_allclose(principal_components(X).lam, by_svd(X).lam, rtol=1e-8)
     far = PCA().fit(rng.normal(size=(50, 2)) * [1, 2] + 1e8)
     assert far.explained_variance_[0] == pytest.approx(4, rel=0.5)
