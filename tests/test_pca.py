@@ -1369,3 +1369,35 @@ def test_small_variances_keep_their_digits(rng):
         np.testing.assert_allclose(principal_components(X).lam, by_svd(X).lam, rtol=1e-8)
     far = PCA().fit(rng.normal(size=(50, 2)) * [1, 2] + 1e8)
     assert far.explained_variance_[0] == pytest.approx(4, rel=0.5)
+
+
+def test_what_a_few_samples_do_not_tell_all_of_them_do():
+    X = np.zeros((1000, 2))
+    X[[333, 777], 0] = 1.0, -1.0  # the mean is 0, and every 15th sample is
+    assert PCA(1).fit(X).explained_variance_[0] == pytest.approx(2 / 999, rel=1e-12)
+    X = np.random.default_rng(0).normal(size=(1000, 2))
+    X[[333, 777], 0] = 1e160, -1e160
+    with pytest.raises(ValueError, match="X must be in other units, to have squares"):
+        PCA().fit(X)
+    with pytest.raises(ValueError, match="X must vary; every sample is the same, to 13 digits"):
+        PCA().fit([[1.0], [1.0 + 2.0**-52]])
+
+
+def test_scores_of_samples_far_from_0_keep_their_digits(rng):
+    X = rng.normal(size=(200, 3)) + 1e8
+    for whiten in (False, True):
+        model = PCA(2, whiten=whiten).fit(X)
+        Z = scores(X, model.mean_, model.components_.T)
+        Z /= np.sqrt(model.explained_variance_) if whiten else 1.0
+        np.testing.assert_allclose(model.transform(X), Z, rtol=0, atol=1e-12)
+        np.testing.assert_array_equal(PCA(2, whiten=whiten).fit_transform(X), model.transform(X))
+
+
+def test_variances_that_are_rounding_errors_are_none(rng):
+    with pytest.raises(ValueError, match="Sigma must be regular"):
+        inverse_root(np.diag([1.0, 1e-14]))
+    X = rng.normal(size=(50, 2)) @ rng.normal(size=(2, 4))
+    model = PCA(2).fit(X)
+    lam, Z = model.explained_variance_, model.transform(X)
+    expected = -((Z**2 / lam).sum(axis=1) + np.log(2 * np.pi * lam).sum()) / 2
+    np.testing.assert_allclose(model.score_samples(X), expected, rtol=1e-10)
