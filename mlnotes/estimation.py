@@ -93,13 +93,17 @@ def empirical_mean(X):
 def centre(X):
     """X - 1 mu^T: the samples seen from their mean, so that every column sums to 0.
 
+    A mean far from 0 is rounded by more than the samples may differ: what it leaves has a mean
+    again, which goes, too.
+
     As a Kronecker product, 1 mu^T = 1 (x) mu^T; IRHD, with samples in columns, has mu (x) 1^T.
 
     >>> centre(np.array([[1.0, 4.0], [3.0, 8.0]]))
     array([[-1., -2.],
            [ 1.,  2.]])
     """
-    return X - empirical_mean(X)
+    X_c = X - empirical_mean(X)
+    return X_c - empirical_mean(X_c)
 
 
 def empirical_covariance(X, ddof=1):
@@ -122,7 +126,7 @@ def empirical_covariance(X, ddof=1):
     """
     if len(X) <= ddof:
         raise ValueError(f"a covariance wants n > {ddof} samples; got n = {len(X)}")
-    X_c = centre(centre(X))  # of a mean far from 0 the first leaves what rounding took from it
+    X_c = centre(X)
     return X_c.T @ X_c / (len(X) - ddof)
 
 
@@ -339,11 +343,9 @@ def normal_mle(x, mu=None):
     point = x[0] if mu is None else mu
     if (x == point).all():
         raise ValueError(f"the normal likelihood has no maximum: all samples are {point}")
-    if mu is None:
-        mu = float(x.mean())
-        sigma2 = float(np.var(x - mu))  # centred again, as in `empirical_covariance`
-    else:
-        sigma2 = float(np.mean((x - mu) ** 2))
+    errors = centre(x) if mu is None else x - mu
+    mu = float(x.mean()) if mu is None else mu
+    sigma2 = float(np.mean(errors**2))
     if not 0 < sigma2 < np.inf:
         raise ValueError(f"the variance of the samples must be a number > 0; got {sigma2}")
     return mu, sigma2

@@ -292,8 +292,7 @@ def kernel_pca(K, k=None):
     Claims: kernel_pca-15
     """
     K = _symmetric(K)
-    K_c = centre(centre(K))  # of a mean far from 0 the first leaves what rounding took from it
-    mu, B = _first(*eigenpairs(K_c, np.abs(K).max()), k)
+    mu, B = _first(*eigenpairs(centre(K), np.abs(K).max()), k)
     return KernelComponents(mu, B, B * np.sqrt(mu))
 
 

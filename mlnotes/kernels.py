@@ -138,13 +138,8 @@ def quadratic_map(X):
 
     Claims: kernels-03
     """
-    x_1, x_2 = _doubles(X).T
+    x_1, x_2 = np.asarray(X, dtype=float).T
     return np.column_stack([np.ones(len(X)), x_1, x_2, x_1 * x_2, x_1**2, x_2**2])
-
-
-def _doubles(X):
-    """In double precision: squares of small integers would wrap."""
-    return np.asarray(X, dtype=float)
 
 
 def ring_map(X):
@@ -179,7 +174,7 @@ def scaled_quadratic_map(X):
 
     Claims: kernels-10
     """
-    x_1, x_2 = _doubles(X).T
+    x_1, x_2 = np.asarray(X, dtype=float).T
     root = np.sqrt(2)
     return np.column_stack([np.ones(len(X)), x_1**2, x_2**2, root * x_1, root * x_2,
                             root * x_1 * x_2])  # fmt: skip
@@ -198,7 +193,7 @@ def polynomial_map(X, p, alpha=1.0, c=1.0):
     array([[1.      , 4.242641, 9.      ]])
     """
     _check_polynomial(p, alpha, c)
-    X, columns = _doubles(X), []
+    X, columns = np.asarray(X, dtype=float), []
     for factors in combinations_with_replacement(range(X.shape[1] + 1), p):
         j = np.bincount(factors, minlength=X.shape[1] + 1)
         many = factorial(p) / prod(factorial(each) for each in j.tolist())
@@ -224,7 +219,7 @@ def gaussian_map(x, s, terms):
     """
     check_number("s", s, above=0)
     check_number("terms", terms, at_least=1, integer=True)
-    t, j = _doubles(x)[:, None] / s, np.arange(terms)
+    t, j = np.asarray(x, dtype=float)[:, None] / s, np.arange(terms)
     logs = -(t**2) + x_log_y(j, np.sqrt(2) * np.abs(t)) - log_gamma(j + 1) / 2
     return np.sign(t) ** j * np.exp(logs)  # the powers alone would leave the range
 
@@ -580,7 +575,7 @@ def screen(K, tol=ROUND_OFF):
 
 def _square(K):
     """K in double precision, if it is square and finite: no comparison would find a NaN."""
-    K = _doubles(K)
+    K = np.asarray(K, dtype=float)
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
         raise ValueError(f"K must be square; got shape {K.shape}")
     bad = np.count_nonzero(~np.isfinite(K))
@@ -671,7 +666,7 @@ def empirical_feature_map(K, tol=ROUND_OFF):
     verdict = psd_certificate(K, tol)
     if not verdict.holds:
         raise ValueError(f"K must have no negative eigenvalue; got {verdict.smallest:.3g}")
-    values, V = np.linalg.eigh(_doubles(K))
+    values, V = np.linalg.eigh(np.asarray(K, dtype=float))
     kept = values > tol * verdict.largest
     return V[:, kept] * np.sqrt(values[kept])
 
@@ -745,17 +740,21 @@ def kernel_squared_distances(K, k_x, k_z):
             "K, k_x and k_z must be (n, m), (n,) and (m,); "
             f"got {np.shape(K)}, {np.shape(k_x)} and {np.shape(k_z)}"
         )
-    return np.maximum(_doubles(k_x)[:, None] - 2 * _doubles(K) + k_z, 0)
+    K, k_x = np.asarray(K, dtype=float), np.asarray(k_x, dtype=float)
+    return np.maximum(k_x[:, None] - 2 * K + k_z, 0)
 
 
 def centre(K):
     """The Gram matrix of phi(x_i) - mean phi: H K H with H = I - 1 1^T / n.
 
+    H H = H, and what rounding leaves of a mean far from 0 goes when H is applied again.
+
     >>> centre(np.array([[1.0, 3.0], [3.0, 9.0]]))
     array([[ 1., -1.],
            [-1.,  1.]])
     """
-    return centre_new(K, K)
+    K_c = centre_new(K, K)
+    return centre_new(K_c, K_c)
 
 
 def centre_new(K_new, K):
@@ -767,7 +766,7 @@ def centre_new(K_new, K):
     >>> centre_new(np.array([[5.0, 15.0]]), np.array([[1.0, 3.0], [3.0, 9.0]]))
     array([[-3.,  3.]])
     """
-    K_new, K = _doubles(K_new), _doubles(K)
+    K_new, K = np.asarray(K_new, dtype=float), np.asarray(K, dtype=float)
     if K.shape != (K_new.shape[-1],) * 2:
         raise ValueError(f"K_new and K must be (m, n) and (n, n); got {K_new.shape} and {K.shape}")
     means = K.mean(axis=0)

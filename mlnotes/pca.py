@@ -83,15 +83,10 @@ def inner_product(A, B):
 
     Claims: pca-01
     """
-    A, B = _doubles(A), _doubles(B)
+    A, B = np.asarray(A, dtype=float), np.asarray(B, dtype=float)
     if A.shape != B.shape:
         raise ValueError(f"A and B must have one shape; got {A.shape} and {B.shape}")
     return np.sum(A * B)
-
-
-def _doubles(X):
-    """In double precision: products of small integers would wrap."""
-    return np.asarray(X, dtype=float)
 
 
 def projector(A):
@@ -180,7 +175,7 @@ def standardise(X):
 
     Claims: pca-09
     """
-    X = _doubles(X)
+    X = np.asarray(X, dtype=float)
     mean = _mean(X)
     X_c = X - mean
     _, e = np.frexp(np.abs(X_c).max(axis=0))  # 2^e is a unit that has squares
@@ -342,7 +337,7 @@ def squared_error(X, X_hat):
         raise ValueError(
             f"X and X_hat must have one shape; got {np.shape(X)} and {np.shape(X_hat)}"
         )
-    error = _doubles(X) - X_hat
+    error = np.asarray(X, dtype=float) - X_hat
     return inner_product(error, error) / len(X)
 
 
@@ -437,7 +432,7 @@ def by_gram(X, k=None):
 
     Claims: pca-48
     """
-    X = _doubles(X)
+    X = np.asarray(X, dtype=float)
     mean = _mean(X)
     lam, axes = _by_gram(X, mean, k)
     k = _checked_count(k, np.count_nonzero(lam > ROUND_OFF * lam[0]), "the rank of X_c")
@@ -464,7 +459,8 @@ def by_deflation(X, k, *, steps=1000, rng):
         found.append(last)
         Sigma = Sigma - last.objective * np.outer(last.v, last.v)
     V = np.column_stack([state.v for state in found])
-    return Principal(_mean(_doubles(X)), np.array([state.objective for state in found]), signed(V))
+    lam = np.array([state.objective for state in found])
+    return Principal(_mean(np.asarray(X, dtype=float)), lam, signed(V))
 
 
 def principal_components(X, k=None):
@@ -483,7 +479,7 @@ def principal_components(X, k=None):
 
 
 def _principal(X, k, route):
-    X, k = _doubles(X), _checked_count(k, min(X.shape), "min(n, d)")
+    X, k = np.asarray(X, dtype=float), _checked_count(k, min(X.shape), "min(n, d)")
     mean = _mean(X)
     lam, axes = route(X, mean, k)
     return Principal(mean, lam, signed(axes(k)))
@@ -598,7 +594,7 @@ def low_rank(X, k):
     Claims: pca-33
     """
     k = _checked_count(k, min(X.shape), "min(n, d)")
-    P, s, Vt = np.linalg.svd(_doubles(X), full_matrices=False)
+    P, s, Vt = np.linalg.svd(np.asarray(X, dtype=float), full_matrices=False)
     return P[:, :k] * s[:k] @ Vt[:k]
 
 
@@ -709,7 +705,7 @@ def impute(X, missing, k):
     if missing.shape != X.shape or missing.dtype != bool:
         got = f"{missing.dtype} {missing.shape}"
         raise ValueError(f"missing must be true or false of every entry of X {X.shape}; got {got}")
-    X = _doubles(X)
+    X = np.asarray(X, dtype=float)
     if missing.all(axis=0).any():
         raise ValueError("every column must have an entry that is known")
     means = np.sum(X, axis=0, where=~missing) / np.count_nonzero(~missing, axis=0)
@@ -787,7 +783,7 @@ def zca_whitening(X):
 
     Claims: pca-46
     """
-    X = _doubles(X)
+    X = np.asarray(X, dtype=float)
     return Whitening(_mean(X), inverse_root(covariance(X)))
 
 
@@ -845,7 +841,7 @@ def eigenfaces(images, k):
     Claims: pca-40
     """
     n, *shape = images.shape
-    X = _doubles(images).reshape(n, -1)
+    X = np.asarray(images, dtype=float).reshape(n, -1)
     mean, _, V = principal_components(X, k)
     return Eigenfaces(mean.reshape(shape), V.T.reshape(-1, *shape), scores(X, mean, V))
 

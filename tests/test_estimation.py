@@ -136,6 +136,7 @@ def test_covariance_is_that_of_numpy_whatever_the_offset(rng):
 def test_covariance_of_whole_numbers_far_from_zero_is_exact():
     steps = np.array([[0, 0], [4, 12], [16, 4]])
     far = 2.0**54 + steps  # there only multiples of 4 are numbers, and the means are none
+    np.testing.assert_allclose(centre(far), steps - steps.mean(axis=0), rtol=1e-12)
     np.testing.assert_allclose(empirical_covariance(far), np.cov(steps.T), rtol=1e-12)
     mu, sigma2 = normal_mle(far[:, 0])
     assert sigma2 == pytest.approx(np.var(steps[:, 0]), rel=1e-12)

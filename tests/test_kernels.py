@@ -728,6 +728,13 @@ def test_centred_features_have_mean_zero(rng):
     np.testing.assert_allclose(centre(bell(X)), H @ bell(X) @ H, atol=1e-12)
 
 
+def test_features_with_a_mean_far_from_zero_are_centred_to_the_last_digits(rng):
+    x = rng.normal(size=50)
+    K_c = centre(np.outer(x, x) + 1e9 / 3)
+    np.testing.assert_allclose(K_c.sum(axis=0), 0, atol=1e-12)  # once, and 1e-5 would be left
+    np.testing.assert_allclose(K_c, np.outer(x - x.mean(), x - x.mean()), atol=1e-7)
+
+
 # ---------------------------------------------------------------------------------------
 # Least squares in coefficients
 # ---------------------------------------------------------------------------------------
