@@ -23,7 +23,8 @@ Contents
     The central path        central_path, PathState
     In passes               in_play, solve, Solved
     The primal              erm_objective, subgradient_descent, SubgradientState
-    Kernels                 kernel_parameters, LinearGram, KernelRows, kernel_matrix, kernel_score
+    Kernels                 kernel_parameters, about_mean, LinearGram, KernelRows, kernel_matrix,
+                            kernel_score, weights_of
     Estimators              SVC, NuSVC, L2SVC, LinearSVC
 
 Symbols
@@ -51,7 +52,7 @@ PRNN 7 to 13; ISML "SVM"; IRHD 8.
 
 from functools import partial
 from itertools import combinations, pairwise
-from math import inf, sqrt
+from math import inf, isfinite, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -71,7 +72,7 @@ from mlnotes.base import (
     row_blocks,
 )
 from mlnotes.density import squared_norms
-from mlnotes.kernels import gram
+from mlnotes.kernels import PLAIN, gram
 from mlnotes.linear_regression import augment
 from mlnotes.optimization import InfeasibleError, box, newton, solve_qp
 from mlnotes.perceptron import decision, margin
@@ -86,8 +87,8 @@ __all__ = [
     "SMOState", "second_order", "steepest", "step_bounds", "restrict", "chunking", "free_step",
     "smo_with_free_steps", "settle", "project_onto_sum", "central_path", "PathState", "in_play",
     "solve", "Solved", "erm_objective", "subgradient_descent", "SubgradientState",
-    "kernel_parameters", "LinearGram", "KernelRows", "kernel_matrix", "kernel_score", "SVC",
-    "NuSVC", "L2SVC", "LinearSVC",
+    "kernel_parameters", "about_mean", "LinearGram", "KernelRows", "kernel_matrix",
+    "kernel_score", "weights_of", "SVC", "NuSVC", "L2SVC", "LinearSVC",
 ]  # fmt: skip
 
 
@@ -246,7 +247,8 @@ def hard_margin(X, y):
     samples of both classes are at f = 1 and f = -1, and 2 / ||w|| is the distance of the
     convex hulls. w is unique, and so is b; the multipliers need not be (svm-28).
 
-    Returns: a `Machine`. Raises: `optimization.InfeasibleError` if nothing separates the classes.
+    Returns: a `Machine`. Raises: `optimization.InfeasibleError` if nothing separates the classes;
+    ValueError if the square of X's spread leaves the range of floating point, as do the others.
 
     >>> machine = hard_margin(np.array([[0.0, 0], [2, 0], [2, 2]]), np.array([-1, 1, 1]))
     >>> machine.w.round(9) + 0.0, round(machine.b, 9), round(machine.objective, 9)
@@ -264,11 +266,28 @@ def hard_margin(X, y):
 def _in_units(X):
     """X centred and divided by its largest entry, so that no program depends on units or origin.
 
-    Returns: X, the centre (d,), and the unit.
+    Returns: X, the centre (d,), and the unit. Raises: ValueError if the square of the unit leaves
+    the range of floating point.
     """
-    centre = X.mean(axis=0)
-    unit = float(np.abs(X - centre).max(initial=0.0))
-    return (X - centre) / (unit or 1.0), centre, unit or 1.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        centre = X.mean(axis=0)
+        unit = float(np.abs(X - centre).max(initial=0.0)) or 1.0
+    if not sqrt(SMALLEST) <= unit <= 1 / sqrt(SMALLEST):
+        raise ValueError(
+            f"X must spread by {sqrt(SMALLEST):.1e} to {1 / sqrt(SMALLEST):.1e}; got {unit:.1e}: "
+            "scale the features of X"
+        )
+    return (X - centre) / unit, centre, unit
+
+
+def _cost_in_units(C, unit):
+    """C unit^2: what slack costs beside w, if neither is lost beside the other."""
+    cost, (low, high) = C * unit**2, COSTS
+    if not low <= cost <= high:
+        raise ValueError(
+            f"C must be {low:g} to {high:g} times {unit**-2:.1e} for this X, or inf; got {C!r}"
+        )
+    return cost
 
 
 def _in_place(w, b, centre):
@@ -329,6 +348,8 @@ def dual_value(alpha, K, y):
 
 
 ROUNDING = 1e-9  # relative to its terms, a sum that is none
+SMALLEST = float(np.finfo(float).tiny)  # what one may divide 1 by
+COSTS = 1e-40, 1e24  # C in units of X: beyond, w is lost beside the slack, or the slack beside w
 
 
 def support_vectors(alpha):
@@ -416,7 +437,8 @@ def soft_margin(X, y, C):
     it does not, as REP has it, make the slack itself 0 (svm-36). REP minimises w^T w + C sum xi,
     for which C stands for our C / 2 (svm-35). C = inf leaves no slack: the `hard_margin`.
 
-    Returns: a `Machine`. Raises: ValueError unless C > 0.
+    Returns: a `Machine`. Raises: ValueError unless C > 0, or if C is so large or small that
+    rounding would decide.
 
     >>> machine = soft_margin(np.array([[1.0], [-1.0]]), np.array([1, -1]), C=0.25)
     >>> machine.w.round(9), machine.alpha.round(9), round(machine.objective, 9)
@@ -428,7 +450,8 @@ def soft_margin(X, y, C):
     if C == inf:
         return hard_margin(X, y)
     (n, d), (X, centre, unit) = X.shape, _in_units(X)
-    P = np.diag(np.concatenate([np.full(d, 1 / (C * unit**2)), np.zeros(1 + n)]))
+    cost = _cost_in_units(C, unit)
+    P = np.diag(np.concatenate([np.full(d, 1 / cost), np.zeros(1 + n)]))
     q = np.concatenate([np.zeros(d + 1), np.ones(n)])  # all of it divided by C
     G = np.block([[_margins(X, y), np.eye(n)], [np.zeros((n, d + 1)), np.eye(n)]])
     qp = solve_qp(P, q, G=G, h=np.concatenate([np.ones(n), np.zeros(n)]))
@@ -507,9 +530,9 @@ def squared_slack_margin(X, y, C):
 
         max sum_i alpha_i - 1/2 alpha^T Q alpha - 1/(2C) sum_i alpha_i^2,  sum_i alpha_i y_i = 0 .
 
-    ISML loses labels and squares on the way there (svm-60).
+    ISML loses labels and squares on the way there (svm-60). C = inf leaves no slack.
 
-    Returns: a `Machine`. Raises: ValueError unless C > 0.
+    Returns: a `Machine`. Raises: ValueError unless C > 0, or if rounding would decide.
 
     >>> machine = squared_slack_margin(np.array([[1.0], [-1.0]]), np.array([1, -1]), C=0.5)
     >>> machine.w.round(9), machine.xi.round(9), machine.alpha.round(9)
@@ -518,11 +541,16 @@ def squared_slack_margin(X, y, C):
     Claims: svm-58
     """
     check_number("C", C, above=0)
+    if C == inf:
+        return hard_margin(X, y)
     (n, d), (X, centre, unit) = X.shape, _in_units(X)
-    P = np.diag(np.concatenate([np.ones(d), np.zeros(1), np.full(n, C * unit**2)]))
+    cost = _cost_in_units(C, unit)
+    least = min(1.0, cost)  # all of it is divided by that, and by unit^-2
+    P = np.diag(np.concatenate([np.full(d, 1 / least), np.zeros(1), np.full(n, cost / least)]))
     qp = solve_qp(P, np.zeros(d + 1 + n), G=np.hstack([_margins(X, y), np.eye(n)]), h=np.ones(n))
     w, b = _in_place(qp.x[:d] / unit, qp.x[d], centre)
-    return Machine(w, b, qp.x[d + 1 :], qp.lam / unit**2, qp.objective / unit**2)
+    scale = least / unit**2
+    return Machine(w, b, qp.x[d + 1 :], scale * qp.lam, scale * qp.objective)
 
 
 # ---------------------------------------------------------------------------------------
@@ -796,7 +824,7 @@ def _certified(dual, beta, gradient):
     low, high = offset_intervals(gradient, dual, beta).T
     value = float(dual.p @ beta - quadratic)
     return Certificate(
-        value, float(primal), float(primal - value), float(max(0.0, (low - high).max())), b
+        value, float(primal), float(primal - value), max(float((low - high).max()), 0.0), b
     )
 
 
@@ -990,6 +1018,7 @@ def chunking(K, dual, size, *, rng):
 
 ROOM = 2**22  # entries of the rows of K that a free step may copy
 MOST = 40  # free multipliers that a step moves together where all are too many
+CROWD, ROUGH = 300, 0.01  # where conjugate gradients are faster than elimination; what they leave
 
 
 def free_step(K, dual, state, most=MOST):
@@ -1031,14 +1060,45 @@ def free_step(K, dual, state, most=MOST):
 
 
 def _free_solution(K_FF, A, g, ridge=0.0):
-    """d and b of the system of a Newton step on free multipliers, with a ridge relative to K_ii."""
-    m, size = len(g), len(g) + len(A)
+    """d and b of the system of a Newton step on free multipliers, with a ridge relative to K_ii.
+
+    If there is a ridge and they are many, d is by `_conjugate_gradients`.
+    """
+    m, means = len(g), A @ g / A.sum(axis=1)
+    g = _centred(g, A)
+    delta = (ridge + ROUNDING) * np.abs(K_FF.diagonal()).max(initial=FLAT)
+    d = _conjugate_gradients(K_FF, A, g, delta) if ridge > 0 and m >= CROWD else None
+    if d is not None:
+        return d, means + A @ (g - K_FF @ d - delta * d) / A.sum(axis=1)
+    size = m + len(A)
     system = np.zeros((size, size))
     system[:m, :m], system[:m, m:], system[m:, :m] = K_FF, A.T, A
-    ridge = (ridge + ROUNDING) * np.abs(K_FF.diagonal()).max(initial=FLAT)
-    system.flat[: m * size : size + 1] += ridge
-    solution = np.linalg.solve(system, np.append(_centred(g, A), np.zeros(len(A))))
-    return _centred(solution[:m], A), A @ g / A.sum(axis=1) + solution[m:]
+    system.flat[: m * size : size + 1] += delta
+    solution = np.linalg.solve(system, np.append(g, np.zeros(len(A))))
+    return _centred(solution[:m], A), means + solution[m:]
+
+
+def _conjugate_gradients(K_FF, A, g, delta):
+    """d with (K_FF + delta I) d = g, up to a 100th of g; all without their means over the groups.
+
+    None if it takes so many products with K_FF that elimination is as fast, or K_FF is indefinite.
+    """
+    unit = np.abs(g).max() or 1.0  # the squares below could overflow
+    d, rest = np.zeros(len(g)), g / unit
+    direction, length = rest, rest @ rest
+    enough = ROUGH**2 * length
+    for _ in range(len(g) // 10):
+        bent = _centred(K_FF @ direction, A) + delta * direction
+        curvature = direction @ bent
+        if not curvature > 0:
+            break
+        t = length / curvature
+        d, rest = d + t * direction, rest - t * bent
+        length, before = rest @ rest, length
+        if length <= enough:
+            return unit * _centred(d, A)
+        direction = rest + length / before * direction
+    return None
 
 
 def _centred(v, A):
@@ -1138,7 +1198,8 @@ def settle(K, dual, state, tol):
     all, are the guess. What leaves its box then is set to the bound; what is at a bound, and
     would raise the objective inside, is made free; and again. With delta = 0 that may go round
     for ever. A ridge delta > 0 holds beta back: it falls as long as the objective rises, and is
-    dropped as soon as hardly any multiplier changes.
+    dropped as soon as hardly any multiplier changes. Until then, if many are free, the system is
+    solved nearly, by conjugate gradients.
 
     Returns: a `SMOState`, of a violation of at most `tol` or the best there was; the same if
     nothing was gained.
@@ -1160,10 +1221,12 @@ def settle(K, dual, state, tol):
         d, b = _free_solution(K_FF, A, state.gradient[F], ridge)
         target = state.beta.copy()
         target[F] += d
-        beta = _feasible(dual, target, free)
+        gradient = state.gradient - K @ (target - state.beta)
+        beta, pull = target, gradient.copy()
+        if ((target < dual.lower) | (target > dual.upper)).any():
+            beta = _feasible(dual, target, free)
+            gradient = state.gradient - K @ (beta - state.beta)
         inside = free & _is_free(dual, beta)
-        pull = state.gradient - K @ (target - state.beta)
-        gradient = state.gradient - K @ (beta - state.beta)
         for group, offset in zip(dual.groups, b, strict=True):
             pull[group] -= offset
         inward = np.where(target == dual.lower, pull > least, pull < -least) & ~free
@@ -1212,9 +1275,10 @@ def project_onto_sum(x, lower, upper, total):
     array([1., 3., 3.])
     """
     ends = np.concatenate([lower - x, upper - x])
-    order = np.argsort(ends)
-    ends, moving = ends[order], np.repeat([1.0, -1.0], len(x))[order].cumsum()
-    sums = lower.sum() + np.append(0.0, np.cumsum(moving[:-1] * np.diff(ends)))
+    order = ends.argsort()
+    ends, moving = ends[order], np.where(order < len(x), 1.0, -1.0).cumsum()
+    rises = moving[:-1] * (ends[1:] - ends[:-1])
+    sums = np.concatenate([[0.0], rises]).cumsum() + lower.sum()
     nearest = np.clip(x + np.interp(total, sums, ends), lower, upper)
     inside = (nearest > lower) & (nearest < upper)
     rounding = (total - nearest.sum()) / max(1, np.count_nonzero(inside))
@@ -1353,7 +1417,7 @@ def in_play(gradient, dual, beta, margin=0.0):
 
 
 LARGE = 200  # multipliers from which on it pays to leave some out
-SHARE = 0.75  # of all, in play, above which a matrix of their own does not pay
+SHARE = 0.5  # of all, in play, above which a matrix of their own does not pay
 NARROW, PASSES = 14.0, 24  # the violation falls so many times in a pass; the most passes
 LATE = 1 / NARROW  # of the first violation, where `settle` may help; then of that of the last try
 LITTLE = 5.0  # times the last pass of SMO: what the first of some solves may take
@@ -1504,7 +1568,7 @@ def _smo_until(K, dual, goal, left, start=None):
 
 def _block(K, chunk):
     """The rows and columns of K of a chunk; None if they are not in memory."""
-    return K[np.ix_(chunk, chunk)] if isinstance(K, np.ndarray) else K.block(chunk)
+    return K[chunk[:, None], chunk] if isinstance(K, np.ndarray) else K.block(chunk)
 
 
 def _while_apart(states, dual, largest):
@@ -1516,7 +1580,7 @@ def _while_apart(states, dual, largest):
         yield state
         mass = np.abs(state.beta).sum() / 2
         length = 2 * (dual.p @ state.beta - state.objective)
-        if length < ROUNDING * largest * mass**2:
+        if mass > 0 and length <= ROUNDING * largest * mass**2:
             return
 
 
@@ -1591,9 +1655,10 @@ def kernel_parameters(X, kernel="rbf", gamma="scale", degree=3, coef0=0.0):
     """What `kernels.gram` needs to know, from what scikit-learn's machines are given.
 
     gamma "scale" is 1 / (d Var X), Var over all entries of X, "auto" 1 / d; `kernel`, `degree`
-    and `coef0` are passed on.
+    and `coef0` are passed on. The linear kernel has no gamma, and gets 1.
 
-    Returns: a dict. Raises: ValueError for a gamma that is neither of them nor a number > 0.
+    Returns: a dict. Raises: ValueError for a gamma that is neither of them nor a number > 0, or
+    if Var X leaves the range of floating point.
 
     >>> kernel_parameters(np.array([[0.0, 2.0]]), "rbf", "scale")
     {'kernel': 'rbf', 'gamma': 0.5, 'degree': 3, 'coef0': 0.0}
@@ -1601,12 +1666,46 @@ def kernel_parameters(X, kernel="rbf", gamma="scale", degree=3, coef0=0.0):
     check_choice("kernel", kernel, ("linear", "poly", "rbf", "sigmoid", "laplacian", "exponential"))
     if isinstance(gamma, str):
         check_choice("gamma", gamma, ("scale", "auto"))
-        spread = float(X.var()) if gamma == "scale" else 1.0
-        gamma = 1.0 / (X.shape[1] * spread) if spread > 0 else 1.0
+        gamma = 1.0 if kernel == "linear" else _gamma(X) if gamma == "scale" else 1 / X.shape[1]
     check_number("gamma", gamma, above=0)
     check_number("degree", degree, at_least=1, integer=True)
     check_number("coef0", coef0, at_least=-inf if kernel == "sigmoid" else 0)
     return {"kernel": kernel, "gamma": gamma, "degree": degree, "coef0": coef0}
+
+
+def _gamma(X):
+    """1 / (d Var X); 1 if X is constant, where rounding may leave a variance."""
+    if X.min() == X.max():
+        return 1.0
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        spread = X.var()
+        gamma = float(1 / (X.shape[1] * spread))
+    if not 0 < gamma < inf:
+        raise ValueError(
+            "gamma='scale' must find a variance of X in the range of floating point; "
+            f"got {spread:g}: scale the features of X"
+        )
+    return gamma
+
+
+def about_mean(X, how):
+    """X - mean, and the mean, for the linear kernel; X and 0 for the others.
+
+    The sum of beta is 0, so that the origin changes b alone, by w^T mean. But far from it the
+    products x_i^T x_j are rounded by more than the samples differ. `how` is what
+    `kernel_parameters` returns.
+
+    Returns: X (n, d), mean (d,).
+
+    >>> about_mean(np.array([[1e9], [1e9 + 1]]), {"kernel": "linear"})
+    (array([[-0.5],
+           [ 0.5]]), array([1.e+09]))
+    """
+    if how["kernel"] != "linear":
+        return X, np.zeros(X.shape[1])
+    with np.errstate(over="ignore", invalid="ignore"):  # `kernel_matrix` tells
+        mean = X.mean(axis=0)
+        return X - mean, mean
 
 
 class LinearGram:
@@ -1659,8 +1758,11 @@ class KernelRows:
     def __init__(self, X, how, capacity, ridge=0.0):
         self.X, self.how, self.capacity, self.ridge = X, how, max(2, capacity), ridge
         self.rows = {}  # the longest unused first
-        self.centred = X - X.mean(axis=0)
-        self.squares = squared_norms(self.centred)
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.centred = X - X.mean(axis=0)
+            self.squares = squared_norms(self.centred)
+            near = how["kernel"] == "rbf" and 2 * how["gamma"] * self.squares.max() <= PLAIN
+        self.by_norms = near  # of far samples the difference would be rounding
         squares = (gram(X[rows], X[rows], **how) for rows in row_blocks(len(X), SMALL))
         self.own = np.concatenate([np.diagonal(K) for K in squares]) + ridge
 
@@ -1678,8 +1780,8 @@ class KernelRows:
         return row
 
     def _row(self, i):
-        """k(x_i, x_j) for all j; of the Gaussian kernel with the norms that are at hand."""
-        if self.how["kernel"] != "rbf":
+        """k(x_i, x_j) for all j; of the Gaussian kernel by the norms at hand, if these will do."""
+        if not self.by_norms:
             return gram(self.X[i : i + 1], self.X, **self.how)[0]
         D = self.centred @ self.centred[i]
         D *= -2
@@ -1724,16 +1826,15 @@ def kernel_matrix(X, how, megabytes, ridge=0.0, bounded=True):
     with np.errstate(over="ignore", invalid="ignore"):
         if bounded and how["kernel"] == "linear" and len(X) >= max(MANY, THIN * X.shape[1]):
             K = LinearGram(X, ridge)
-            finite = np.isfinite(K.diagonal()).all()
         elif row_size * len(X) > megabytes * MEBIBYTE:
             K = KernelRows(X, how, int(megabytes * MEBIBYTE / row_size), ridge)
-            finite = np.isfinite(K.diagonal()).all()
         else:
             copy = None if how["kernel"] == "rbf" else X.copy()  # numpy is slow at X times itself
             K = gram(X, copy, **how)
             K.flat[:: len(X) + 1] += ridge
-            finite = np.isfinite(K.sum()) or np.isfinite(K).all()
-    if not finite:
+        # k(x, z)^2 <= k(x, x) k(z, z), but for the sigmoid, which is finite if x^T z is
+        largest = squared_norms(X) if how["kernel"] == "sigmoid" else K.diagonal()
+    if not np.isfinite(largest).all():
         raise ValueError("K must be finite; k(x, z) overflows: scale the features of X")
     return K
 
@@ -1757,6 +1858,17 @@ def kernel_score(Z, X, beta, how):
     return np.concatenate([gram(Z[rows], X, **how) @ beta for rows in blocks])
 
 
+def weights_of(beta, X):
+    """w = sum_i beta_i x_i, by the differences from one sample, since sum_i beta_i = 0.
+
+    X (s, d) are the support vectors with their beta (s,) or (k, s). Returns: (d,) or (k, d).
+
+    >>> weights_of(np.array([0.5, -0.5]), np.array([[3.0], [1.0]]))
+    array([1.])
+    """
+    return beta @ (X - X[:1])
+
+
 # ---------------------------------------------------------------------------------------
 # Estimators
 # ---------------------------------------------------------------------------------------
@@ -1775,25 +1887,35 @@ class _OneVersusOne(Classifier):
         how = self._kernel(samples)
         y = check_labels(y, len(samples))
         weights = check_weights(sample_weight, len(samples))
-        classes = np.unique(check_labels(y[weights > 0], np.count_nonzero(weights)))
+        classes = np.unique(y[weights > 0])
+        if len(classes) < 2:
+            raise ValueError(
+                f"y must hold at least 2 classes of weight > 0; got 1 class: {classes[0]!r}"
+            )
         parts = [np.flatnonzero((y == c) & (weights > 0)) for c in classes]
-        solutions, offsets = [], []
+        A, mean = about_mean(samples[np.concatenate(parts)], how)
+        runs, self.certificates_, offsets = [], [], []
         coef = np.zeros((len(samples), len(classes) * (len(classes) - 1) // 2))
-        for pair, (rows, signs, K) in enumerate(self._problems(samples, how, parts)):
-            solved, coef[rows, pair], b = self._solve(K, signs, weights[rows])
-            solutions.append(solved)
+        for pair, (rows, signs, K) in enumerate(self._problems(A, how, parts)):
+            solved = self._solve(K, signs, weights[rows])
+            certificate = solved.certificate
+            if mean.any():
+                moved = weights_of(solved.beta, samples[rows]) @ mean
+                certificate = certificate._replace(offsets=certificate.offsets - moved)
+            scale, b = self._scale_and_offset(certificate)
+            coef[rows, pair] = scale * solved.beta
+            runs.append(solved.run)
+            self.certificates_.append(certificate)
             offsets.append(b)
-        self._record([solved.run for solved in solutions], "violation", self.tol)
-        self.certificates_ = [solved.certificate for solved in solutions]
-        self._keep(samples, y, classes, coef, np.array(offsets))
+        self._record(runs, "violation", self.tol)
         self._how = how
+        self._keep(samples, y, classes, coef, np.array(offsets))
         return self._remember(X)
 
     def _problems(self, X, how, parts):
-        """Of each pair of classes its samples, their signs and their Gram matrix."""
-        X, ends = X[np.concatenate(parts)], np.cumsum([0, *map(len, parts)])
+        """Of each pair of classes its places, their signs and Gram matrix; X by class."""
         whole = self._gram(X, how)
-        places = [slice(*both) for both in pairwise(ends)]
+        places = [slice(*both) for both in pairwise(np.cumsum([0, *map(len, parts)]))]
         for (p, a), (q, b) in combinations(zip(parts, places, strict=True), 2):
             if len(parts) == 2:
                 K = whole
@@ -1824,6 +1946,9 @@ class _OneVersusOne(Classifier):
     def _ridge(self):
         return 0.0
 
+    def _scale_and_offset(self, certificate):
+        return 1.0, certificate.offsets[0]
+
     def _keep(self, X, y, classes, coef, offsets):
         """The support vectors, by class and then as they came, and what is theirs."""
         support = np.flatnonzero(coef.any(axis=1))
@@ -1846,14 +1971,19 @@ class _OneVersusOne(Classifier):
     @property
     def coef_(self):
         """The weights w of every pair, (pairs, d), of a linear kernel."""
-        if self.kernel != "linear":
+        self._require_fit()
+        if self._how["kernel"] != "linear":
             raise AttributeError("coef_ must have kernel='linear'; other kernels have no such w")
-        return self._pair_coef.T @ self.support_vectors_
+        return weights_of(self._pair_coef.T, self.support_vectors_)
 
     def _pair_scores(self, X):
         """f of every pair's machine: (n, pairs), positive for the first class of a pair."""
         X = self._check_fitted(X)
-        F = kernel_score(X, self.support_vectors_, self._pair_coef, self._how) + self.intercept_
+        if self._how["kernel"] == "linear":
+            F = X @ self.coef_.T
+        else:
+            F = kernel_score(X, self.support_vectors_, self._pair_coef, self._how)
+        F += self.intercept_
         return -F if len(self.classes_) == 2 else F
 
     def decision_function(self, X):
@@ -1917,7 +2047,8 @@ class SVC(_OneVersusOne):
     n_support_ : ndarray of shape (K,); how many are of each class
     dual_coef_ : ndarray of shape (K - 1, s); beta_i in the machines against the other classes
     intercept_ : ndarray of shape (pairs,); b of every pair of classes
-    certificates_ : list of `Certificate`; of every pair, in the order (0, 1), (0, 2), ..., (1, 2)
+    certificates_ : list of `Certificate`; of every pair, in the order (0, 1), (0, 2), ..., (1, 2);
+        no proof with "sigmoid", which is no kernel
     history_ : list of ndarrays; the dual objective after every step, of every pair
     n_iter_ : int; steps of the pair that took most
     converged_ : bool
@@ -1953,7 +2084,7 @@ class SVC(_OneVersusOne):
         solved = solve(K, c_dual(y, self.C * weights), self.tol, self.max_iter)
         if self.C == inf:
             solved = solved._replace(certificate=_scaled_to_separate(y, solved))
-        return solved, solved.beta, solved.certificate.offsets[0]
+        return solved
 
 
 def _scaled_to_separate(y, solved):
@@ -1970,7 +2101,8 @@ class NuSVC(_OneVersusOne):
 
     nu is at least the share of margin errors and at most that of support vectors. The solution is
     divided by rho, as in scikit-learn, so that margins are at f = 1 and -1; the certificate is
-    that of the undivided problem. tol is for violations in the unit 1 / n, which makes it the one
+    that of the undivided problem. Where rho is 0, nu being too small for the overlap, w is 0, and
+    the labels are rounding. tol is for violations in the unit 1 / n, which makes it the one
     of scikit-learn's box [0, 1]. For the rest see `SVC`.
 
     Parameters
@@ -2009,15 +2141,18 @@ class NuSVC(_OneVersusOne):
     def _solve(self, K, y, weights):
         n = len(y)
         solved = solve(K, nu_dual(y, self.nu, weights), self.tol / n, self.max_iter)
-        rho, b = _margin_and_offset(solved.certificate)
-        scale = 1 / rho if rho > 0 else 1.0
         in_unit = solved.run.state._replace(violation=n * solved.run.state.violation)
-        run = solved.run._replace(state=in_unit)  # where tol is
-        return solved._replace(run=run), solved.beta * scale, b * scale
+        return solved._replace(run=solved.run._replace(state=in_unit))  # where tol is
+
+    def _scale_and_offset(self, certificate):
+        rho, b = _margin_and_offset(certificate)
+        scale = 1 / rho if rho >= SMALLEST else 1.0
+        return scale, scale * b
 
     @property
     def rho_(self):
         """The margin of every pair before it is scaled to 1: (pairs,)."""
+        self._require_fit()
         return np.array([_margin_and_offset(c)[0] for c in self.certificates_])
 
 
@@ -2035,7 +2170,7 @@ class L2SVC(SVC):
 
     Parameters
     ----------
-    C : float; what half of a unit of squared slack costs, inf for the hard margin
+    C : float; twice what a unit of squared slack costs, inf for the hard margin
     kernel, degree, gamma, coef0, tol, cache_size, max_iter, decision_function_shape : as in `SVC`
 
     Attributes
@@ -2052,6 +2187,10 @@ class L2SVC(SVC):
         """Fit to samples X (n, d) with labels y (n,); return self."""
         return super().fit(X, y)
 
+    def _check_numbers(self):
+        super()._check_numbers()
+        check_number("C", self.C, at_least=SMALLEST)
+
     def _ridge(self):
         return 1 / self.C
 
@@ -2059,14 +2198,13 @@ class L2SVC(SVC):
         most = self.C * sqrt(len(y))  # w = 0 costs n C / 2: no xi_i = alpha_i / C is above sqrt(n)
         solved = solve(K, c_dual(y, most), self.tol, self.max_iter)
         beta, certificate, ridge = solved.beta, solved.certificate, self._ridge()
-        b = certificate.offsets[0]
         if ridge == 0:
-            return solved._replace(certificate=_scaled_to_separate(y, solved)), beta, b
+            return solved._replace(certificate=_scaled_to_separate(y, solved))
         product = y - solved.run.state.gradient - ridge * beta
-        losses = hinge(product + b, y)
+        losses = hinge(product + certificate.offsets[0], y)
         primal = float(beta @ product / 2 + losses @ losses / (2 * ridge))
         certificate = certificate._replace(primal=primal, gap=primal - certificate.dual)
-        return solved._replace(certificate=certificate), beta, b
+        return solved._replace(certificate=certificate)
 
 
 class LinearSVC(LinearClassifier):
@@ -2081,7 +2219,7 @@ class LinearSVC(LinearClassifier):
     Parameters
     ----------
     tol : float; the largest Newton decrement at the end
-    C : float; what a unit of squared slack costs
+    C : float; what a unit of squared slack costs, not inf
     fit_intercept : bool; whether there is a b
     max_iter : int; the most Newton steps
 
@@ -2109,13 +2247,19 @@ class LinearSVC(LinearClassifier):
     def fit(self, X, y, sample_weight=None):
         """Fit to samples X (n, d) with labels y (n,) of the given weights; return self."""
         tol = check_number("tol", self.tol, above=0)
-        C = check_number("C", self.C, above=0)
+        C = check_number("C", self.C, above=0, below=inf)
         intercept = check_flag("fit_intercept", self.fit_intercept)
         max_iter = check_number("max_iter", self.max_iter, at_least=1, integer=True)
         samples = check_samples(X)
         y = check_labels(y, len(samples))
-        costs = C * check_weights(sample_weight, len(samples))
-        A = augment(samples) if intercept else samples
+        weights = check_weights(sample_weight, len(samples))
+        with np.errstate(over="ignore", invalid="ignore"):
+            costs = C * weights
+            centre = samples.mean(axis=0) if intercept else 0.0  # only b depends on the origin
+            A = augment(samples - centre) if intercept else samples
+            trace = costs @ squared_norms(A)
+        if not isfinite(trace):
+            raise ValueError("C ||x||^2 must have a finite sum; scale the features of X")
         self.classes_ = np.unique(y)
         runs = [
             iterate(_primal_newton(A, column, costs, intercept), "decrement", tol, max_iter)
@@ -2124,7 +2268,7 @@ class LinearSVC(LinearClassifier):
         self._record(runs, "decrement", tol)
         theta = np.array([run.state.x for run in runs])
         self.coef_ = theta[:, 1:] if intercept else theta
-        self.intercept_ = theta[:, 0] if intercept else np.zeros(len(runs))
+        self.intercept_ = theta[:, 0] - self.coef_ @ centre if intercept else np.zeros(len(runs))
         return self._remember(X)
 
 
@@ -2141,7 +2285,7 @@ def _primal_newton(A, y, costs, intercept):
         return penalty * theta - 2 * A.T @ (costs * y * hinge(A @ theta, y))
 
     def hessian(theta):
-        inside = A[y * (A @ theta) < 1]
-        return np.diag(penalty) + 2 * (inside * costs[y * (A @ theta) < 1, None]).T @ inside
+        inside = y * (A @ theta) < 1
+        return np.diag(penalty) + 2 * (A[inside] * costs[inside, None]).T @ A[inside]
 
     return newton(f, gradient, hessian, np.zeros(A.shape[1]))

@@ -57,16 +57,20 @@ from mlnotes.base import (
     row_blocks,
 )
 from mlnotes.density import squared_distances
+from mlnotes.neighbors import norm
 from mlnotes.optimization import solve_qp
 from mlnotes.perceptron import decision
 from mlnotes.svm import (
+    Certificate,
     Dual,
+    about_mean,
     fill,
     kernel_matrix,
     kernel_parameters,
     kernel_score,
     offsets,
     solve,
+    weights_of,
 )
 
 __all__ = [
@@ -137,12 +141,15 @@ def _beyond(f, y, epsilon):
 def shortest_rise(w, epsilon):
     """x - x' = 2 epsilon w / ||w||^2: the shortest way on which w^T x + b rises by 2 epsilon.
 
-    Returns: (d,).
+    Returns: (d,). Raises: ValueError for w = 0, with which f never rises.
 
     >>> shortest_rise(np.array([3.0, 4.0]), epsilon=2.5)
     array([0.6, 0.8])
     """
-    return 2 * epsilon * w / (w @ w)
+    length = norm(w)
+    if length == 0:
+        raise ValueError("w must not be 0: a constant f never rises; got w = 0")
+    return 2 * epsilon * (w / length) / length
 
 
 def linear_margin(w, epsilon):
@@ -158,7 +165,7 @@ def linear_margin(w, epsilon):
 
     Claims: svr-17
     """
-    length = float(np.linalg.norm(w))
+    length = float(norm(w))
     return 2 * epsilon / length if length > 0 else inf
 
 
@@ -170,8 +177,14 @@ def sampled_margin(X, f, epsilon):
     >>> sampled_margin(np.array([[0.0], [1.0], [3.0]]), np.array([0.0, 1.0, 2.0]), epsilon=1.0)
     3.0
     """
-    far = (D.min() for D in _distances_where_apart(X, f, epsilon))
-    return float(np.sqrt(min(far)))
+    unit = _power_of_two(np.abs(X).max())  # so that no square overflows or vanishes
+    far = (D.min() for D in _distances_where_apart(X / unit, f, epsilon))
+    return unit * float(np.sqrt(min(far)))
+
+
+def _power_of_two(size):
+    """The largest that is not above `size`: a unit that rounds nothing. 1/2 for 0."""
+    return float(np.ldexp(1.0, np.frexp(size)[1] - 1))
 
 
 def _distances_where_apart(X, f, epsilon, rows=256):
@@ -213,10 +226,24 @@ def hard_tube(X, y, epsilon):
 
     Claims: svr-02
     """
-    n, d = X.shape
+    (n, d), (X, y, means) = X.shape, _about_means(X, y)
     P = np.diag(np.append(np.ones(d), 0.0))
     qp = solve_qp(P, np.zeros(d + 1), G=_sides(X), h=_least(y, epsilon))
-    return Tube(qp.x[:d], float(qp.x[d]), np.zeros((2, n)), qp.lam.reshape(2, n), qp.objective)
+    xi, alpha = np.zeros((2, n)), qp.lam.reshape(2, n)
+    return Tube(*_in_place(qp.x, means), xi, alpha, qp.objective)
+
+
+def _about_means(X, y):
+    """X and y about their means, and these: no program then loses digits to a far origin."""
+    means = X.mean(axis=0), y.mean()
+    return X - means[0], y - means[1], means
+
+
+def _in_place(solution, means):
+    """w and b, the first entries of a solution, where samples and targets were before."""
+    mean_x, mean_y = means
+    w = solution[: len(mean_x)]
+    return w, float(solution[len(mean_x)] + mean_y - w @ mean_x)
 
 
 def _sides(X):
@@ -240,10 +267,10 @@ def narrowest_tube(X, y):
     >>> abs(w.round(9)), round(b, 9), round(epsilon, 9)
     (array([0.]), 1.0, 1.0)
     """
-    d = X.shape[1]
+    d, (X, y, means) = X.shape[1], _about_means(X, y)
     G = np.hstack([_sides(X), np.ones((2 * len(X), 1))])
     qp = solve_qp(np.zeros((d + 2, d + 2)), np.append(np.zeros(d + 1), 1.0), G=G, h=_least(y, 0.0))
-    return qp.x[:d], float(qp.x[d]), float(qp.x[d + 1])
+    return *_in_place(qp.x, means), float(qp.x[d + 1])
 
 
 # ---------------------------------------------------------------------------------------
@@ -269,17 +296,17 @@ def soft_tube(X, y, epsilon, C):
     Claims: svr-07
     """
     _check_tube(epsilon, C)
-    n, d = X.shape
+    (n, d), (X, y, means) = X.shape, _about_means(X, y)
     P = np.diag(np.concatenate([np.ones(d), np.zeros(1 + 2 * n)]))
     q = np.concatenate([np.zeros(d + 1), np.full(2 * n, C)])
     G = np.block([[_sides(X), np.eye(2 * n)], [np.zeros((2 * n, d + 1)), np.eye(2 * n)]])
     qp = solve_qp(P, q, G=G, h=np.concatenate([_least(y, epsilon), np.zeros(2 * n)]))
     xi, alpha = qp.x[d + 1 :].reshape(2, n), qp.lam[: 2 * n].reshape(2, n)
-    return Tube(qp.x[:d], float(qp.x[d]), xi, alpha, qp.objective)
+    return Tube(*_in_place(qp.x, means), xi, alpha, qp.objective)
 
 
 def _check_tube(epsilon, C):
-    check_number("epsilon", epsilon, at_least=0)
+    check_number("epsilon", epsilon, at_least=0, below=inf)
     check_number("C", C, above=0)
 
 
@@ -468,12 +495,12 @@ def squared_tube(X, y, epsilon, C):
     Claims: svr-20
     """
     _check_tube(epsilon, C)
-    n, d = X.shape
+    (n, d), (X, y, means) = X.shape, _about_means(X, y)
     P = np.diag(np.concatenate([np.ones(d), np.zeros(1), np.full(2 * n, C)]))
     G = np.hstack([_sides(X), np.eye(2 * n)])
     qp = solve_qp(P, np.zeros(d + 1 + 2 * n), G=G, h=_least(y, epsilon))
     xi, alpha = qp.x[d + 1 :].reshape(2, n), qp.lam.reshape(2, n)
-    return Tube(qp.x[:d], float(qp.x[d]), xi, alpha, qp.objective)
+    return Tube(*_in_place(qp.x, means), xi, alpha, qp.objective)
 
 
 def squared_lagrangian(X, y, w, b, xi, alpha, epsilon, C):
@@ -521,7 +548,7 @@ def squared_dual(y, epsilon, C):
     >>> squared_dual(np.array([2.0, -2.0]), epsilon=0.5, C=1.0).upper.round(6)
     array([4.242641, 4.242641, 0.      , 0.      ])
     """
-    worst = float(np.linalg.norm(insensitive_loss(y.mean(), y, epsilon)))
+    worst = float(norm(insensitive_loss(y.mean(), y, epsilon)))
     return tube_dual(y, epsilon, C * (2 * worst if worst > 0 else 1.0))
 
 
@@ -549,17 +576,18 @@ def without_tube(K, y, C):
     With the penalty 1 / C, since here C multiplies the loss; for the linear kernel
     w = (X_c^T X_c + I / C)^-1 X_c^T y_c of centred samples and targets, b = mean y - w^T mean x.
 
-    Returns: beta, b.
+    Returns: beta, b. Raises: ValueError unless C > 0.
 
     >>> K, y = np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([2.0, -2.0])
     >>> beta, b = without_tube(K, y, C=0.5)
     >>> beta, round(abs(b), 9)
     (array([ 0.5, -0.5]), 0.0)
     """
-    one = np.ones((len(y), 1))
+    check_number("C", C, above=0)
+    one, mean = np.ones((len(y), 1)), y.mean()  # far from 0 digits of b and beta are lost
     system = np.block([[K + np.eye(len(y)) / C, one], [one.T, np.zeros((1, 1))]])
-    solution = np.linalg.solve(system, np.append(y, 0.0))
-    return solution[:-1], float(solution[-1])
+    solution = np.linalg.solve(system, np.append(y - mean, 0.0))
+    return solution[:-1], float(solution[-1] + mean)
 
 
 # ---------------------------------------------------------------------------------------
@@ -571,13 +599,16 @@ def best_epsilon(f, y, nu):
     """The least epsilon >= 0 that minimises nu epsilon + 1/n sum_i L(y_i, f_i), f being fixed.
 
     A quantile of |y_i - f_i|: for epsilon > 0 no more than nu n residuals are above it, and no
-    fewer are at least as large.
+    fewer are at least as large. For nu >= 1 it is 0.
+
+    Raises: ValueError unless nu >= 0, below which there is none.
 
     >>> best_epsilon(np.zeros(5), np.array([1.0, -2.0, 3.0, -4.0, 5.0]), nu=0.4)
     3.0
     """
+    check_number("nu", nu, at_least=0)
     ordered = np.sort(np.append(np.abs(y - f), 0.0))[::-1]
-    return float(ordered[min(int(nu * len(y) * (1 + ROUNDING)), len(y))])
+    return float(ordered[int(min(nu * len(y) * (1 + ROUNDING), len(y)))])
 
 
 class NuTube(NamedTuple):
@@ -609,14 +640,14 @@ def nu_tube(X, y, nu, C):
     """
     _check_nu(nu)
     check_number("C", C, above=0)
-    n, d = X.shape
+    (n, d), (X, y, means) = X.shape, _about_means(X, y)
     P = np.diag(np.concatenate([np.ones(d), np.zeros(2 + 2 * n)]))
     q = np.concatenate([np.zeros(d + 1), [C * nu], np.full(2 * n, C / n)])
     sides = np.hstack([_sides(X), np.ones((2 * n, 1)), np.eye(2 * n)])
     G = np.vstack([sides, np.hstack([np.zeros((2 * n + 1, d + 1)), np.eye(2 * n + 1)])])
     qp = solve_qp(P, q, G=G, h=np.concatenate([_least(y, 0.0), np.zeros(2 * n + 1)]))
     xi, alpha = qp.x[d + 2 :].reshape(2, n), qp.lam[: 2 * n].reshape(2, n)
-    return NuTube(qp.x[:d], float(qp.x[d]), float(qp.x[d + 1]), xi, alpha, qp.objective)
+    return NuTube(*_in_place(qp.x, means), float(qp.x[d + 1]), xi, alpha, qp.objective)
 
 
 def _check_nu(nu):
@@ -636,12 +667,13 @@ def nu_tube_dual(y, nu, C, weights=None):
     groups are b + epsilon and b - epsilon. With `weights` (n,) sample i has its share of them in
     the place of 1/n.
 
-    Returns: a `Dual`. Raises: ValueError unless 0 < nu <= 1.
+    Returns: a `Dual`. Raises: ValueError unless 0 < nu <= 1 and 0 < C < inf.
 
     >>> nu_tube_dual(np.array([2.0, -2.0]), nu=0.5, C=1.0).start
     array([ 0.25,  0.  , -0.25, -0.  ])
     """
     _check_nu(nu)
+    check_number("C", C, above=0, below=inf)
     n = len(y)
     shares = np.full(n, 1 / n) if weights is None else weights / weights.sum()
     dual = tube_dual(y, 0.0, C * shares)
@@ -725,14 +757,18 @@ class _Tube(Regressor):
         y = check_targets(y, len(samples))
         weights = check_weights(sample_weight, len(samples))
         counted = np.flatnonzero(weights)
-        bounded = self.C != inf
-        K = kernel_matrix(samples[counted], how, self.cache_size, self._ridge(), bounded)
-        solved = self._solve(K, y[counted], weights[counted])
-        self._record(solved.run, "violation", self.tol)
-        self.certificate_ = solved.certificate
+        z, centre, unit = _in_units(y[counted], self.C)
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused
+            A, mean = about_mean(samples[counted], how)
+            K = kernel_matrix(A, how, self.cache_size, self._ridge(), self.C != inf)
+            solved = self._solve(K, z, weights[counted], unit)
+            beta = beta_of(unstack(solved.beta)) * unit
+            support, beta = counted[beta != 0], beta[beta != 0]
+            f_mean = weights_of(beta, samples[support]) @ mean if mean.any() else 0.0
+            run, self.certificate_ = _in_units_of_y(solved, centre - f_mean, unit)
+        self._record(run, "violation", self.tol)
         self._how = how
-        beta = beta_of(unstack(solved.beta))
-        self._keep(samples, counted[beta != 0], beta[beta != 0])
+        self._keep(samples, support, beta)
         return self._remember(X)
 
     def _check_numbers(self):
@@ -758,17 +794,58 @@ class _Tube(Regressor):
     @property
     def coef_(self):
         """The weights w, (1, d), of a linear kernel."""
-        if self.kernel != "linear":
+        self._require_fit()
+        if self._how["kernel"] != "linear":
             raise AttributeError("coef_ must have kernel='linear'; other kernels have no such w")
-        return self.dual_coef_ @ self.support_vectors_
+        return weights_of(self.dual_coef_, self.support_vectors_)
 
     def predict(self, X):
         """f(x) = sum_i beta_i k(x_i, x) + b: (n,)."""
         X = self._check_fitted(X)
-        if len(self.support_) == 0:
-            return np.full(len(X), self.intercept_[0])
+        if self._how["kernel"] == "linear":
+            return decision(X, self.coef_[0], self.intercept_[0])
         f = kernel_score(X, self.support_vectors_, self.dual_coef_[0], self._how)
         return f + self.intercept_[0]
+
+
+FAR = 2.0**1000  # C in units that are no farther from it neither overflows nor vanishes
+
+
+def _in_units(y, C):
+    """(y - centre) / unit: targets about 0 and of size 1, whose squares do not overflow.
+
+    The dual does not see the centre, since sum_i beta_i = 0, and far targets lose digits in it. The
+    unit is a power of 2, which rounds nothing; epsilon, tol and the C of absolute slack are divided
+    by it too (svr-25).
+
+    Returns: the targets, the centre and the unit. Raises: ValueError if their range overflows.
+    """
+    ordered, n = np.sort(y), len(y)
+    centre = float(ordered[(n - 1) // 2] / 2 + ordered[n // 2] / 2)
+    with np.errstate(over="ignore"):
+        size = float(np.abs(ordered[[0, -1]] - centre).max())
+    if size == inf:
+        raise ValueError(f"y must have a finite range; got {ordered[0]:g} to {ordered[-1]:g}")
+    if inf > C:
+        size = min(max(size, C / FAR), C * FAR)
+    unit = _power_of_two(size)
+    return (y - centre) / unit, centre, unit
+
+
+def _in_units_of_y(solved, centre, unit):
+    """The run and the certificate where y was before: objectives have the square of its unit.
+
+    Raises: ValueError if they overflow.
+    """
+    run, certificate = solved
+    dual, primal, gap, violation, offsets = certificate
+    dual, primal, gap = dual * unit * unit, primal * unit * unit, gap * unit * unit
+    violation, offsets = violation * unit, offsets * unit + centre
+    if not np.isfinite([dual, primal, *offsets]).all():
+        raise ValueError(f"the objective must be finite; got {primal:g}: scale y, or lower C")
+    state, history = run.state._replace(violation=violation), run.history * unit * unit
+    run = run._replace(state=state, history=history)
+    return run, Certificate(dual, primal, gap, violation, offsets)
 
 
 class SVR(_Tube):
@@ -826,11 +903,16 @@ class SVR(_Tube):
         _check_tube(self.epsilon, self.C)
         super()._check_numbers()
 
-    def _solve(self, K, y, weights):
-        dual = tube_dual(y, self.epsilon, self.C * weights)
-        solved = solve(Doubled(K), dual, self.tol, self.max_iter)
+    def _width(self, y, unit):
+        """epsilon in these units; all that are wider than the range of y do the same."""
+        return min(self.epsilon / unit, float(np.ptp(y)))
+
+    def _solve(self, K, y, weights, unit):
+        epsilon = self._width(y, unit)
+        dual = tube_dual(y, epsilon, self.C / unit * weights)
+        solved = solve(Doubled(K), dual, self.tol / unit, self.max_iter)
         if self.C == inf:
-            solved = solved._replace(certificate=_around_all(dual, y, self.epsilon, solved))
+            solved = solved._replace(certificate=_around_all(dual, y, epsilon, solved))
         return solved
 
 
@@ -848,9 +930,9 @@ def _around_all(dual, y, epsilon, solved):
 class NuSVR(_Tube):
     """The nu tube with a kernel, by `svm.solve`: nu in the place of epsilon.
 
-    nu is at least the share of samples outside the tube and at most that of support vectors. As
-    in scikit-learn C is what a unit of slack costs, n times less than MLN's in `nu_tube`. For the
-    rest see `SVR`.
+    nu is at most the share of support vectors and, if `epsilon_` > 0, at least that of samples
+    outside the tube. As in scikit-learn C is what a unit of slack costs, n times less than MLN's
+    in `nu_tube`. For the rest see `SVR`.
 
     Parameters
     ----------
@@ -883,12 +965,12 @@ class NuSVR(_Tube):
 
     def _check_numbers(self):
         _check_nu(self.nu)
-        _check_finite_cost(self.C)
+        check_number("C", self.C, above=0, below=inf)
         super()._check_numbers()
 
-    def _solve(self, K, y, weights):
-        dual = nu_tube_dual(y, self.nu, self.C * weights.sum(), weights)
-        return solve(Doubled(K), dual, self.tol, self.max_iter)
+    def _solve(self, K, y, weights, unit):
+        dual = nu_tube_dual(y, self.nu, self.C / unit * weights.sum(), weights)
+        return solve(Doubled(K), dual, self.tol / unit, self.max_iter)
 
     def _offset(self):
         return self.certificate_.offsets.mean()
@@ -900,12 +982,6 @@ class NuSVR(_Tube):
         return max(0.0, float(above - below) / 2)
 
 
-def _check_finite_cost(C):
-    check_number("C", C, above=0)
-    if C == inf:
-        raise ValueError(f"C must be finite here; got {C!r}")
-
-
 class L2SVR(SVR):
     """The squared tube with a kernel, by `svm.solve`: the soft tube with K + I / C, and no box.
 
@@ -915,7 +991,7 @@ class L2SVR(SVR):
 
     Parameters
     ----------
-    C : float; what half of a unit of squared slack costs, finite
+    C : float; twice what a unit of squared slack costs, finite
     epsilon : float; half the width of the tube, in units of y
     kernel, degree, gamma, coef0, tol, cache_size, max_iter : as in `SVR`
 
@@ -933,19 +1009,22 @@ class L2SVR(SVR):
         return super().fit(X, y)
 
     def _check_numbers(self):
-        _check_finite_cost(self.C)
+        check_number("C", self.C, above=0, below=inf)
+        if 1 / self.C == inf:
+            raise ValueError(f"C must not be so small that 1 / C overflows; got {self.C!r}")
         super()._check_numbers()
 
     def _ridge(self):
         return 1 / self.C
 
-    def _solve(self, K, y, weights):
-        dual = squared_dual(y, self.epsilon, self.C)
-        solved = solve(Doubled(K), dual, self.tol, self.max_iter)
+    def _solve(self, K, y, weights, unit):
+        epsilon = self._width(y, unit)
+        dual = squared_dual(y, epsilon, self.C)
+        solved = solve(Doubled(K), dual, self.tol / unit, self.max_iter)
         beta, certificate = beta_of(unstack(solved.beta)), solved.certificate
         gradient = solved.run.state.gradient
         product = (dual.p - gradient)[: len(y)] - beta / self.C
-        losses = insensitive_loss(product + certificate.offsets[0], y, self.epsilon)
+        losses = insensitive_loss(product + certificate.offsets[0], y, epsilon)
         primal = float(beta @ product / 2 + self.C * losses @ losses / 2)
         certificate = certificate._replace(primal=primal, gap=primal - certificate.dual)
         return solved._replace(certificate=certificate)

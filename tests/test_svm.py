@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from checks import check_gradient
 
+from mlnotes.base import ConvergenceWarning, NotFittedError
 from mlnotes.datasets import make_separable
+from mlnotes.kernels import gram
 from mlnotes.linear_regression import augment
 from mlnotes.optimization import (
     InfeasibleError,
@@ -20,8 +22,12 @@ from mlnotes.optimization import (
 )
 from mlnotes.perceptron import decision, perceptron
 from mlnotes.svm import (
+    L2SVC,
     SVC,
     HullsMeet,
+    KernelRows,
+    LinearSVC,
+    NuSVC,
     Separator,
     c_dual,
     canonical,
@@ -33,6 +39,8 @@ from mlnotes.svm import (
     hard_margin,
     hinge,
     hinge_subgradient,
+    kernel_matrix,
+    kernel_parameters,
     kkt_residuals,
     label,
     nu_margin,
@@ -778,7 +786,7 @@ def test_out_of_balance_it_is_minus_infinity(rng):
     values = [hard_lagrangian(X, y, np.zeros(3), b, alpha) for b in (0.0, 1e6, 2e6)]
     np.testing.assert_allclose(np.diff(values), -1e6 * (alpha @ y), rtol=1e-9)
     assert dual_value(alpha, X @ X.T, y) == -inf
-    for scale in (1e-8, 1.0, 1e8):  # out of balance or not has no unit
+    for scale in (1e-12, 1.0, 1e8):  # out of balance or not has no unit
         assert dual_value(scale * alpha, X @ X.T, y) == -inf
         assert dual_value(scale * balanced_alpha(y, rng), X @ X.T, y) > -inf
     assert dual_value(np.zeros(len(y)), X @ X.T, y) == 0.0
@@ -1410,6 +1418,235 @@ def test_integer_labels_do(rng):
     X, y = overlapping(rng, n=(9, 6))
     for train in (soft_margin, squared_slack_margin, nu_margin):
         np.testing.assert_array_equal(train(X, y.astype(int), 0.5).w, train(X, y, 0.5).w)
+
+
+@pytest.mark.parametrize("train", [hard_margin, separate, lambda X, y: soft_margin(X, y, 1.0),
+                                   lambda X, y: squared_slack_margin(X, y, 1.0),
+                                   lambda X, y: nu_margin(X, y, 0.5)])  # fmt: skip
+@pytest.mark.parametrize(("scale", "spread"), [(1e-200, "1.0e-200"), (1e200, "1.0e+200")])
+def test_a_spread_whose_square_is_no_number_is_refused(train, scale, spread):
+    text = f"X must spread by 1.5e-154 to 6.7e+153; got {spread}: scale the features of X"
+    with pytest.raises(ValueError, match=message(text)):
+        train(scale * SQUARE[0], SQUARE[1])
+    with pytest.raises(ValueError, match="^X must spread by .* got inf: scale the features of X$"):
+        train(np.array([[1.7e308], [1.7e308], [-1.7e308]]), np.array([1, 1, -1]))
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e150])
+def test_a_far_unit_is_still_a_unit(rng, scale):
+    X, y = separable(rng)
+    machine, moved = hard_margin(X, y), hard_margin(scale * X, y)
+    np.testing.assert_allclose(moved.w * scale, machine.w, rtol=1e-7)
+    assert moved.b == pytest.approx(machine.b, rel=1e-7)
+
+
+@pytest.mark.parametrize("train", [soft_margin, squared_slack_margin])
+def test_a_cost_beside_which_the_weights_are_rounding_is_refused(train):
+    for C in (1e25, 1e-41):
+        text = f"C must be 1e-40 to 1e+24 times 1.0e+00 for this X, or inf; got {C!r}"
+        with pytest.raises(ValueError, match=message(text)):
+            train(*SQUARE, C)
+    text = "C must be 1e-40 to 1e+24 times 1.0e-10 for this X, or inf; got 1e+20"
+    with pytest.raises(ValueError, match=message(text)):  # C in units of X
+        train(1e5 * SQUARE[0], SQUARE[1], 1e20)
+
+
+@pytest.mark.parametrize("C", [1e-10, 1e-20, 1e-38])
+def test_cheap_slack_in_the_limit(rng, C):
+    """w / C tends to sum_i xi_i y_i x_i at w = 0, where b is the mean of y if slack is squared."""
+    X, y = overlapping(rng, n=(9, 6))
+    squared, soft = squared_slack_margin(X, y, C), soft_margin(X, y, C)
+    assert squared.b == pytest.approx(y.mean()) and soft.b == pytest.approx(1, abs=1e-6)
+    xi = 1 - y * y.mean()
+    np.testing.assert_allclose(squared.w / C, X.T @ (xi * y), rtol=1e-6)
+    np.testing.assert_allclose(squared.alpha / C, xi, rtol=1e-6)
+    assert squared.objective / C == pytest.approx(xi @ xi / 2) and soft.objective / C == (
+        pytest.approx(2 * 6)
+    )
+
+
+def test_squared_slack_of_infinite_cost_is_the_hard_margin(rng):
+    X, y = separable(rng)
+    hard, squared = hard_margin(X, y), squared_slack_margin(X, y, inf)
+    np.testing.assert_array_equal([*squared.w, squared.b], [*hard.w, hard.b])
+    assert not squared.xi.any()
+
+
+# ---------------------------------------------------------------------------------------
+# Estimators far out
+# ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("far", [1e6, 1e8])
+@pytest.mark.parametrize(("n", "size"), [((26, 17), 800), ((26, 17), 1e-3), ((300, 260), 800)])
+def test_the_origin_of_linear_machines_is_no_matter(rng, far, n, size):
+    """As an array, by rows, and as a `LinearGram`: the products of far samples have no digits."""
+    X, y = overlapping(rng, n=n)
+    center = np.array([far, -far])
+    for kind in (SVC, NuSVC, L2SVC, LinearSVC):
+        how = {} if kind is LinearSVC else {"kernel": "linear", "cache_size": size}
+        how |= {"nu": 0.7} if kind is NuSVC else {}
+        near, moved = kind(tol=1e-6, **how).fit(X, y), kind(tol=1e-6, **how).fit(X + center, y)
+        assert moved.converged_
+        f = near.decision_function(X)
+        np.testing.assert_allclose(moved.decision_function(X + center), f, atol=1e-4)
+        np.testing.assert_allclose(moved.coef_, near.coef_, atol=1e-4)
+        scores = (X + center) @ moved.coef_[0] + moved.intercept_[0]  # the two belong together
+        np.testing.assert_allclose(scores, f, atol=1e-4)
+        if kind is not LinearSVC:
+            rho = moved.rho_[0] if kind is NuSVC else 1.0
+            b = -moved.certificates_[0].offsets.mean() / rho  # the second class is the positive one
+            assert b == pytest.approx(moved.intercept_[0])
+        if kind in (NuSVC, LinearSVC):
+            continue
+        (certificate,), (exact,) = moved.certificates_, near.certificates_
+        assert certificate.dual == pytest.approx(exact.dual, rel=1e-6)
+        K = X @ X.T + (np.eye(len(y)) if kind is L2SVC else 0)
+        if len(y) < 100:  # no proof of more than there is to have
+            best = solve_dual(K, c_dual(y, 1.0 if kind is SVC else 1e3)).objective
+            assert certificate.dual <= best * (1 + 1e-6) <= certificate.primal * (1 + 2e-6)
+
+
+def test_several_far_classes_are_told_apart_as_near_ones(rng):
+    y = np.repeat(["a", "b", "c"], 20)
+    X = rng.normal(size=(60, 2)) + 2.0 * np.repeat([[0, 0], [1, 0], [0, 1]], 20, axis=0)
+    weights = rng.integers(0, 3, size=60)
+    for shape in ("ovr", "ovo"):
+        model = SVC(kernel="linear", tol=1e-6, decision_function_shape=shape)
+        F = model.fit(X, y, weights).decision_function(X)
+        moved = model.fit(X + 1e7, y, weights)
+        np.testing.assert_allclose(moved.decision_function(X + 1e7), F, atol=1e-4)
+        if shape == "ovo":
+            scores = (X + 1e7) @ moved.coef_.T + moved.intercept_
+            np.testing.assert_allclose(scores, F, atol=1e-4)
+        assert moved.coef_.shape == (3, 2) and moved.intercept_.shape == (3,)
+
+
+def test_rows_of_far_samples_are_those_of_the_array(rng):
+    X = rng.normal(size=(60, 2))
+    y = np.where(X[:, 0] * X[:, 1] > 0, 1, -1)
+    X[:30] += 1e8  # two groups: the norms have no digits for what is within one
+    for gamma, scale in ((1.0, 1.0), (1e-3, 1e160), (1e14, 1e-7)):
+        how = {"kernel": "rbf", "gamma": gamma}
+        rows = KernelRows(scale * X, how, capacity=2)
+        np.testing.assert_allclose([rows[i] for i in range(60)], gram(scale * X, **how), atol=1e-12)
+    whole, cached = (SVC(gamma=1.0, cache_size=size, tol=1e-6).fit(X, y) for size in (800, 1e-3))
+    assert cached.converged_
+    np.testing.assert_allclose(cached.decision_function(X), whole.decision_function(X), atol=1e-4)
+
+
+@pytest.mark.parametrize(("scale", "got"), [(1e-200, "0"), (1e-158, "1e-316"), (1e160, "inf")])
+def test_a_variance_out_of_range_is_no_scale(scale, got):
+    X, y = scale * SQUARE[0], SQUARE[1]
+    text = (
+        "gamma='scale' must find a variance of X in the range of floating point; "
+        f"got {got}: scale the features of X"
+    )
+    for kernel in ("rbf", "poly", "laplacian", "exponential", "sigmoid"):
+        with pytest.raises(ValueError, match=message(text)):
+            kernel_parameters(X, kernel)
+    assert kernel_parameters(X, "linear")["gamma"] == 1.0  # which has none
+    assert kernel_parameters(X, gamma="auto")["gamma"] == 0.5
+    if scale > 1:
+        with pytest.raises(ValueError, match=r"^K must be finite; k\(x, z\) overflows: scale the "):
+            SVC(kernel="linear").fit(X, y)
+    with pytest.raises(ValueError, match="got inf: scale"):
+        kernel_parameters(np.array([[1.7e308, 1.7e308], [-1.7e308, 0.0]]))
+
+
+def test_products_that_overflow_are_refused_whether_kept_or_in_rows():
+    X = np.array([[1e200, 1e200], [1e200, -1e200], [0.0, 1.0]])
+    for kernel, megabytes in product(("linear", "poly", "sigmoid"), (800, 1e-9)):
+        how = kernel_parameters(X, kernel, gamma=1.0)  # of the sigmoid only inf - inf is not finite
+        with pytest.raises(ValueError, match="^K must be finite"):
+            kernel_matrix(X, how, megabytes)
+    for kernel in ("rbf", "laplacian", "exponential"):
+        K = kernel_matrix(X, kernel_parameters(X, kernel, gamma=1.0), 800)
+        np.testing.assert_array_equal(K, np.eye(3))
+
+
+def test_equal_samples_are_soon_found_to_have_no_hard_margin():
+    X, y = np.full((6, 2), 3.0), [0, 1] * 3
+    with pytest.warns(ConvergenceWarning):
+        model = SVC(C=inf, kernel="linear").fit(X, y)
+    assert model.n_iter_ < 10 and model.certificates_[0].gap == inf
+
+
+def test_rounding_is_no_variance():
+    X = np.full((6, 2), 0.1)
+    assert X.var() > 0
+    assert kernel_parameters(X)["gamma"] == 1.0
+    model = L2SVC(kernel="poly").fit(X, [0, 1] * 3)
+    (certificate,) = model.certificates_
+    assert certificate.dual == pytest.approx(3) and certificate.primal == pytest.approx(3)
+
+
+def test_before_fit_there_are_no_weights():
+    for model, name in ((SVC(kernel="linear"), "coef_"), (SVC(), "coef_"), (NuSVC(), "rho_")):
+        text = f"This {type(model).__name__} is not fitted yet: call fit first"
+        with pytest.raises(NotFittedError, match=message(text)):
+            getattr(model, name)
+    model = SVC(kernel="linear").fit(*SQUARE).set_params(kernel="rbf")  # for the next fit
+    np.testing.assert_allclose(model.coef_, [[1.0, 0.0]], atol=1e-3)
+    assert not hasattr(SVC().fit(*SQUARE).set_params(kernel="linear"), "coef_")
+
+
+def test_a_margin_too_small_to_divide_by_counts_as_none():
+    X, y = 1e-160 * SQUARE[0], SQUARE[1]
+    for model in (NuSVC(kernel="linear").fit(X, y), NuSVC(nu=1e-320).fit(*SQUARE)):
+        assert 0 < model.rho_[0] < np.finfo(float).tiny
+        assert np.isfinite(model.dual_coef_).all() and np.isfinite(model.intercept_).all()
+        assert np.abs(model.dual_coef_).max() <= 0.25
+
+
+@pytest.mark.parametrize("tol", [0.5, 0.1])
+def test_a_loose_tolerance_of_nu_is_in_the_unit_of_the_box(rng, tol):
+    X, y = overlapping(rng)
+    model = NuSVC(gamma=0.5, tol=tol).fit(X, y)
+    assert model.converged_ and len(y) * model.certificates_[0].violation <= tol
+
+
+def test_a_loose_hard_margin_is_certified_by_its_canonical_form(rng):
+    X, y = separable(rng)
+    model = SVC(C=inf, kernel="linear", tol=0.3).fit(X, y)
+    w, b, (certificate,) = model.coef_[0], model.intercept_[0], model.certificates_
+    v, _ = canonical(X, y, w, b)
+    assert abs((y * decision(X, w, b)).min() - 1) > 0.01  # not there yet
+    assert certificate.primal == pytest.approx(v @ v / 2, rel=1e-9)
+    assert certificate.dual <= hard_margin(X, y).objective <= certificate.primal
+
+
+def test_what_no_machine_can_be_made_of():
+    X, y = SQUARE
+    text = "C must be a number >= 2.2250738585072014e-308; got 1e-310"
+    with pytest.raises(ValueError, match=message(text)):
+        L2SVC(C=1e-310).fit(X, y)
+    with pytest.raises(ValueError, match=message("C must be a number > 0 and < inf; got inf")):
+        LinearSVC(C=inf).fit(X, y)
+    text = "C ||x||^2 must have a finite sum; scale the features of X"
+    for scale in (1e160, 1e308):
+        with pytest.raises(ValueError, match=message(text)):
+            LinearSVC().fit(scale * X, y)
+    text = "y must hold at least 2 classes of weight > 0; got 1 class: 'b'"
+    for kind in (SVC, NuSVC):
+        with pytest.raises(ValueError, match="^" + text.replace("'b'", r"(np\.str_\()?'b'\)?$")):
+            kind().fit(X, np.array(list("abab")), [0, 1, 0, 1])
+
+
+def test_a_class_without_weight_is_left_out(rng):
+    y = np.repeat(["a", "b", "c"], 10)
+    X = rng.normal(size=(30, 2)) + 3.0 * np.repeat([[0, 0], [1, 0], [0, 1]], 10, axis=0)
+    weights = (y != "b").astype(float)
+    alone = y != "b"
+    for kind in (SVC, NuSVC):
+        model, two = (
+            kind().fit(X, y, weights),
+            kind(gamma=1 / (2 * X.var())).fit(X[alone], y[alone]),
+        )
+        assert list(model.classes_) == ["a", "c"] and (y[model.support_] != "b").all()
+        np.testing.assert_allclose(model.decision_function(X), two.decision_function(X), atol=1e-9)
+        np.testing.assert_array_equal(np.flatnonzero(alone)[two.support_], model.support_)
+        assert model.support_.dtype == model.n_support_.dtype == np.int32
 
 
 # ---------------------------------------------------------------------------------------

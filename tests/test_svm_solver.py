@@ -975,6 +975,8 @@ def test_of_many_free_multipliers_some_take_part(rng):
     state = svm.SMOState(beta, y - K @ beta, (), objective(K, dual, beta), inf)
     after = free_step(K, dual, state)
     assert len(after.pair) == svm.MOST == np.count_nonzero(after.beta != beta)
+    assert after.pair[0] == 0 and after.pair[-1] == n - 1  # from end to end
+    assert free_step(K, dual, state, most=n).pair == tuple(range(n))
     assert after.objective > state.objective
 
 
@@ -1119,6 +1121,45 @@ def test_a_kernel_matrix_of_few_features_is_not_formed(rng, kind):
     assert len(one.history_[0]) == 4 and (np.diff(one.history_[0]) > 0).all()
 
 
+@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
+def test_where_many_are_free_conjugate_gradients_leave_a_hundredth(rng, scale):
+    X, g = rng.normal(size=(400, 5)), scale * rng.normal(size=400)
+    K, A = gram(X, **KERNELS["rbf"]), np.repeat(np.eye(2), [150, 250], axis=1)
+    d, b = svm._free_solution(K, A, g, ridge=0.1)
+    exact, _ = svm._free_solution(K[:299, :299], A[:, :299], g[:299], ridge=0.1)
+    rest = (g - K @ d - 0.1 * d - b @ A) / scale  # the last diagonal is 1
+    np.testing.assert_allclose(A @ d / scale, 0, atol=1e-12)
+    np.testing.assert_allclose(A @ rest, 0, atol=1e-9)
+    assert 1e-6 < np.linalg.norm(rest) <= 0.01 * np.linalg.norm(g / scale)
+    few = (g[:299] - K[:299, :299] @ exact - 0.1 * exact) / scale
+    for group in (slice(0, 150), slice(150, 299)):  # of few the rest is b alone
+        np.testing.assert_allclose(few[group], few[group].mean(), atol=1e-6)
+
+
+def test_what_conjugate_gradients_cannot_solve_is_eliminated(rng):
+    g, A = rng.normal(size=400), np.ones((1, 400))
+    spread = np.diag(10.0 ** rng.uniform(-8, 0, size=400))  # as many steps as eigenvalues
+    for K in (-np.eye(400), spread):
+        assert svm._conjugate_gradients(K, A, g - g.mean(), 1e-6) is None
+        d, b = svm._free_solution(K, A, g, ridge=1e-6)
+        delta = (1e-6 + svm.ROUNDING) * np.abs(K).max()
+        np.testing.assert_allclose(K @ d + delta * d + b, g, atol=1e-8)
+        assert d.sum() == pytest.approx(0, abs=1e-9 * np.abs(d).max())
+    assert svm._conjugate_gradients(np.eye(400), A, np.zeros(400), 0.1) is None
+
+
+def test_settling_many_free_multipliers_ends_at_the_same_optimum(rng, monkeypatch):
+    X = rng.normal(size=(700, 20))
+    f = X[:, 0] * X[:, 1] + X[:, 2]
+    K, dual = gram(X[np.argsort(f)], kernel="rbf", gamma=0.05), nu_dual(np.sign(np.sort(f)), nu=0.4)
+    found = solve(K, dual, tol=1e-9, max_iter=-1)
+    assert np.count_nonzero((found.beta > dual.lower) & (found.beta < dual.upper)) > svm.CROWD
+    monkeypatch.setattr(svm, "CROWD", inf)
+    other = solve(K, dual, tol=1e-9, max_iter=-1)
+    assert found.run.converged and other.run.converged
+    np.testing.assert_allclose(found.beta, other.beta, atol=1e-9)
+
+
 # ---------------------------------------------------------------------------------------
 # What the solver promises
 # ---------------------------------------------------------------------------------------
@@ -1169,6 +1210,8 @@ def test_it_meets_its_tolerance_or_says_that_it_did_not(name):
     assert_honest(K, dual, solved, tol)
     assert solved.run.n_iter <= 3000 and len(solved.run.history) == solved.run.n_iter + 1
     assert solved.run.state.beta is solved.beta
+    assert solved.run.history[-1] == solved.run.state.objective  # computed afresh
+    assert solved.run.state.violation == solved.certificate.violation
     if name in {"C = inf, not separable", "C = inf, XOR", "indefinite, C = inf"}:
         assert not solved.run.converged
     elif name not in {"unreachable", "unreachable, nu"}:
@@ -2002,7 +2045,7 @@ BAD = [
         "nu must be <= 2 min(n_+, n_-) / n = 0.8 here: the specified nu is infeasible; got 0.9",
     ),
     (L2SVC, {"C": 0.0}, "C must be a number > 0; got 0.0"),
-    (LinearSVC, {"C": 0.0}, "C must be a number > 0; got 0.0"),
+    (LinearSVC, {"C": 0.0}, "C must be a number > 0 and < inf; got 0.0"),
     (LinearSVC, {"fit_intercept": 1}, "fit_intercept must be True or False; got 1"),
     (LinearSVC, {"max_iter": 0}, "max_iter must be an integer >= 1; got 0"),
 ]
@@ -2185,3 +2228,379 @@ def test_a_nu_machine_that_is_cut_short_says_how_far_off_in_the_unit_of_its_tole
         model = NuSVC(nu=0.3, tol=1e-8, max_iter=1).fit(X, y)
     (certificate,) = model.certificates_
     assert f"violation = {len(y) * certificate.violation:.3g} > 1e-08" in str(caught[0].message)
+
+
+# ---------------------------------------------------------------------------------------
+# The steps on many multipliers, and what a pass is made of
+# ---------------------------------------------------------------------------------------
+
+
+def state_at(K, dual, beta):
+    """The state of SMO that has reached this beta."""
+    return svm.SMOState(beta, dual.p - K @ beta, (), objective(K, dual, beta), inf)
+
+
+def assert_state(K, dual, state, rounding=1e-11):
+    """A feasible beta, and the gradient, the objective and the violation that belong to it."""
+    scale = np.abs(dual.p).max() + np.abs(K).max() * np.abs(state.beta).sum()
+    assert_feasible(dual, state.beta)
+    np.testing.assert_allclose(state.gradient, dual.p - K @ state.beta, atol=rounding * scale)
+    value = dual.p @ state.beta - state.beta @ K @ state.beta / 2
+    assert state.objective == pytest.approx(value, abs=rounding * scale * np.abs(state.beta).sum())
+    if state.violation != inf:
+        violation = worst_pair(K, dual, state.beta)
+        assert state.violation == pytest.approx(violation, abs=2 * rounding * scale)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "laplacian"])
+@pytest.mark.parametrize("machine", ["C", "nu", "L2"])
+def test_settlements_are_optima_or_gains(kernel, machine):
+    """From where SMO is after some steps; of the linear kernel the systems are singular."""
+    met = 0
+    for seed in range(8):
+        ((_, K, dual),) = (found for found in duals(seed, kernel) if found[0] == machine)
+        if machine == "L2":  # the boxes of `settle` are finite
+            dual = c_dual(dual.p, 1e3)
+        best = solve_dual(K, dual).objective
+        for state in islice(smo(K, dual), 0, 40, 8):
+            settled = svm.settle(K, dual, state, 1e-9)
+            if settled is state:
+                continue
+            assert_state(K, dual, settled)
+            assert settled.pair and settled.violation < inf
+            if settled.violation <= 1e-9:
+                met += 1
+                scale = abs(best) + 1e-3 * K.diagonal().mean()
+                assert settled.objective == pytest.approx(best, abs=1e-7 * scale)
+            else:
+                assert settled.objective >= state.objective
+    assert met >= 8
+
+
+def test_settlements_leave_and_enter_bounds(rng):
+    """Some of what is at a bound becomes free, and, where all are free at first, some are not."""
+    X, y = overlapping(rng, (30, 25), shift=0.7)
+    K, dual = gram(X, **KERNELS["rbf"]), c_dual(y, 1.0)
+    exact = solve_dual(K, dual)
+    alpha = balanced(rng, y)
+    starts = [next(islice(smo(K, dual), steps, None)) for steps in (0, 5, 20, 30)]
+    starts.append(state_at(K, dual, 0.5 * alpha / alpha.max() * y))
+    counts = []
+    for state in starts:
+        settled = svm.settle(K, dual, state, 1e-10)
+        assert settled.violation <= 1e-10
+        assert_state(K, dual, settled)
+        assert settled.objective == pytest.approx(exact.objective, rel=1e-9)
+        np.testing.assert_allclose(settled.beta, exact.beta, atol=1e-5)
+        free = [(s.beta > dual.lower) & (s.beta < dual.upper) for s in (state, settled)]
+        counts.append([free[0].sum(), free[1].sum()])
+    assert counts[0][0] == 0 and counts[1][0] < counts[1][1] < counts[-1][1] + 1 < counts[-1][0]
+
+
+def test_nothing_is_settled_without_a_matrix_or_a_free_multiplier_in_each_group(rng):
+    X, y = overlapping(rng, (6, 5))
+    K, dual = gram(X, **KERNELS["rbf"]), c_dual(y, 1.0)
+    state = state_at(K, dual, 0.4 * balanced(rng, y) * y)
+    rows = KernelRows(X, KERNELS["rbf"], capacity=4)
+    assert svm.settle(rows, dual, state, 1e-9) is state
+    nu = nu_dual(y, 0.4)
+    beta = nu.start.copy()
+    beta[:6] = [1 / 11, 1 / 11, 0.2 - 2 / 11, 0, 0, 0]
+    beta[6:] = np.where(np.arange(5) < 2, -1 / 11, 0)
+    state = state_at(K, nu._replace(start=beta), beta)
+    assert svm.settle(K, nu._replace(start=beta), state, 1e-9) is state
+
+
+@pytest.mark.parametrize("machine", ["C", "nu"])
+def test_smo_with_free_steps_tells_the_truth_after_every_step(rng, machine):
+    X, y = overlapping(rng, (45, 45), d=4, shift=0.3)
+    K, dual = X @ X.T, c_dual(y, 10.0) if machine == "C" else nu_dual(y, 0.6)
+    best = solve_dual(K, dual).objective
+    states, kept = [], []
+    for state in islice(smo_with_free_steps(K, dual), 5000):
+        states.append(state)
+        kept.append((state.beta.copy(), state.gradient.copy()))
+    assert len(states) < 5000  # its own end
+    for state, (beta, gradient) in zip(states, kept, strict=True):
+        np.testing.assert_array_equal(state.beta, beta)
+        np.testing.assert_array_equal(state.gradient, gradient)
+        assert_state(K, dual, state, rounding=1e-9)
+    many = [state for state in states if len(state.pair) > 2]
+    assert inf in {state.violation for state in many} and len(many[-1].pair) <= svm.MOST
+    assert {state.violation for state in many} != {inf}  # the last of a turn is SMO's start
+    objectives = np.array([state.objective for state in states])
+    assert (np.diff(objectives) >= -1e-12 * abs(best)).all()
+    assert states[-1].objective == pytest.approx(best, rel=1e-8)
+    assert states[-1].violation <= 1e-9
+    one_by_one = list(islice(smo(K, dual), len(states)))
+    assert one_by_one[-1].violation > states[-1].violation
+
+
+@pytest.mark.parametrize("machine", ["C", "nu"])
+def test_a_restricted_dual_is_the_dual_along_the_chunk(rng, machine):
+    X, y = overlapping(rng, (6, 5))
+    K = gram(X, **KERNELS["rbf"])
+    dual = c_dual(y, 0.9) if machine == "C" else nu_dual(y, 0.6)
+    beta = next(islice(smo(K, dual), 4, None)).beta
+    for chunk in (np.array([1, 3, 4, 8]), np.array([0, 2]), np.array([7, 9, 10]), np.arange(11)):
+        K_chunk = K[np.ix_(chunk, chunk)]
+        part = svm.restrict(dual.p - K @ beta, dual, beta, chunk, K_chunk)
+        np.testing.assert_array_equal(part.start, beta[chunk])
+        np.testing.assert_array_equal(part.lower, dual.lower[chunk])
+        np.testing.assert_array_equal(part.upper, dual.upper[chunk])
+        members = [set(chunk[group]) for group in part.groups]
+        own = (set(chunk) & set(range(group.start, group.stop)) for group in dual.groups)
+        assert members == [group for group in own if group]
+        for _ in range(5):  # the two objectives differ by a constant
+            moved = beta.copy()
+            moved[chunk] = rng.uniform(dual.lower[chunk], dual.upper[chunk])
+            rise = objective(K, dual, moved) - objective(K, dual, beta)
+            own = objective(K_chunk, part, moved[chunk]) - objective(K_chunk, part, beta[chunk])
+            assert own == pytest.approx(rise, abs=1e-12)
+
+
+@pytest.mark.parametrize("machine", ["C", "nu"])
+def test_in_play_are_the_free_and_those_on_the_wrong_side_of_b(rng, machine):
+    X, y = overlapping(rng, (15, 12), shift=0.5)
+    K = gram(X, **KERNELS["rbf"])
+    dual = c_dual(y, 0.5) if machine == "C" else nu_dual(y, 0.5)
+    seen = set()
+    for state in islice(smo(K, dual), 0, 60, 6):
+        g, beta = state.gradient, state.beta
+        for margin in (0.0, 0.05, 0.5):
+            expected = []
+            for group, (low, high) in zip(dual.groups, ends(K, dual, beta), strict=True):
+                b = (low + high) / 2
+                for i in range(group.start, group.stop):
+                    may_rise, may_fall = beta[i] < dual.upper[i], beta[i] > dual.lower[i]
+                    rises, falls = may_rise and g[i] > b - margin, may_fall and g[i] < b + margin
+                    if (may_rise and may_fall) or rises or falls:
+                        expected.append(i)
+            found = svm.in_play(g, dual, beta, margin)
+            assert list(found) == expected
+            seen.add(len(found))
+        np.testing.assert_array_equal(
+            svm.in_play(g, dual, beta), svm.in_play(g, dual, beta, margin=0.0)
+        )
+    assert len(seen) > 3
+    free = (dual.lower + dual.upper) / 2  # at an optimum g is b, and all of them are in play
+    np.testing.assert_array_equal(svm.in_play(np.zeros(27), dual, free), np.arange(27))
+    free[0] = dual.lower[0]  # but not what is at a bound there
+    np.testing.assert_array_equal(svm.in_play(np.zeros(27), dual, free), np.arange(1, 27))
+
+
+def test_offsets_where_one_end_is_infinite():
+    """Every multiplier at its upper bound, or at its lower one: one end is all there is."""
+    y, g = np.array([1.0, 1.0, -1.0, -1.0]), np.array([3.0, 1.0, 4.0, 2.0])
+    dual = c_dual(y, 1.0)._replace(groups=(slice(0, 2), slice(2, 4)))
+    up = np.array([1.0, 1.0, 0.0, 0.0])
+    np.testing.assert_array_equal(offset_intervals(g, dual, up), [[-inf, 1.0], [-inf, 2.0]])
+    np.testing.assert_array_equal(offsets(g, dual, up), [1.0, 2.0])
+    down = np.array([0.0, 0.0, -1.0, -1.0])
+    np.testing.assert_array_equal(offset_intervals(g, dual, down), [[3.0, inf], [4.0, inf]])
+    np.testing.assert_array_equal(offsets(g, dual, down), [3.0, 4.0])
+    assert certify(np.zeros((4, 4)), dual, up).violation == 0.0
+    one = dual._replace(groups=(slice(0, 1), slice(1, 4)))  # a group of one cannot move
+    free = np.array([0.5, 1.0, 0.0, 0.0])
+    np.testing.assert_array_equal(offset_intervals(g, one, free)[0], [3.0, 3.0])
+    np.testing.assert_array_equal(offsets(g, one, free), [3.0, 1.0])
+
+
+def test_offsets_are_means_not_ends():
+    """Away from the optimum the free multipliers disagree: b is their mean."""
+    y = np.array([1.0, 1.0, 1.0, -1.0, -1.0])
+    dual, beta = c_dual(y, 1.0), np.array([0.5, 0.25, 0.0, -0.75, 0.0])
+    g = np.array([1.0, 2.0, 99.0, 6.0, -99.0])
+    np.testing.assert_allclose(offsets(g, dual, beta), [3.0])
+    np.testing.assert_array_equal(offset_intervals(g, dual, beta), [[99.0, -99.0]])
+
+
+@pytest.mark.parametrize("machine", ["C", "nu"])
+def test_certificates_are_the_same_for_every_form_of_the_matrix(rng, machine):
+    X, y = overlapping(rng, (8, 7))
+    dual = c_dual(y, 0.8) if machine == "C" else nu_dual(y, 0.6)
+    beta = next(islice(smo(X @ X.T, dual), 5, None)).beta
+    array = certify(X @ X.T, dual, beta)
+    for K in (LinearGram(X), KernelRows(X, {"kernel": "linear"}, capacity=2)):
+        np.testing.assert_allclose(certify(K, dual, beta)[:4], array[:4], atol=1e-12)
+        np.testing.assert_allclose(certify(K, dual, beta).offsets, array.offsets, atol=1e-12)
+        *_, last = islice(smo(K, dual), 300)
+        assert last.objective == pytest.approx(solve_dual(X @ X.T, dual).objective, rel=1e-6)
+        state = state_at(X @ X.T, dual, beta)
+        np.testing.assert_allclose(
+            free_step(K, dual, state).objective, free_step(X @ X.T, dual, state).objective,
+            rtol=1e-6,
+        )  # fmt: skip
+
+
+def test_a_missed_margin_without_slack_has_no_primal_value(rng):
+    X, y = separable(rng)
+    K, dual = X @ X.T, c_dual(y)
+    assert certify(K, dual, dual.start).primal == inf
+    exact = solve_dual(K, dual)
+    longer = np.where(np.abs(exact.beta) > 1e-6, 1.001 * exact.beta, 0.0)  # no margin is missed
+    found = certify(K, dual, longer)
+    assert found.primal == pytest.approx(1.001**2 * exact.objective, rel=1e-6)
+    assert found.dual < exact.objective < found.primal
+    assert certify(K, dual, 0.999 * exact.beta).primal == inf
+
+
+def test_no_steps_are_the_start(rng):
+    X, y = overlapping(rng)
+    for K in (X @ X.T, LinearGram(X)):
+        for dual in (c_dual(y, 1.0), nu_dual(y, 0.5)):
+            solved = solve(K, dual, 1e-6, 0)
+            np.testing.assert_array_equal(solved.beta, dual.start)
+            assert solved.run.n_iter == 0 and not solved.run.converged
+            assert solved.certificate[:4] == certify(K, dual, dual.start)[:4]
+            at_once = solve(K, dual, 1e3, -1)
+            assert at_once.run.n_iter == 0 and at_once.run.converged
+
+
+@pytest.mark.parametrize("b, most", [(0.49, 2.9), (0.67, 1.7)])
+def test_a_step_to_a_bound_ends_on_it_whatever_rounding_says(b, most):
+    assert b + (most - b) != most
+    y, K = np.array([1.0, -1.0]), np.zeros((2, 2))  # every step goes to the box
+    for C, moved in (([most, 9.0], 0), ([9.0, most], 1)):
+        dual = c_dual(y, np.array(C))._replace(start=b * y)
+        *_, last = smo(K, dual)
+        assert last.beta[moved] == most * y[moved] and last.violation <= 0
+
+
+def test_a_step_that_rounding_hides_is_the_end():
+    y, K = np.array([1.0, -1.0]), np.eye(2)
+    far = svm.SMOState(1e20 * y, y.copy(), (), 0.0, inf)  # a step of 1 is lost in 1e20
+    (state,) = smo(K, c_dual(y), start=far)
+    assert state.violation == 2.0 and (state.beta == far.beta).all()
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.3, 30.0])
+def test_the_central_path_begins_on_the_way_to_the_centre_and_its_gap_falls(rng, ridge):
+    for X, dual in fast_duals(rng):
+        K, size = X @ X.T + ridge * np.eye(len(X)), dual.upper - dual.lower
+        states = list(islice(central_path(X, ridge, dual), 60))
+        assert len(states) < 20 or states[-1].gap < 1e-50  # its own end, or on the way to it
+        assert sum(state.gap > 1e-8 * states[0].gap for state in states) <= 12
+        centre = dual.lower.copy()  # the same share of all boxes of a group
+        for g in dual.groups:
+            share = (dual.start[g] - dual.lower[g]).sum() / size[g].sum()
+            centre[g] += share * size[g]
+        t = np.linspace(svm.INTERIOR, 1.0, 2001)
+        way = dual.start + t[:, None] * (centre - dual.start)
+        values = way @ dual.p - np.sum(way @ K * way, axis=1) / 2
+        assert states[0].objective >= values.max() - 1e-12 * np.abs(values).max()
+        np.testing.assert_allclose(states[0].beta, way[values.argmax()], atol=1e-3 * size.max())
+        assert (np.diff([state.gap for state in states]) < 0).all()
+        for state in states:
+            assert state.gap == pytest.approx((state.room * state.multipliers).sum())
+            assert state.objective == pytest.approx(objective(K, dual, state.beta), rel=1e-9)
+            pull = dual.p - K @ state.beta + state.multipliers[0] - state.multipliers[1]
+            for group, b in zip(dual.groups, state.offsets, strict=True):
+                np.testing.assert_allclose(pull[group], b, atol=1e-9 * (1 + np.abs(pull).max()))
+
+
+def test_the_projection_keeps_the_sum_where_boxes_are_points_and_entries_far(rng):
+    for far in (0.0, 1e3, 1e6):
+        x = far * rng.normal(size=8) + rng.normal(size=8)
+        lower, upper = np.zeros(8), np.repeat([0.0, 1.0, 1.0, 1e-3], 2)
+        x[2] = x[3]
+        for total in (0.0, 1e-6, 0.7, 3.0, upper.sum()):
+            nearest = project_onto_sum(x, lower, upper, total)
+            assert (nearest >= lower).all() and (nearest <= upper).all()
+            assert nearest.sum() == pytest.approx(total, abs=1e-14)
+            assert nearest[2] == nearest[3] and not nearest[:2].any()
+            free = (nearest > lower) & (nearest < upper)
+            shift = (nearest - x)[free]
+            assert np.ptp(shift) <= 1e-9 * (1 + far) if free.any() else True
+
+
+@pytest.mark.parametrize("n", [(30, 50), (50, 30)])
+def test_a_class_without_a_choice_has_no_path(rng, n):
+    """All of the smaller class at one bound: no inner point, above or below."""
+    X, y = overlapping(rng, n, 3)
+    solved = solve(LinearGram(X), nu_dual(y, 0.75), 1e-7, -1)
+    exact = solve_dual(X @ X.T, nu_dual(y, 0.75))
+    assert solved.run.converged
+    assert solved.certificate.dual == pytest.approx(exact.objective, rel=1e-6)
+    few = y > 0 if n[0] < n[1] else y < 0
+    np.testing.assert_allclose(np.abs(solved.beta[few]), 1 / 80, rtol=1e-12)
+    half = c_dual(y, 1.0)._replace(start=np.where(y > 0, 0.5, 0.0))
+    assert not svm._has_path(LinearGram(X), half)  # a sum that is not 0 depends on the origin
+    assert svm._has_path(LinearGram(X), c_dual(y, 1.0))
+
+
+@pytest.mark.parametrize("C", [1e-9, 1e-12])
+def test_sums_outlast_the_path_where_boxes_are_small(rng, C):
+    """Nothing is off its bound by more than its multiplier is off 0: nothing can make up sums."""
+    X, y = overlapping(rng, (50, 70), 3, shift=0.5)
+    dual = c_dual(y, C)
+    solved = solve(LinearGram(X), dual, 1e-6, -1)
+    assert solved.run.converged
+    assert abs(solved.beta.sum()) <= 1e-12 * np.abs(solved.beta).sum()
+    assert solved.certificate.dual == pytest.approx(100 * C, rel=1e-6)
+
+
+def test_the_history_of_the_path_begins_at_the_start(rng):
+    X, y = overlapping(rng, (60, 60), 3, shift=0.5)
+    solved = solve(LinearGram(X), c_dual(y, 1.0), 1e-6, -1)
+    path = [s.objective for s in islice(central_path(X - X.mean(axis=0), 0.0, c_dual(y, 1.0)), 5)]
+    np.testing.assert_allclose(solved.run.history[:6], [0.0, *path], rtol=1e-9)
+
+
+@pytest.mark.parametrize("form", [LinearGram, lambda X: X @ X.T])
+def test_some_boxes_may_be_infinite(rng, form):
+    X, y = overlapping(rng, (10, 10), shift=0.3)
+    dual = c_dual(y, np.where(np.arange(20) == 5, inf, 1.0))
+    assert not svm._is_bounded(dual)
+    solved = solve(form(X), dual, 1e-8, -1)
+    exact = solve_dual(X @ X.T, dual)
+    assert solved.run.converged and abs(exact.beta[5]) > 1.5
+    assert solved.certificate.dual == pytest.approx(exact.objective, rel=1e-7)
+
+
+FLAT = "indefinite", "indefinite, nu", "no kernel at all", "duplicates of both classes", "nothing"
+
+
+@pytest.mark.parametrize("name", FLAT)
+def test_steps_along_lines_that_do_not_bend_or_bend_upwards(name):
+    """They go to the box, and the objective is that of the matrix as it is."""
+    K, dual, _ = UGLY[name]
+    states = list(islice(smo(K, dual), 60))
+    for state in states:
+        assert_state(K, dual, state)
+    objectives = [state.objective for state in states]
+    assert len(states) > 1 and (np.diff(objectives) >= -1e-12).all()
+    for after in states[1:]:
+        i, j = after.pair
+        if K[i, i] + K[j, j] - 2 * K[i, j] <= 0:
+            assert after.beta[i] == dual.upper[i] or after.beta[j] == dual.lower[j]
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_a_free_step_ends_at_a_bound_or_where_no_free_multiplier_gains(kernel):
+    cut = 0
+    for seed in range(12):
+        for _, K, dual in duals(seed, kernel):
+            for state in islice(smo(K, dual), 2, 30, 4):
+                after = free_step(K, dual, state)
+                if after is state:
+                    continue
+                assert_state(K, dual, after, rounding=1e-10)
+                pair = list(after.pair)
+                met = (after.beta == dual.lower)[pair] | (after.beta == dual.upper)[pair]
+                cut += met.any()
+                if not met.any():
+                    for group in dual.groups:
+                        g = [after.gradient[i] for i in pair if group.start <= i < group.stop]
+                        before = [state.gradient[i] for i in pair if group.start <= i < group.stop]
+                        assert np.ptp(g or [0]) <= 1e-3 * np.ptp(before or [0]) + 1e-9
+    assert cut > 5
+
+
+@pytest.mark.parametrize("C", [1e-3, 0.03, 1.0])
+def test_smo_with_free_steps_goes_on_where_these_gain_nothing(rng, C):
+    X, y = overlapping(rng, (60, 90), shift=0.2)
+    K, dual = gram(X, **KERNELS["rbf"]), c_dual(y, C)
+    *_, last = islice(smo_with_free_steps(K, dual), 20000)
+    assert last.violation <= 1e-9
+    assert last.objective == pytest.approx(solve_dual(K, dual).objective, rel=1e-7)

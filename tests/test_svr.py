@@ -9,7 +9,7 @@ import pytest
 from checks import differences
 
 from mlnotes import svm
-from mlnotes.base import ConvergenceWarning, iterate
+from mlnotes.base import ConvergenceWarning, NotFittedError, iterate
 from mlnotes.datasets import load_breast_cancer, load_iris, load_wine
 from mlnotes.kernels import gram, scaled_quadratic_map
 from mlnotes.linear_regression import least_squares
@@ -119,6 +119,7 @@ def test_the_loss_has_slopes_of_zero_and_one_and_the_risk_is_convex(rng):
     slopes = differences(lambda v: insensitive_loss(v, y, 1.0).sum(), f)
     np.testing.assert_allclose(slopes, [-1, 0, 1], atol=1e-9)
     np.testing.assert_array_equal(insensitive_subgradient(f, y, 1.0), [-1, 0, 1])
+    np.testing.assert_array_equal(insensitive_subgradient(f[[0, 2]], y[:2], [2.0, 3.0]), 0)
     X, y = noisy_line(rng)
 
     def risk(theta):
@@ -186,6 +187,16 @@ def test_the_sampled_margin_is_that_of_the_closest_pair(rng):
         if abs(f[i] - f[j]) >= 2 * 1.2
     ]
     assert sampled_margin(X, f, 1.2) == pytest.approx(min(pairs), rel=1e-9)
+
+
+@pytest.mark.parametrize("s", [1e-200, 1e200])
+def test_margins_have_the_units_of_the_samples(rng, s):
+    X, f, w = rng.normal(size=(20, 2)), rng.normal(size=20), np.array([3.0, 4.0])
+    assert sampled_margin(s * X, f, 0.5) == pytest.approx(s * sampled_margin(X, f, 0.5), rel=1e-12)
+    assert linear_margin(w / s, 2.5) == pytest.approx(s, rel=1e-12)
+    np.testing.assert_allclose(shortest_rise(w / s, 2.5), [0.6 * s, 0.8 * s], rtol=1e-12)
+    assert sampled_margin(np.array([[0.0], [1.0], [3.0]]), np.array([0.0, 1.0, 2.0]), 1.0) == 3
+    assert sampled_margin(np.zeros((3, 2)), np.array([0.0, 1.0, 5.0]), 0.5) == 0
 
 
 @pytest.mark.claims("svr-18")
@@ -287,6 +298,27 @@ def test_below_the_narrowest_tube_slack_is_needed(rng, d):
 # ---------------------------------------------------------------------------------------
 # The soft tube
 # ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("far", [(2.0**26, 0.0), (0.0, 2.0**38)])
+def test_no_program_loses_digits_to_a_far_origin(rng, far):
+    X, y = noisy_line(rng)
+    X, y = np.round(1024 * X) / 1024, np.round(1024 * y) / 1024
+    programs = {
+        "hard": lambda X, y: hard_tube(X, y, 2.5),
+        "narrowest": narrowest_tube,
+        "soft": lambda X, y: soft_tube(X, y, 0.2, 1.0),
+        "squared": lambda X, y: squared_tube(X, y, 0.2, 1.0),
+        "nu": lambda X, y: nu_tube(X, y, 0.4, 16.0),
+    }
+    for name, program in programs.items():
+        here, there = program(X, y), program(X + far[0], y + far[1])
+        np.testing.assert_allclose(there[0], here[0], atol=1e-7, err_msg=name)
+        b = there[1] + far[0] * there[0].sum() - far[1]
+        assert b == pytest.approx(here[1], abs=1e-3), name
+    beta, b = without_tube(X @ X.T, y + far[1], 1.0)
+    np.testing.assert_allclose(beta, without_tube(X @ X.T, y, 1.0)[0], atol=1e-9)
+    assert b - far[1] == pytest.approx(without_tube(X @ X.T, y, 1.0)[1], abs=1e-3)
 
 
 @pytest.mark.claims("svr-07")
@@ -907,6 +939,7 @@ def test_a_perfect_fit_leaves_no_tube():
     assert model.epsilon_ == pytest.approx(0, abs=1e-8)
     np.testing.assert_allclose(model.predict(X), 2 * X[:, 0] + 1, atol=1e-7)
     assert best_epsilon(np.zeros(3), np.zeros(3), 0.5) == 0
+    assert best_epsilon(np.zeros(100), np.arange(1.0, 101), 0.29) == 71  # 0.29 * 100 < 29
 
 
 def test_every_sample_outside_leaves_no_tube(rng):
@@ -1046,6 +1079,9 @@ def test_the_hand_case():
     X, y = HAND
     model = SVR(kernel="linear", C=1.0, epsilon=0.5).fit(X, y)
     np.testing.assert_allclose(model.coef_, [[1.5]])
+    np.testing.assert_allclose(model.set_params(kernel="rbf").coef_, [[1.5]])  # of the fit
+    with pytest.raises(NotFittedError):
+        _ = SVR(kernel="linear").coef_
     assert model.certificate_.dual == model.certificate_.primal == 1.125
     np.testing.assert_array_equal(model.support_, [0, 1])
     np.testing.assert_array_equal(model.n_support_, [2])
@@ -1075,6 +1111,120 @@ def test_the_certificate_of_a_hard_tube_is_that_of_a_tube_that_holds_all(rng):
     exact = hard_tube(X, y, z).objective
     assert c.dual <= exact + 1e-9 and exact <= c.primal + 1e-9
     assert c.primal == pytest.approx(model.coef_[0] @ model.coef_[0] / 2, rel=1e-9)
+
+
+def on_a_grid(rng, n=24):
+    """Samples and targets that stay exact when a power of 2 below 2^40 is added."""
+    X, y = noisy_line(rng, n=n)
+    return np.round(1024 * X) / 1024, np.round(1024 * y) / 1024
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_targets_far_from_zero_lose_no_digits(rng, kernel):
+    X, y = on_a_grid(rng)
+    for model in machines(1.0, 0.2, 0.4, kernel=kernel):
+        beta, near = model.fit(X, y).dual_coef_, model.certificate_
+        b, iterations = model.intercept_, model.n_iter_
+        model.fit(X, y + 2.0**40)
+        np.testing.assert_array_equal(model.dual_coef_, beta)
+        np.testing.assert_allclose(model.intercept_ - 2.0**40, b, atol=1e-3)
+        assert model.certificate_[:4] == near[:4] and model.n_iter_ == iterations
+        np.testing.assert_allclose(model.certificate_.offsets - 2.0**40, near.offsets, atol=1e-3)
+    (nu,) = (m for m in machines(1.0, 0.2, 0.4) if isinstance(m, NuSVR))
+    assert nu.fit(X, np.full(24, 1e15 / 3)).certificate_[:4] == (0, 0, 0, 0)
+
+
+def test_an_outlier_does_not_hide_what_the_other_targets_differ_by(rng):
+    X, y = on_a_grid(rng)
+    y[0] = -(2.0**40)
+    model = SVR(kernel="linear", epsilon=0.2, tol=1e-6)
+    near, far = model.fit(X, y).coef_, model.fit(X, y + 2.0**40).coef_
+    np.testing.assert_allclose(far, near, atol=1e-9)
+
+
+def test_samples_far_from_zero_lose_no_digits(rng):
+    X, y = on_a_grid(rng)
+    far = X + 2.0 ** np.array([24, 30])
+    for model in machines(1.0, 0.2, 0.4, kernel="linear"):
+        w, c, f = model.fit(X, y).coef_, model.certificate_, model.predict(X)
+        model.fit(far, y)
+        assert model.converged_
+        np.testing.assert_allclose(model.coef_, w, atol=1e-9)
+        np.testing.assert_allclose(model.certificate_[:2], c[:2], rtol=1e-9)
+        np.testing.assert_allclose(model.predict(far), f, atol=1e-5)
+        assert model.intercept_[0] == model.certificate_.offsets.mean()
+        shift = model.coef_[0] @ 2.0 ** np.array([24, 30])
+        assert model.intercept_[0] + shift == pytest.approx(f[0] - w[0] @ X[0], abs=1e-5)
+
+
+def test_one_feature_may_have_no_mean(rng):
+    X, y = np.array([[-1.0, 5.0], [1.0, 6.0], [-1.0, 7.0], [1.0, 9.0]]), np.array([1.0, 2, 3, 4])
+    tube = soft_tube(X, y, 0.1, 1.0)
+    model = SVR(kernel="linear", tol=1e-9).fit(X, y)
+    np.testing.assert_allclose(model.predict(X), decision(X, tube.w, tube.b), atol=1e-7)
+
+
+@pytest.mark.claims("svr-25")
+@pytest.mark.parametrize("exponent", [-600, -100, 100, 600])
+def test_the_estimators_do_not_depend_on_the_units_of_the_targets(rng, exponent):
+    X, y = on_a_grid(rng)
+    s = 2.0**exponent
+    for model, scaled in zip(
+        machines(0.7, 0.2, 0.4), machines(0.7 * s, 0.2 * s, 0.4, tol=1e-6 * s), strict=True
+    ):
+        if isinstance(model, L2SVR):
+            scaled.set_params(C=0.7)
+        c = model.fit(X, y).certificate_
+        if exponent == 600:  # ||w||^2 has no place in a float
+            with pytest.raises(ValueError, match="the objective must be finite; got inf: scale y"):
+                scaled.fit(X, s * y)
+            continue
+        scaled.fit(X, s * y)
+        np.testing.assert_array_equal(scaled.dual_coef_, s * model.dual_coef_)
+        np.testing.assert_array_equal(scaled.intercept_, s * model.intercept_)
+        np.testing.assert_array_equal(scaled.support_, model.support_)
+        np.testing.assert_array_equal(scaled.history_, s * s * model.history_)
+        assert scaled.certificate_[:3] == tuple(s * s * np.array(c[:3]))
+        assert scaled.certificate_.violation == s * c.violation and scaled.converged_
+
+
+@pytest.mark.parametrize("s", [1e-318, 1e-200, 1e200, 1e300])
+@pytest.mark.parametrize("C", [1e-20, 1e-9, 1.0, 1e5])
+def test_targets_of_any_size_have_their_fit(rng, s, C):
+    X, y = on_a_grid(rng)
+    model = SVR(C=C, epsilon=0.0, tol=1e-5 * s).fit(X, s * y)
+    c, f = model.certificate_, model.predict(X)
+    assert model.converged_ and np.isfinite([c.primal, *f, *model.history_]).all()
+    assert abs(c.gap) <= 1e-9 * abs(c.primal) + 24 * C * model.tol
+    if s < 1:  # all errors are too dear
+        np.testing.assert_allclose(f, s * y, atol=2 * model.tol)
+    else:  # and here none is: one of the best constants, between the middle targets
+        low, high = s * np.sort(y)[[11, 12]]
+        assert ((low <= f) & (f <= high)).all()
+        np.testing.assert_allclose(np.abs(model.dual_coef_), C, rtol=1e-12)
+
+
+def test_a_tube_wider_than_all_targets_is_flat_amid_them():
+    X, y = np.arange(4.0)[:, None], np.array([1.0, 7.0, 2.0, 3.0])
+    for epsilon in (4.0, 1e10, 1e300, 1.7e308):
+        for model in (SVR(epsilon=epsilon), SVR(epsilon=epsilon, C=inf), L2SVR(epsilon=epsilon)):
+            np.testing.assert_array_equal(model.fit(X, y).predict(X), 4.0)
+            assert model.certificate_[:4] == (0, 0, 0, 0) and len(model.support_) == 0
+
+
+def test_what_overflows_is_refused(rng):
+    X, y = noisy_line(rng)
+    with pytest.raises(
+        ValueError, match=r"y must have a finite range; got -1.5e\+308 to 1.5e\+308"
+    ):
+        SVR().fit(X[:3], [1.5e308, 1.5e308, -1.5e308])
+    for model in (NuSVR(C=1e308), SVR(C=1e308, kernel="linear", max_iter=500)):
+        with pytest.raises(
+            ValueError, match="the objective must be finite; got .*: scale y, or low"
+        ):
+            model.fit(X, y)
+    with pytest.raises(ValueError, match="K must be finite"):
+        SVR(kernel="linear", gamma=1.0).fit(X / np.abs(X).max() * 1e308, y)
 
 
 @pytest.mark.parametrize("C", [1e-9, 1e9])
@@ -1123,8 +1273,15 @@ def test_weights_are_costs_and_a_weight_of_zero_is_no_sample(rng):
         np.testing.assert_allclose(model.predict(X), repeated, atol=1e-6)
         np.testing.assert_array_equal(X[model.support_], model.support_vectors_)
         assert (weights[model.support_] > 0).all()
-    hard = SVR(kernel="linear", C=inf, epsilon=5.0).fit(X, y, sample_weight=weights)
+    epsilon = 1.2 * narrowest_tube(X[rows], y[rows])[2]
+    hard = SVR(kernel="linear", C=inf, epsilon=epsilon, tol=1e-9).fit(X, y, sample_weight=weights)
+    tube = hard_tube(X[rows], y[rows], epsilon)
     assert hard.converged_ and np.isfinite(hard.certificate_.gap)
+    np.testing.assert_allclose([*hard.coef_[0], *hard.intercept_], [*tube.w, tube.b], atol=1e-6)
+    s = 2.0**-600
+    tiny = SVR(kernel="linear", C=inf, epsilon=epsilon * s, tol=1e-9 * s)
+    tiny.fit(X, y * s, sample_weight=weights)
+    np.testing.assert_array_equal(tiny.dual_coef_, s * hard.dual_coef_)
 
 
 def test_a_matrix_that_does_not_fit_gives_the_same_solution(rng):
@@ -1149,6 +1306,23 @@ def test_the_doubled_matrix_is_four_times_the_matrix(rng):
         np.testing.assert_allclose(doubled @ v, four @ v, atol=1e-14)
 
 
+def test_the_doubled_matrix_has_blocks_factors_and_a_few_rows(rng):
+    X = rng.normal(size=(300, 2))
+    K = X @ X.T
+    four, doubled = np.tile(K, (2, 2)), Doubled(K)
+    for i in range(600):
+        np.testing.assert_array_equal(doubled[i], four[i])
+    assert len(doubled.rows) <= 256
+    own = np.array([3, 7, 303, 599])
+    for matrix in (K, svm.LinearGram(X)):
+        np.testing.assert_allclose(Doubled(matrix).block(own), four[np.ix_(own, own)], atol=1e-12)
+        assert Doubled(matrix).block(np.arange(300)).shape == (300, 300)
+        assert Doubled(matrix).block(np.arange(301)) is None
+    factor, ridge = Doubled(svm.LinearGram(X)).factor()
+    np.testing.assert_allclose(factor @ factor.T + ridge * np.eye(600), four, atol=1e-12)
+    assert Doubled(svm.LinearGram(X, 0.5)).factor() is None and doubled.factor() is None
+
+
 def test_the_steps_are_those_of_the_whole_matrix(rng):
     X, y = noisy_line(rng)
     K, dual = X @ X.T, tube_dual(y, 0.3, 1.0)
@@ -1165,8 +1339,10 @@ def test_the_steps_are_those_of_the_whole_matrix(rng):
 def test_a_run_that_is_cut_short_says_so(rng):
     X, y = noisy_line(rng)
     for model in machines(10.0, 0.01, 0.5, max_iter=2):
-        with pytest.warns(ConvergenceWarning, match=f"{type(model).__name__} stopped after 2 iter"):
-            model.fit(X, y)
+        name = type(model).__name__
+        with pytest.warns(ConvergenceWarning, match=f"{name} stopped after 2 iter") as warned:
+            model.fit(X, 64 * y)
+        assert f"violation = {model.certificate_.violation:.3g} >" in str(warned[0].message)
         assert not model.converged_ and model.n_iter_ == 2 and len(model.history_) == 3
         assert model.certificate_.gap > 0
 
@@ -1293,16 +1469,19 @@ def test_where_nothing_can_make_up_the_sum_nothing_settles():
     ("model", "message"),
     [
         (SVR(C=0.0), r"C must be a number > 0; got 0\.0"),
-        (SVR(epsilon=-0.1), r"epsilon must be a number >= 0; got -0\.1"),
+        (SVR(epsilon=-0.1), r"epsilon must be a number >= 0 and < inf; got -0\.1"),
         (SVR(kernel="precomputed"), "kernel must be one of 'linear', .*; got 'precomputed'"),
         (SVR(tol=0), "tol must be a number > 0; got 0"),
         (SVR(max_iter=0), "max_iter must be an integer >= 1; got 0"),
+        (SVR(max_iter=-2), "max_iter must be an integer >= 1; got -2"),
         (SVR(cache_size=0), "cache_size must be a number > 0; got 0"),
         (NuSVR(nu=1.2), r"nu must be <= 1, since a share of the samples; got 1\.2"),
         (NuSVR(nu=0), "nu must be a number > 0; got 0"),
-        (NuSVR(C=inf), "C must be finite here; got inf"),
-        (L2SVR(C=inf), "C must be finite here; got inf"),
-        (L2SVR(epsilon=-1), "epsilon must be a number >= 0; got -1"),
+        (NuSVR(C=inf), "C must be a number > 0 and < inf; got inf"),
+        (L2SVR(C=inf), "C must be a number > 0 and < inf; got inf"),
+        (L2SVR(C=1e-310), r"C must not be so small that 1 / C overflows; got 1e-310"),
+        (SVR(epsilon=inf), "epsilon must be a number >= 0 and < inf; got inf"),
+        (L2SVR(epsilon=-1), "epsilon must be a number >= 0 and < inf; got -1"),
     ],
 )
 def test_what_is_refused(model, message):
@@ -1315,12 +1494,22 @@ def test_functions_refuse_what_has_no_meaning():
     for tube in (soft_tube, squared_tube):
         with pytest.raises(ValueError, match="C must be a number > 0; got 0"):
             tube(X, y, 0.1, 0)
-        with pytest.raises(ValueError, match="epsilon must be a number >= 0; got -1"):
+        with pytest.raises(ValueError, match="epsilon must be a number >= 0 and < inf; got -1"):
             tube(X, y, -1, 1.0)
     with pytest.raises(ValueError, match="nu must be <= 1"):
         nu_tube(X, y, 1.5, 1.0)
     with pytest.raises(ValueError, match="nu must be a number > 0; got 0"):
         nu_tube_dual(y, 0, 1.0)
+    with pytest.raises(ValueError, match="C must be a number > 0 and < inf; got inf"):
+        nu_tube_dual(y, 0.5, inf)
+    with pytest.raises(ValueError, match="C must be a number > 0; got -1"):
+        nu_tube(X, y, 0.5, -1)
+    with pytest.raises(ValueError, match="C must be a number > 0; got 0"):
+        without_tube(X @ X.T, y, 0)
+    with pytest.raises(ValueError, match="nu must be a number >= 0; got -1"):
+        best_epsilon(y, y, -1)
+    with pytest.raises(ValueError, match="w must not be 0: a constant f never rises"):
+        shortest_rise(np.zeros(2), 0.1)
     with pytest.raises(AttributeError, match="coef_ must have kernel='linear'"):
         SVR().fit(X, y).coef_  # noqa: B018
 
