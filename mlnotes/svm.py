@@ -349,6 +349,7 @@ def dual_value(alpha, K, y):
 
 ROUNDING = 1e-9  # relative to its terms, a sum that is none
 SMALLEST = float(np.finfo(float).tiny)  # what one may divide 1 by
+EPS = float(np.finfo(float).eps)
 COSTS = 1e-40, 1e24  # C in units of X: beyond, w is lost beside the slack, or the slack beside w
 
 
@@ -633,7 +634,7 @@ class Dual(NamedTuple):
     lower: np.ndarray  # (n,)
     upper: np.ndarray  # (n,)
     start: np.ndarray  # (n,), a feasible beta
-    groups: tuple  # slices that share out the n multipliers
+    groups: tuple  # slices, none empty, that share out the n multipliers
 
 
 def c_dual(y, C=inf):
@@ -752,6 +753,12 @@ def offset_intervals(gradient, dual, beta):
     return np.array([[low[group].max(), high[group].min()] for group in dual.groups])
 
 
+def _middles(ends):
+    """Amid the ends (k, 2) of intervals: (k,). Where one is infinite the other; of two, 0."""
+    ends = np.where(np.isfinite(ends), ends, ends[:, ::-1])
+    return np.where(np.isfinite(ends), ends, 0.0).mean(axis=1)
+
+
 def _is_free(dual, beta):
     """Which multipliers are strictly inside their box: (n,)."""
     return (beta > dual.lower) & (beta < dual.upper)
@@ -773,8 +780,7 @@ def offsets(gradient, dual, beta):
     Claims: svm-48
     """
     free = _is_free(dual, beta)
-    b = offset_intervals(gradient, dual, beta)
-    b = np.where(np.isfinite(b), b, b[:, ::-1]).mean(axis=1)
+    b = _middles(offset_intervals(gradient, dual, beta))
     for k, group in enumerate(dual.groups):
         if free[group].any():
             b[k] = gradient[group][free[group]].mean()
@@ -798,7 +804,8 @@ def certify(K, dual, beta):
 
         1/2 beta^T K beta + sum_i max(u_i (g_i - b), l_i (g_i - b)) + sum b s
 
-    bounds the dual from above: for the soft margin it is 1/2 ||w||^2 + C sum_i xi_i. It is inf
+    bounds the dual from above if K is positive semidefinite, and for no other K need it do so. For
+    the soft margin it is 1/2 ||w||^2 + C sum_i xi_i. It is inf
     where a bound is and a margin is missed. With b between the ends of `offset_intervals` each
     i contributes at most the violation times its box to the gap.
 
@@ -832,7 +839,7 @@ def _certified(dual, beta, gradient):
 # SMO
 # ---------------------------------------------------------------------------------------
 
-FLAT = 1e-12  # the least curvature that a step counts on
+FLAT = 1e-12  # relative to the largest, a curvature or a change that counts as none
 
 
 class SMOState(NamedTuple):
@@ -909,6 +916,7 @@ def smo(K, dual, select=second_order, start=None):
 
     Claims: svm-71
     """
+    K = K.astype(float, copy=False) if isinstance(K, np.ndarray) else K
     beta, gradient, pair, objective, _ = _start(K, dual) if start is None else start
     lower, upper = dual.lower.tolist(), dual.upper.tolist()  # single numbers are faster in lists
     diagonal, each = K.diagonal().copy(), K.diagonal().tolist()
@@ -916,8 +924,9 @@ def smo(K, dual, select=second_order, start=None):
     no_fall = np.where(beta > dual.lower, 0.0, inf)  # what cannot rise or fall
     excess, curvature = np.empty(len(beta)), np.empty(len(beta))
     groups = [(g, excess[g], curvature[g], diagonal[g]) for g in dual.groups]
+    flat = FLAT * _spread(K)
     while True:
-        risers = _pairs(K, each, gradient, no_rise, no_fall, groups, excess, curvature)
+        risers = _pairs(K, each, gradient, no_rise, no_fall, groups, excess, curvature, flat)
         yield SMOState(beta, gradient, pair, objective, excess.item(excess.argmax()))
         j = select(excess, curvature)
         i = next(i for i, (group, *_) in zip(risers, groups, strict=True) if j < group.stop)
@@ -941,14 +950,20 @@ def smo(K, dual, select=second_order, start=None):
             no_fall[k] = 0.0 if after > lower[k] else inf
 
 
+def _spread(K):
+    """The largest squared distance from the first sample, whatever the origin; 1 if all are 0."""
+    each = K.diagonal()
+    return float(np.abs(each + each[0] - 2.0 * K[0]).max()) or 1.0
+
+
 def _start(K, dual):
     """The state that SMO begins with."""
-    beta = dual.start.copy()
+    beta = dual.start.astype(float)
     product = K @ beta if beta.any() else np.zeros(len(beta))
     return SMOState(beta, dual.p - product, (), float(beta @ (dual.p - product / 2)), inf)
 
 
-def _pairs(K, each, gradient, no_rise, no_fall, groups, excess, curvature):
+def _pairs(K, each, gradient, no_rise, no_fall, groups, excess, curvature, flat):
     """Of each group its first multiplier i; for all j the excess and the curvature with it."""
     np.add(gradient, no_rise, out=excess)
     risers = [group.start + int(own.argmax()) for group, own, _, _ in groups]
@@ -959,7 +974,7 @@ def _pairs(K, each, gradient, no_rise, no_fall, groups, excess, curvature):
         np.multiply(K[i][group], -2.0, out=bend)
         bend += diagonal
         bend += each[i]
-    np.maximum(curvature, FLAT, out=curvature)
+    np.maximum(curvature, flat, out=curvature)
     return risers
 
 
@@ -1003,11 +1018,12 @@ def chunking(K, dual, size, *, rng):
         low, high = offset_intervals(state.gradient, dual, state.beta).T
         yield state._replace(violation=float((low - high).max()))
         chunk = np.sort(rng.choice(len(dual.p), size, replace=False))
-        beta, K_chunk = state.beta.copy(), K[np.ix_(chunk, chunk)]
+        beta, rows = state.beta.copy(), K[chunk]
+        K_chunk = rows[:, chunk]
         part = restrict(state.gradient, dual, beta, chunk, K_chunk)
         better = np.clip(solve_dual(K_chunk, part).beta, part.lower, part.upper)
         beta[chunk] = better
-        gradient = state.gradient - K[:, chunk] @ (better - part.start)
+        gradient = state.gradient - (better - part.start) @ rows
         objective = float(beta @ (dual.p + gradient) / 2)
         state = SMOState(beta, gradient, tuple(chunk.tolist()), objective, inf)
 
@@ -1066,7 +1082,7 @@ def _free_solution(K_FF, A, g, ridge=0.0):
     """
     m, means = len(g), A @ g / A.sum(axis=1)
     g = _centred(g, A)
-    delta = (ridge + ROUNDING) * np.abs(K_FF.diagonal()).max(initial=FLAT)
+    delta = (ridge + ROUNDING) * (np.abs(K_FF.diagonal()).max(initial=0.0) or 1.0)
     d = _conjugate_gradients(K_FF, A, g, delta) if ridge > 0 and m >= CROWD else None
     if d is not None:
         return d, means + A @ (g - K_FF @ d - delta * d) / A.sum(axis=1)
@@ -1129,9 +1145,8 @@ def smo_with_free_steps(K, dual, start=None):
     still takes many steps to solve for these: pairs are then slower than all of them at once. As
     long as free steps raise the objective as much for their cost they come after every `FEW`
     steps of SMO, and more of them every time; otherwise ever more rarely, up to `RARE`. All free
-    multipliers take part if that costs no more than the steps since the last time and none of
-    those last moved met its bound; or, whenever the steps are a quarter more, than an eighth of
-    all so far.
+    multipliers take part if that costs no more than the steps of SMO in between; or than an eighth
+    of these, if one of those last moved met its bound.
 
     `start` is a state to go on from, as for `smo`.
 
@@ -1188,8 +1203,8 @@ CALM = 0.08  # the share of the free multipliers that may change where no ridge 
 def settle(K, dual, state, tol):
     """Newton's method on the free multipliers, which it guesses: as a rule the optimum, if near.
 
-    Were it known which multipliers F are free at the optimum, one system would give them, and the
-    offsets b of the groups:
+    Boxes must be finite. Were it known which multipliers F are free at the optimum, one system
+    would give them, and the offsets b of the groups:
 
         [K_FF + delta I  A^T] [d]   [g_F]
         [A               0  ] [b] = [ 0 ],   delta = 0,   A the rows that sum the groups,
@@ -1202,14 +1217,14 @@ def settle(K, dual, state, tol):
     solved nearly, by conjugate gradients.
 
     Returns: a `SMOState`, of a violation of at most `tol` or the best there was; the same if
-    nothing was gained.
+    nothing was gained, or if a group has no free multiplier and others have.
 
     >>> K, dual = np.array([[1.0, -1.0], [-1.0, 1.0]]), c_dual(np.array([1.0, -1.0]), C=2.0)
     >>> state = SMOState(np.array([0.1, -0.1]), np.array([0.8, -0.8]), (), 0.18, 1.6)
     >>> settle(K, dual, state, tol=1e-9).beta.round(6)
     array([ 0.5, -0.5])
     """
-    free, best = _is_free(dual, state.beta), state
+    free, best, fixed = _is_free(dual, state.beta), state, dual.lower == dual.upper
     free |= not free.any()
     least = ROUNDING * np.abs(dual.p).max(initial=0.0)
     ridge, misses = RIDGE, 0
@@ -1229,7 +1244,7 @@ def settle(K, dual, state, tol):
         inside = free & _is_free(dual, beta)
         for group, offset in zip(dual.groups, b, strict=True):
             pull[group] -= offset
-        inward = np.where(target == dual.lower, pull > least, pull < -least) & ~free
+        inward = np.where(target == dual.lower, pull > least, pull < -least) & ~(free | fixed)
         objective, before = float(beta @ (dual.p + gradient) / 2), state.violation
         violation, gained = _violation(dual, beta, gradient), objective >= best.objective
         state = SMOState(beta, gradient, tuple(F.tolist()), objective, violation)
@@ -1267,7 +1282,8 @@ def project_onto_sum(x, lower, upper, total):
     """The nearest point to x (m,) in a box, of those whose sum is `total`: x + t, cut at the box.
 
     The sum rises with t from that of `lower` to that of `upper`, along straight pieces that end
-    where an entry begins or ceases to move.
+    where an entry begins or ceases to move. The box is finite; a sum out of its reach ends at the
+    nearest corner.
 
     Returns: (m,).
 
@@ -1280,9 +1296,16 @@ def project_onto_sum(x, lower, upper, total):
     rises = moving[:-1] * (ends[1:] - ends[:-1])
     sums = np.concatenate([[0.0], rises]).cumsum() + lower.sum()
     nearest = np.clip(x + np.interp(total, sums, ends), lower, upper)
-    inside = (nearest > lower) & (nearest < upper)
-    rounding = (total - nearest.sum()) / max(1, np.count_nonzero(inside))
-    return np.clip(nearest + np.where(inside, rounding, 0.0), lower, upper)
+    for _ in range(3):  # what x + t has rounded, first by those inside
+        rest = total - nearest.sum()
+        if abs(rest) <= EPS * np.abs(nearest).sum():
+            break
+        moves = (nearest > lower) & (nearest < upper)
+        if not moves.any():
+            moves = nearest < upper if rest > 0 else nearest > lower
+        share = rest / max(1, np.count_nonzero(moves))
+        nearest = np.clip(nearest + np.where(moves, share, 0.0), lower, upper)
+    return nearest
 
 
 # ---------------------------------------------------------------------------------------
@@ -1408,7 +1431,7 @@ def in_play(gradient, dual, beta, margin=0.0):
     array([0, 2])
     """
     moves = _is_free(dual, beta)
-    middles = offset_intervals(gradient, dual, beta).mean(axis=1)
+    middles = _middles(offset_intervals(gradient, dual, beta))
     for group, b in zip(dual.groups, middles, strict=True):
         g, here = gradient[group], beta[group]
         moves[group] |= (here < dual.upper[group]) & (g > b - margin)
@@ -1423,6 +1446,7 @@ LATE = 1 / NARROW  # of the first violation, where `settle` may help; then of th
 LITTLE = 5.0  # times the last pass of SMO: what the first of some solves may take
 HEAVY = 1200  # multipliers in play that a pass of SMO brings nearer in less time than a solve
 CLOSE = 1e-5  # of what tol times the boxes is, the gap where `central_path` is left
+MEET = 1e-6  # of the spread of the samples, a distance at which hulls are taken to meet
 ALONG = 100  # the most steps on it; who allows no more gets those of SMO, which never lose
 
 
@@ -1504,7 +1528,8 @@ def _is_bounded(dual):
 
 def _has_path(K, dual):
     """Whether `central_path` is for this K: the sums together 0, and each with a choice."""
-    if isinstance(K, np.ndarray) or K.factor() is None or not _is_bounded(dual):
+    open_boxes = _is_bounded(dual) and bool((dual.lower < dual.upper).all())
+    if isinstance(K, np.ndarray) or K.factor() is None or not open_boxes:
         return False
     A = _sums(dual, np.arange(len(dual.p)))
     share, size = _share(dual, A), (dual.upper - dual.lower).sum()
@@ -1515,20 +1540,23 @@ def _has_path(K, dual):
 def _path_pass(K, dual, state, tol):
     """beta where `central_path` ends, and what the objective rose by with each of its steps.
 
-    On its bound is what is nearer to it than its multiplier is to 0. If the others cannot make up
-    the sums, beta stays inside.
+    On its bound is what is nearer to it than its multiplier is to 0, in shares of the box and of
+    the largest multiplier. If the others cannot make up the sums, beta stays inside.
     """
     goal = CLOSE * tol * (dual.upper - dual.lower).sum()
     X, ridge = K.factor()
     states = central_path(X - X.mean(axis=0), ridge, dual)  # the sum of beta is 0
     run = iterate(states, "gap", goal, ALONG)
-    low, high = run.state.room < run.state.multipliers
+    width, largest = dual.upper - dual.lower, run.state.multipliers.max()
+    low, high = run.state.room / width < run.state.multipliers / largest
     beta = np.where(low, dual.lower, np.where(high, dual.upper, run.state.beta))
     beta = _feasible(dual, beta, ~(low | high))
     A = _sums(dual, np.arange(len(beta)))
-    exact = np.abs(A @ (beta - dual.start)) <= ROUNDING * (A @ (dual.upper - dual.lower))
+    exact = np.abs(A @ (beta - dual.start)) <= FLAT * (A @ np.abs(beta))
+    if not exact.all():
+        beta = _feasible(dual, run.state.beta, np.ones(len(beta), dtype=bool))
     rises = np.diff(np.append(state.objective, run.history))
-    return beta if exact.all() else run.state.beta, rises
+    return beta, rises
 
 
 def _worth(K, dual, state, steps, share):
@@ -1561,7 +1589,7 @@ def _smo_until(K, dual, goal, left, start=None):
     """beta and the rises of SMO, until the violation is at the goal."""
     states = smo_with_free_steps(K, dual, start)
     if not _is_bounded(dual):
-        states = _while_apart(states, dual, K.diagonal().max())
+        states = _while_apart(states, dual, _spread(K))
     run = iterate(states, "violation", goal, left)
     return run.state.beta, np.diff(run.history)
 
@@ -1571,16 +1599,19 @@ def _block(K, chunk):
     return K[chunk[:, None], chunk] if isinstance(K, np.ndarray) else K.block(chunk)
 
 
-def _while_apart(states, dual, largest):
-    """The states, until ||w||^2 / (sum_i alpha_i / 2)^2 is 0 for samples of that length.
+def _while_apart(states, dual, spread):
+    """The states, until ||w|| / (sum_i alpha_i / 2) is hardly any part of samples of that spread.
 
-    It is the squared distance of a point of one hull from one of the other.
+    It is the distance of a point of one hull from one of the other. What finite boxes may hold of
+    the sum is not counted: it proves nothing.
     """
+    width = dual.upper - dual.lower
+    held = width[np.isfinite(width)].sum()
     for state in states:
         yield state
-        mass = np.abs(state.beta).sum() / 2
+        mass = np.abs(state.beta).sum() / 2 - held
         length = 2 * (dual.p @ state.beta - state.objective)
-        if mass > 0 and length <= ROUNDING * largest * mass**2:
+        if mass > 0 and sqrt(max(length, 0.0)) <= MEET * sqrt(spread) * mass:
             return
 
 
@@ -1717,6 +1748,7 @@ class LinearGram:
     """
 
     def __init__(self, X, ridge=0.0):
+        X = np.asarray(X, dtype=float)
         self.X, self.ridge, self.own = X, ridge, squared_norms(X) + ridge
 
     def __getitem__(self, i):

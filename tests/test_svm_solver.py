@@ -1160,6 +1160,129 @@ def test_settling_many_free_multipliers_ends_at_the_same_optimum(rng, monkeypatc
     np.testing.assert_allclose(found.beta, other.beta, atol=1e-9)
 
 
+def overlapping_pair_of_clouds(n=60, apart=0.0):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 2))
+    y = np.where(X[:, 0] + (0.0 if apart else rng.normal(size=n)) > 0, 1.0, -1.0)
+    return X + [1.0, 0.0] * (apart * y)[:, None], y
+
+
+def test_boxes_of_very_different_widths_keep_the_sum():
+    X, y = np.array([[0.0], [100.0], [200.0]]), np.array([1.0, -1.0, -1.0])
+    found = solve(LinearGram(X), c_dual(y, np.array([1e6, 1e-4, 1.0])), 1e-6, -1)
+    np.testing.assert_allclose(found.beta, [1e-4, -1e-4, 0.0], rtol=1e-9, atol=1e-12)
+    assert found.certificate.dual == pytest.approx(1.5e-4) and found.run.converged
+
+
+@pytest.mark.parametrize("form", [LinearGram, lambda X: X @ X.T])
+def test_a_box_of_no_width_is_a_sample_left_out(form):
+    X, y = np.array([[0.0], [100.0], [200.0]]), np.array([1.0, -1.0, -1.0])
+    found = solve(form(X), c_dual(y, np.array([1.0, 1.0, 0.0])), 1e-6, -1)
+    np.testing.assert_allclose(found.beta, [2e-4, -2e-4, 0.0], atol=1e-9)
+    nothing = solve(form(X), c_dual(y, 0.0), 1e-6, -1)
+    assert nothing.run.converged and not nothing.beta.any()
+    assert nothing.certificate[:4] == (0.0, 0.0, 0.0, 0.0)
+    np.testing.assert_array_equal(offsets(y, c_dual(y, 0.0), np.zeros(3)), [0.0])
+    assert len(svm.in_play(y, c_dual(y, 0.0), np.zeros(3))) == 0
+
+
+@pytest.mark.parametrize("far", [0.0, 1e5])
+def test_separable_classes_are_told_from_others_wherever_the_origin_is(far):
+    X, y = overlapping_pair_of_clouds(40, apart=0.5)
+    K = (X + far) @ (X + far).T
+    found = solve(K, c_dual(y), 1e-3, -1)
+    assert found.run.converged
+    best = hard_margin(X, y).objective
+    assert found.certificate.dual == pytest.approx(best, rel=1e-4)
+
+
+def test_slack_that_is_dear_is_no_proof_that_nothing_separates():
+    X, y = overlapping_pair_of_clouds()
+    squared = solve(X @ X.T + np.eye(60) / 1e10, c_dual(y), 1e-3, -1)
+    assert squared.run.converged  # K + I / C always has a hard margin
+    C = np.full(60, 1e4)
+    C[0] = inf
+    mixed, dual = X @ X.T, c_dual(y, C)
+    found = solve(mixed, dual, 1e-3, -1)
+    assert found.run.converged and found.certificate.dual > 3.3e5
+    finite = solve(mixed, c_dual(y, np.where(C == inf, 1e7, C)), 1e-3, -1)
+    assert found.certificate.dual == pytest.approx(finite.certificate.dual, rel=1e-9)
+    alone = solve(mixed, c_dual(y), 1e-3, -1)
+    assert not alone.run.converged and alone.run.n_iter < 1000
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-50, 1e-20, 1e20, 1e200])
+def test_no_unit_of_the_kernel_is_too_small(scale):
+    """alpha is 1 / scale times what it was."""
+    X, y = overlapping_pair_of_clouds(40, apart=0.5)
+    unit, other = X @ X.T, scale * (X @ X.T)
+    near, far = solve(unit, c_dual(y), 1e-3, -1), solve(other, c_dual(y), 1e-3, -1)
+    assert far.run.converged and far.run.n_iter < 2 * near.run.n_iter
+    assert far.certificate.dual * scale == pytest.approx(near.certificate.dual, rel=1e-3)
+    X, y = overlapping_pair_of_clouds()
+    near, far = (solve(s * (X @ X.T), c_dual(y, 1 / s), 1e-3, -1) for s in (1.0, scale))
+    assert far.run.converged
+    assert far.certificate.dual * scale == pytest.approx(near.certificate.dual, rel=1e-3)
+
+
+@pytest.mark.parametrize("kind", [int, np.float32])
+def test_states_are_in_double_precision_whatever_the_matrix(rng, kind):
+    K, y = np.array([[2, 1, 0], [1, 3, 1], [0, 1, 4]]), np.array([1.0, -1.0, -1.0])
+    dual = c_dual(y, 0.3)
+    for state in smo(K.astype(kind), dual):
+        assert state.gradient.dtype == state.beta.dtype == float
+        np.testing.assert_allclose(state.gradient, dual.p - K @ state.beta, atol=1e-15)
+    whole = dual._replace(lower=-9 * np.ones(3), upper=9 * np.ones(3), start=np.array([1, -1, 0]))
+    end = solve(K.astype(kind), whole, 1e-9, -1)
+    assert not np.allclose(end.beta, end.beta.round()) and end.run.converged
+
+
+def test_far_entries_are_projected_onto_the_sum_too():
+    x = np.array([1e20, 1e20])
+    np.testing.assert_allclose(project_onto_sum(x, np.zeros(2), np.ones(2), total=1.0), [0.5, 0.5])
+    small = 1e-26 * np.array([1.0, 2.0, -3.0, 4.0])
+    near = project_onto_sum(small, np.full(4, -1e-5), np.full(4, 1e-5), total=0.0)
+    assert abs(near.sum()) <= 1e-15 * np.abs(near).sum()
+    np.testing.assert_allclose(near, small - small.mean(), rtol=1e-6)
+
+
+def test_chunks_of_a_factored_matrix_are_those_of_the_array(rng):
+    X, y = overlapping_pair_of_clouds(20)
+    for form in (LinearGram, lambda X: KernelRows(X, {"kernel": "linear"}, capacity=5)):
+        runs = [
+            list(islice(chunking(K, c_dual(y, 1.0), 6, rng=np.random.default_rng(1)), 8))
+            for K in (X @ X.T, form(X))
+        ]
+        for state, other in zip(*runs, strict=True):
+            assert state.pair == other.pair
+            np.testing.assert_allclose(state.beta, other.beta, atol=1e-7)
+            np.testing.assert_allclose(state.gradient, other.gradient, atol=1e-6)
+
+
+@pytest.mark.parametrize("C", [1e-9, 1e-3, 1.0, 1e3])
+def test_the_path_ends_near_the_optimum_whatever_slack_costs(C):
+    rng = np.random.default_rng(3)
+    found = solve(LinearGram(rng.normal(size=(600, 3))), c_dual(rng.choice([-1.0, 1.0], 600), C),
+                  1e-3, -1)  # fmt: skip
+    assert found.run.converged and found.run.n_iter < 60
+
+
+def test_a_settlement_leaves_multipliers_of_no_width_alone(rng):
+    X, y = overlapping_pair_of_clouds()
+    K, C = gram(X, **KERNELS["rbf"]), np.ones(60)
+    C[::3] = 0.0
+    dual = c_dual(y, C)
+    state = next(islice(smo(K, dual), 25, None))
+    found = svm.settle(K, dual, state, 1e-9)
+    assert found.violation <= 1e-9 and not found.beta[::3].any()
+
+
+def test_rows_of_whole_numbers_have_their_ridge():
+    K = LinearGram(np.array([[1], [2]]), 0.5)
+    np.testing.assert_array_equal(K[0], [1.5, 2.0])
+    np.testing.assert_array_equal(K[np.array([1])], [[2.0, 4.5]])
+
+
 # ---------------------------------------------------------------------------------------
 # What the solver promises
 # ---------------------------------------------------------------------------------------
