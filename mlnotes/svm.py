@@ -702,7 +702,7 @@ class DualSolution(NamedTuple):
 
 
 def solve_dual(K, dual):
-    """The maximiser of a `Dual` by `optimization.solve_qp`: the second route, for small n.
+    """The maximiser of a `Dual` by `optimization.solve_qp`: the second route, for small n and an array K.
 
     It knows nothing of pairs: an interior point method on all multipliers at once.
 
@@ -1446,8 +1446,8 @@ LATE = 1 / NARROW  # of the first violation, where `settle` may help; then of th
 LITTLE = 5.0  # times the last pass of SMO: what the first of some solves may take
 HEAVY = 1200  # multipliers in play that a pass of SMO brings nearer in less time than a solve
 CLOSE = 1e-5  # of what tol times the boxes is, the gap where `central_path` is left
-MEET = 1e-6  # of the spread of the samples, a distance at which hulls are taken to meet
 ALONG = 100  # the most steps on it; who allows no more gets those of SMO, which never lose
+MEET = 1e-6  # of the spread of the samples, a distance at which hulls are taken to meet
 
 
 class Solved(NamedTuple):
@@ -1472,8 +1472,8 @@ def solve(K, dual, tol, max_iter):
     that far a pass may be to `settle`, if that promises to be faster.
 
     There are `max_iter` steps, a settlement being one; -1 stands for 10^7, or 100 n if that is
-    more. With a C of inf SMO also stops when the classes are as close as rounding tells: nothing
-    separates them then.
+    more. With a C of inf SMO also stops when the convex hulls of the classes are no farther apart
+    than a millionth of the samples' spread: nothing separates them then.
 
     Returns: a `Solved`; it has converged if the certificate says so.
 
@@ -1528,8 +1528,9 @@ def _is_bounded(dual):
 
 def _has_path(K, dual):
     """Whether `central_path` is for this K: the sums together 0, and each with a choice."""
-    open_boxes = _is_bounded(dual) and bool((dual.lower < dual.upper).all())
-    if isinstance(K, np.ndarray) or K.factor() is None or not open_boxes:
+    if isinstance(K, np.ndarray) or K.factor() is None or not _is_bounded(dual):
+        return False
+    if (dual.lower == dual.upper).any():  # nothing is inside such a box
         return False
     A = _sums(dual, np.arange(len(dual.p)))
     share, size = _share(dual, A), (dual.upper - dual.lower).sum()
