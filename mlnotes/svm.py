@@ -702,9 +702,9 @@ class DualSolution(NamedTuple):
 
 
 def solve_dual(K, dual):
-    """The maximiser of a `Dual` by `optimization.solve_qp`: the second route, for small n and an array K.
+    """The maximiser of a `Dual` by `optimization.solve_qp`: the second route, for small n.
 
-    It knows nothing of pairs: an interior point method on all multipliers at once.
+    It knows nothing of pairs: an interior point method on all multipliers at once. K is an array.
 
     Returns: a `DualSolution`. Raises: `optimization.UnboundedError` for C = inf and classes that
     nothing separates.
