@@ -649,7 +649,10 @@ def _by_svd(D, size, tol):
     s, V = _spreads(D, sd)
     kept = s > max(tol, s.max() * max(D.shape) * EPS)
     if not kept.any():
-        raise ValueError("X must vary within the classes; every class has all samples at one place")
+        raise ValueError(
+            f"X must vary within the classes by more than tol = {tol:g}, in units of the spread of "
+            f"each feature there; got {s.max():g}"
+        )
     return V[:, kept] / s[kept] / sd[:, None] / unit[:, None]
 
 

@@ -770,8 +770,12 @@ class _Bagging(_Committee):
 
     def _without(self, n, size, m, w, rng):
         """Sets drawn without replacement."""
-        if size > n:
-            raise ValueError(f"max_samples must be <= n = {n} without bootstrap; got {size}")
+        most = np.count_nonzero(w)
+        if size > most:
+            raise ValueError(
+                f"max_samples must be <= {most} without bootstrap, the number of samples that have "
+                f"a weight; got {size}"
+            )
         p = w / w.sum()
         return np.array([rng.choice(n, size=size, replace=False, p=p) for _ in range(m)])
 
@@ -791,10 +795,12 @@ class _Bagging(_Committee):
         Classifiers may refuse a set that holds one label only; `_fit` does without them.
         """
         model = _seeded(self.estimator_, rng)
-        one_label = isinstance(self, ProbabilisticClassifier) and (y[rows] == y[rows[0]]).all()
-        if _takes_weights(model) and not one_label:
+        classifies = isinstance(self, ProbabilisticClassifier)
+        if classifies and (y[rows] == y[rows[0]]).all():
+            return _fit(model, X[rows], y[rows])
+        if _takes_weights(model):
             return model.fit(X, y, sample_weight=np.bincount(rows, minlength=len(X)))
-        return _fit(model, X[rows], y[rows])
+        return model.fit(X[rows], y[rows])
 
 
 class BaggingClassifier(_Bagging, _CommitteeClassifier):

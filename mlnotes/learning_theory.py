@@ -570,7 +570,7 @@ def pac_sample_size(eps, delta, parts=1):
     Claims: learning_theory-14
     """
     _check_open(eps=eps, delta=delta)
-    return ceil(parts / eps * log(parts / delta))
+    return ceil(parts / eps * (log(parts) - log(delta)))
 
 
 def finite_class_sample_size(eps, delta, m):
@@ -586,7 +586,7 @@ def finite_class_sample_size(eps, delta, m):
     100
     """
     _check_open(eps=eps, delta=delta)
-    return ceil((log(m) + log(1 / delta)) / eps)
+    return ceil((log(m) - log(delta)) / eps)
 
 
 # ---------------------------------------------------------------------------------------

@@ -245,7 +245,7 @@ def _screened(x, X, k, number, place, at):
             r = _pair_distances(x[rows], X[columns], i, j)
             near = _merged(near, i, number[columns][j], r, m, k)
             if first:
-                todo = _within(place, at[rows], near[0][:, -1].max() * (1 + c), columns)
+                todo = _within(place, at[rows], near[0][:, -1].max(), c, columns)
         yield near
 
 
@@ -257,10 +257,12 @@ def _around(place, at, k):
     return [slice(start, start + size)]
 
 
-def _within(place, at, R, done):
-    """The blocks of the other samples whose `place` is within R of that of some query."""
-    low = min(int(np.searchsorted(place, at.min() - R)), done.start)
-    high = max(int(np.searchsorted(place, at.max() + R, side="right")), done.stop)
+def _within(place, at, R, c, done):
+    """The blocks of the other samples whose `place` is within (1 + c) R of that of some query."""
+    with np.errstate(over="ignore"):  # infinitely far, in floating point
+        left, right = at.min() - (1 + c) * R, at.max() + (1 + c) * R
+    low = min(int(np.searchsorted(place, left)), done.start)
+    high = max(int(np.searchsorted(place, right, side="right")), done.stop)
     before = [slice(max(low, t - SAMPLES), t) for t in range(done.start, low, -SAMPLES)]
     after = [slice(t, min(t + SAMPLES, high)) for t in range(done.stop, high, SAMPLES)]
     return before + after
@@ -530,10 +532,10 @@ def box_cell(box):
 
 
 def clip(cell, a, c, site):
-    """The part of the cell with a^T x <= c; the edge along a^T x = c faces the sample `site`.
+    """The part of the cell with a^T x <= c; the edge cut along a^T x = c faces the sample `site`.
 
-    Going round, the vertices inside are kept, and where an edge crosses the line it ends. a (2,) is
-    the normal of the line, c a number.
+    Going round, the vertices inside are kept, and where an edge crosses the line it ends. A line
+    that cuts nothing off changes nothing. a (2,) is the normal of the line, c a number.
 
     >>> clip(box_cell([[0, 0], [2, 1]]), np.array([1.0, 0.0]), 1.0, site=7)
     Cell(vertices=array([[0., 0.],

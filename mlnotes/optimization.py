@@ -739,6 +739,8 @@ def quadratic_dual(lam, P, q, A=None, b=None, G=None, h=None):
 
 UNSOLVED = 1e-9  # relative to its terms, a residual that rounding does not explain
 SUSPECT = 1e6  # a scaled solution as large as that may be on its way to infinity
+SLIGHT_BOUND = 1e-8  # a scaled c as small as that may be of another unit than the minimum
+NO_BOUND = 1e-200  # one as small as that is 0: in its unit squares would overflow
 CLEANER = 1e-2  # of tol: what the interior point is to reach before the last digits
 
 
@@ -756,10 +758,11 @@ class QPSolution(NamedTuple):
 def solve_qp(P, q, A=None, b=None, G=None, h=None, *, tol=1e-9, max_iter=100):
     """min 1/2 x^T P x + q^T x subject to A x = b and G x >= h, P positive semi-definite.
 
-    The program is scaled. The equalities go: x = x_0 + N u, with N a basis of the null space of
-    A, whose rows may repeat each other. `interior_point` finds u, and with it which inequalities
-    are active; solving for these alone gives the last digits, and lam_j = 0 exactly on the others.
-    P may be singular, or 0 (a linear program).
+    The program is scaled; again, if the solution turns out to be of another size. The equalities
+    go: x = x_0 + N u, with N a basis of the null space of A, whose rows may repeat each other.
+    `interior_point` finds u, and with it which inequalities are active; solving for these alone
+    gives the last digits, and lam_j = 0 exactly on the others. P may be singular, or 0 (a linear
+    program).
 
     Returns: a `QPSolution`. If its residual is above `tol`, after at most `max_iter` steps, a
     ConvergenceWarning says so.
@@ -776,8 +779,7 @@ def solve_qp(P, q, A=None, b=None, G=None, h=None, *, tol=1e-9, max_iter=100):
     program = quadratic_program(P, q, A, b, G, h)
     scaled, columns, rows = _scale(program)
     _check_psd(program, scaled)
-    x, lam, n_iter = _solve(scaled, tol, max_iter)
-    residual = _residual(scaled, x, lam)
+    x, lam, residual, n_iter = _solve_in_two_units(scaled, tol, max_iter)
     if not residual <= tol or max(_size(x), _size(lam)) > SUSPECT:
         _refuse(scaled, columns, rows)
     if not residual <= tol:
@@ -796,6 +798,26 @@ def _check_psd(program, scaled):
     if not is_psd(scaled.P, UNSOLVED):
         lowest = np.linalg.eigvalsh(program.P)[0]
         raise ValueError(f"P must be positive semi-definite; got an eigenvalue {lowest:.3g}")
+
+
+def _solve_in_two_units(program, tol, max_iter):
+    """x, lam, their residual and the steps taken, of a scaled program.
+
+    Where c is next to nothing, x may be too: minima without constraints are far away if P is a
+    slight ridge. Then the residual is taken in the unit of c, and if it is large so is x.
+    """
+    x, lam, n_iter = _solve(program, tol, max_iter)
+    unit = _size(program.c)
+    if not NO_BOUND < unit < SLIGHT_BOUND:
+        return x, lam, _residual(program, x, lam), n_iter
+    program, cost = _in_unit(program, unit)
+    residual = _residual(program, x / unit, lam / cost)
+    if not residual <= tol:
+        near, near_lam, steps = _solve(program, tol, max_iter)
+        near_residual = _residual(program, near, near_lam)
+        if not residual <= near_residual:
+            return unit * near, cost * near_lam, near_residual, steps
+    return x, lam, residual, n_iter
 
 
 def _solve(program, tol, max_iter):
@@ -978,9 +1000,15 @@ def _scale(program):
         rows = rows / _root(C_now.max(axis=1))
     P, q, C, c = columns[:, None] * P * columns, columns * q, rows[:, None] * C * columns, rows * c
     unit = max(_size(c), _size(q) / (_size(P) or np.inf)) or 1.0
-    cost = max(unit * _size(P), _size(q)) or 1.0  # over the unit, whose square has another range
-    scaled = QuadraticProgram(unit * P / cost, q / cost, C, c / unit, p)
+    scaled, cost = _in_unit(QuadraticProgram(P, q, C, c, p), unit)
     return scaled, unit * columns, cost * rows
+
+
+def _in_unit(program, unit):
+    """The program in x' = x / unit with a cost of size 1, and that cost: lam = cost lam'."""
+    P, q, C, c, p = program
+    cost = max(unit * _size(P), _size(q)) or 1.0  # over the unit, whose square has another range
+    return QuadraticProgram(unit * P / cost, q / cost, C, c / unit, p), cost
 
 
 def _root(largest):

@@ -647,7 +647,8 @@ def nu_tube(X, y, nu, C):
     G = np.vstack([sides, np.hstack([np.zeros((2 * n + 1, d + 1)), np.eye(2 * n + 1)])])
     qp = solve_qp(P, q, G=G, h=np.concatenate([_least(y, 0.0), np.zeros(2 * n + 1)]))
     xi, alpha = qp.x[d + 2 :].reshape(2, n), qp.lam[: 2 * n].reshape(2, n)
-    return NuTube(*_in_place(qp.x, means), float(qp.x[d + 1]), xi, alpha, qp.objective)
+    epsilon = max(0.0, float(qp.x[d + 1]))
+    return NuTube(*_in_place(qp.x, means), epsilon, xi, alpha, qp.objective)
 
 
 def _check_nu(nu):

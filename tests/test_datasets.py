@@ -486,6 +486,11 @@ def test_idx_arrays_of_any_dimensions_come_back(tmp_path, rng):
         values = rng.integers(256, size=shape)
         (tmp_path / "a.gz").write_bytes(zipped(idx(values)))
         np.testing.assert_array_equal(read_idx(tmp_path / "a.gz"), values)
+    for none_or_many in (np.array(7), np.ones((1, 1, 1, 1))):  # MNIST has none such
+        (tmp_path / "a.gz").write_bytes(zipped(idx(none_or_many.astype(int))))
+        magic = 2048 + none_or_many.ndim
+        with pytest.raises(ValueError, match=f"not an IDX file of bytes: .*; got {magic}"):
+            read_idx(tmp_path / "a.gz")
 
 
 @pytest.mark.claims("datasets-03")
@@ -896,6 +901,11 @@ def test_squares_are_filled_evenly(rng, make, half):
     assert 0.99 < X.max() <= 1 and -1 <= X.min() < -0.99
     counts = np.histogram2d(*X.T, bins=5, range=[(-1, 1)] * 2)[0]
     assert (np.abs(counts - 160) <= 4 * np.sqrt(160)).all()
+
+
+def test_what_is_left_over_goes_to_the_first_groups(rng):
+    T = make_rings(5, radii=(1.0, 2.0, 3.0), rng=rng)
+    np.testing.assert_array_equal(np.bincount(T.y), [2, 2, 1])
 
 
 def test_rings_and_moons_favour_no_direction(rng):

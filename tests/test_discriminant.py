@@ -443,9 +443,14 @@ def test_means_in_a_row_leave_one_feature(rng):
     X = np.vstack([noise + c * np.array([1.0, 2.0, 0.0]) for c in (0.0, 1.0, 5.0)])
     y = np.repeat([0, 1, 2], 20)
     assert np.linalg.matrix_rank(scatters(X, y)[0], hermitian=True) == 1
-    assert LinearDiscriminantAnalysis().fit(X, y).transform(X).shape == (60, 1)
+    for tol in (1e-4, 0.0):
+        model = LinearDiscriminantAnalysis(tol=tol).fit(X, y)
+        assert model.transform(X).shape == (60, 1) and model.scalings_.shape == (3, 1)
     with pytest.raises(ValueError, match="n_components must be at most the rank of S_B, 1"):
         LinearDiscriminantAnalysis(n_components=2).fit(X, y)
+    means = 1e11 + np.outer([0.0, 10.0, 30.0], rng.normal(size=3))  # in a row but for rounding
+    S_B = between_scatter(np.array([5, 7, 4]), means)
+    assert discriminants(S_B, np.eye(3)).W.shape == (3, 1)
 
 
 # ---------------------------------------------------------------------------------------
@@ -1005,7 +1010,11 @@ def test_two_classes_have_one_row_of_weights_the_threshold_rule(rng, priors):
     np.testing.assert_allclose(model.intercept_, [b], rtol=1e-8)
     np.testing.assert_array_equal(model.predict(X) == "b", X @ w + b > 0)
     shared = SharedCovarianceClassifier(priors=priors).fit(X, y)
-    np.testing.assert_allclose(model.predict_proba(X), shared.predict_proba(X), atol=1e-9)
+    score = np.linspace(-3, 3, len(X))  # log-odds of class 1, of samples moved along w
+    Z = X + np.outer(score - X @ w - b, w) / (w @ w)
+    p = 1 / (1 + np.exp(-score))
+    np.testing.assert_allclose(model.predict_proba(Z), np.column_stack([1 - p, p]), atol=1e-9)
+    np.testing.assert_allclose(model.predict_proba(Z), shared.predict_proba(Z), atol=1e-9)
 
 
 @pytest.mark.parametrize("solver", ["svd", "eigen"])
@@ -1089,6 +1098,10 @@ def test_directions_and_discriminants_within_the_tolerance_are_left_out(rng):
     Z = np.column_stack([X, X[:, 0] + 1e-3 * rng.normal(size=len(X))])
     free, bound = (LinearDiscriminantAnalysis(tol=tol).fit(Z, y) for tol in (1e-5, 1e-2))
     assert np.abs(free.coef_[:, -1]).max() > 20 * np.abs(bound.coef_[:, -1]).max()
+    one, k = Z[:6, :1], [0, 0, 0, 1, 1, 1]  # a single feature has the spread 1 in its own unit
+    assert LinearDiscriminantAnalysis(tol=0.99).fit(one, k).coef_.shape == (1, 1)
+    with pytest.raises(ValueError, match=r"X must vary .* than tol = 1\.01, .*; got 1$"):
+        LinearDiscriminantAnalysis(tol=1.01).fit(one, k)
     roots = np.sqrt(LinearDiscriminantAnalysis().fit(X, y).explained_variance_ratio_)
     for tol, kept in ((0.99, 3), (1.01, 2)):
         tol *= roots[2] / roots[0]
@@ -1102,7 +1115,7 @@ def test_what_cannot_be_learnt_is_refused(rng):
     with pytest.raises(ValueError, match="X must have more samples than classes; got n = 3 and C"):
         made().fit(X[:3], [0, 1, 2])
     for tol in (1e-4, 0.0):
-        with pytest.raises(ValueError, match="X must vary within the classes"):
+        with pytest.raises(ValueError, match=rf"X must vary .* than tol = {tol:g}, .*; got 0$"):
             made(tol=tol).fit(np.repeat([[0.1, 0.2], [3.3, 4.7]], 5, axis=0), np.repeat([0, 1], 5))
     for bad in ([0.5, 0.5], [0.5, 0.5, 0.5], [1.0, 0.0, 0.0], "equal"):
         with pytest.raises(ValueError, match="priors must be a number > 0 for each of the 3 class"):

@@ -47,6 +47,7 @@ from mlnotes.ensemble import (
     weighted_vote,
 )
 from mlnotes.generative import GaussianNB
+from mlnotes.linear_regression import LinearRegression
 from mlnotes.logistic_regression import LogisticRegression
 from mlnotes.neighbors import KNeighborsClassifier
 from mlnotes.perceptron import Perceptron
@@ -226,6 +227,13 @@ def test_each_component_learns_where_those_before_it_are_of_no_use(rng):
 
         def predict(self, X):
             return np.where(X[:, 0] > 0, 1, -1)
+
+    line, stump = np.arange(8.0)[:, None], DecisionTreeClassifier(max_depth=1)
+    for seed in (0, 14):  # h_1 and h_2 differ on one sample, on which h_1 errs
+        draws = np.random.default_rng(seed)
+        k = draws.integers(2, size=8)
+        (h1, _, h3), (*_, D3) = three_components(stump, line, k, 5, rng=draws)
+        assert len(D3) == 1 and h1.predict(line[D3]) != k[D3] == h3.predict(line[D3])
 
     (h1, h2, h3), (*_, D3) = three_components(Sign(0), X, y, 60, rng=rng)
     assert len(D3) == 0 and h3 is h1 is not h2
@@ -917,7 +925,17 @@ def test_a_forest_is_the_mean_of_its_trees_and_each_of_its_own_set(rng):
         np.mean([tree.feature_importances_ for tree in full.estimators_], axis=0),
     )
     assert full.feature_importances_.sum() == pytest.approx(1)
+    full.set_params(ccp_alpha=0.05).fit(X, y)
+    for tree, rows in zip(full.estimators_, full.estimators_samples_, strict=True):
+        counts = np.bincount(rows, minlength=60)
+        pruned, whole = (
+            DecisionTreeClassifier(min_samples_leaf=3, ccp_alpha=cost).fit(X, y, counts)
+            for cost in (0.05, 0.0)
+        )
+        np.testing.assert_allclose(tree.predict_proba(X), pruned.predict_proba(X))
+        assert tree.get_n_leaves() == pruned.get_n_leaves() < whole.get_n_leaves()
     whole = RandomForestClassifier(3, max_features=None, bootstrap=False).fit(X, y)
+    assert len(whole.estimators_) == len(whole.estimators_samples_) == 3
     assert all(t.get_n_leaves() == whole.estimators_[0].get_n_leaves() for t in whole.estimators_)
     assert whole.score(X, y) == 1
 
@@ -964,13 +982,19 @@ def test_bags_of_any_estimator(rng):
     lines = BaggingClassifier(LogisticRegression(), 5, random_state=0).fit(X[two], y[two])
     f = np.mean([h.decision_function(X) for h in lines.estimators_], axis=0)
     np.testing.assert_allclose(lines.decision_function(X), f)
+    nearest = BaggingClassifier(KNeighborsClassifier(3), 5, random_state=0).fit(X[two], y[two])
+    p = nearest.predict_proba(X)
+    np.testing.assert_allclose(nearest.decision_function(X), p[:, 1] - p[:, 0], atol=1e-15)
     voters = BaggingClassifier(Perceptron(max_iter=500), 5, random_state=0)
     labels = np.where(X[:, 0] > 0, "b", "a")
     P = voters.fit(X + np.sign(X), labels).predict_proba(X)  # no probabilities: votes
     assert set(np.unique((5 * P).round(9))) <= set(range(6))
-    rare = np.where(np.arange(50) == 0, "rare", y)  # a class that is in some of the sets only
-    P = BaggingClassifier(KNeighborsClassifier(1), 20, random_state=0).fit(X, rare).predict_proba(X)
-    assert P.shape == (50, 4) and 0 < P[0, 3] < 1
+    for name, k in (("rare", 3), ("Rare", 0)):  # a class that is in some of the sets only
+        rare = np.where(np.arange(50) == 0, name, y)
+        model = BaggingClassifier(KNeighborsClassifier(1), 20, random_state=0).fit(X, rare)
+        P, held = model.predict_proba(X), [0 in rows for rows in model.estimators_samples_]
+        assert P.shape == (50, 4) and P[0, k] == pytest.approx(np.mean(held)) and 0 < P[0, k] < 1
+        assert (P[1:, k] < P[0, k]).all()
     tiny = BaggingClassifier(KNeighborsClassifier(1), 30, random_state=0).fit(
         [[0.0], [1]], ["a", "b"]
     )
@@ -984,6 +1008,36 @@ def test_bags_of_any_estimator(rng):
             few.predict_proba(X)[0, 0] == pytest.approx(1)
             and few.predict(X).tolist()[:5] == [0] * 5
         )
+    few = BaggingClassifier(LogisticRegression(), 20, random_state=0).fit(X, y)
+    p = few.predict_proba(X)  # the members of one label have no score: shares for all
+    assert any(isinstance(h, Stump) for h in few.estimators_)
+    np.testing.assert_allclose(few.decision_function(X), p[:, 1] - p[:, 0])
+
+
+class Weightless(LinearRegression):
+    """A regressor whose `fit` takes no weights."""
+
+    def fit(self, X, y):
+        return super().fit(X, y)
+
+
+def test_a_regressor_learns_from_equal_targets_as_from_any(rng):
+    X = rng.uniform(1, 2, size=(9, 1))
+    for kind in (LinearRegression, Weightless):  # through the origin, equal targets or not
+        for y in (np.full(9, 2.0), X[:, 0] ** 2):
+            model = BaggingRegressor(kind(fit_intercept=False), 5, random_state=0).fit(X, y)
+            sets = model.estimators_samples_
+            slopes = [X[rows, 0] @ y[rows] / (X[rows, 0] @ X[rows, 0]) for rows in sets]
+            np.testing.assert_allclose(model.predict([[0.0], [3.0]]), [0, 3 * np.mean(slopes)])
+
+
+def test_members_that_draw_have_seeds_of_their_own(rng):
+    X, y = rng.normal(size=(40, 6)), rng.normal(size=40)
+    tree = DecisionTreeRegressor(max_features=1, max_depth=1)
+    bag = BaggingRegressor(tree, 20, max_samples=40, bootstrap=False, random_state=0).fit(X, y)
+    assert len({h.tree_.feature[0] for h in bag.estimators_}) > 1  # of one and the same set
+    again = BaggingRegressor(tree, 20, max_samples=40, bootstrap=False, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(bag.predict(X), again.predict(X))
 
 
 def test_sets_are_drawn_by_weight_and_size(rng):
@@ -999,6 +1053,13 @@ def test_sets_are_drawn_by_weight_and_size(rng):
         ].shape == (70,)
     apart = BaggingClassifier(max_samples=12, bootstrap=False, random_state=0).fit(X, y)
     assert all(len(set(rows)) == 12 for rows in apart.estimators_samples_)
+    for size in (30, 1.0, None):  # all of them, once
+        whole = BaggingClassifier(max_samples=size, bootstrap=False, random_state=0).fit(X, y)
+        np.testing.assert_array_equal(np.sort(whole.estimators_samples_), [range(30)] * 10)
+    weighted = BaggingClassifier(max_samples=20, bootstrap=False, random_state=0).fit(X, y, w)
+    np.testing.assert_array_equal(np.sort(weighted.estimators_samples_), [range(10, 30)] * 10)
+    with pytest.raises(ValueError, match="max_samples must be <= 20 without bootstrap, .*; got 21"):
+        weighted.set_params(max_samples=21).fit(X, y, w)
 
 
 def test_boosting_by_rounds_agrees_with_its_generator(rng):
@@ -1052,7 +1113,7 @@ def test_hyperparameters_are_refused_by_their_rule():
         (BaggingClassifier(n_estimators=0), "n_estimators must be an integer >= 1; got 0"),
         (BaggingClassifier(max_samples=0), share + "0"),
         (RandomForestRegressor(max_samples=1.5), share + "1.5"),
-        (BaggingClassifier(max_samples=5, bootstrap=False), "max_samples must be <= n = 4 without"),
+        (BaggingClassifier(max_samples=5, bootstrap=False), "max_samples must be <= 4 without"),
         (
             RandomForestClassifier(max_samples=3, bootstrap=False),
             "max_samples must be None without",

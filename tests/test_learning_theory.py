@@ -66,7 +66,7 @@ from mlnotes.learning_theory import (
 from mlnotes.linear_regression import augment
 from mlnotes.neighbors import KNeighborsClassifier
 from mlnotes.optimization import closest_points
-from mlnotes.probability import gauss_legendre, normal_cdf, normal_log_density
+from mlnotes.probability import binomial_log_pmf, gauss_legendre, normal_cdf, normal_log_density
 
 BITS = np.array([0, 1])
 LEARNERS = memoriser, constant, majority, nearest_neighbor
@@ -189,7 +189,7 @@ def test_counts_are_those_of_the_pairs(rng):
             f(setting, np.ones((3, 2)))
         for bad in (0, np.nan):
             with pytest.raises(ValueError, match=f"must hold a pair at least; got .* of {bad}"):
-                f(setting, np.full((4, 2, 3), bad))
+                f(setting, np.concatenate([np.ones((3, 2, 3)), np.full((1, 2, 3), bad)]))
 
 
 def test_the_nodes_of_a_density_are_drawn_though_their_weights_miss_1(rng):
@@ -347,6 +347,9 @@ def test_deviations_are_counted_exactly():
         )
     assert deviation_probability(10, 0.3, 0.1) == pytest.approx(  # 2, 3 and 4 are within
         1 - sum(np.prod([0.3**k, 0.7 ** (10 - k), c]) for k, c in ((2, 45), (3, 120), (4, 210)))
+    )
+    assert deviation_probability(100, 0.29, 0.01) == pytest.approx(  # 100 p is rounded below 29
+        1 - np.exp(binomial_log_pmf(np.arange(28, 31), 100, 0.29)).sum()
     )
     assert deviation_probability(10, 0.0, 0.1) == 0 and deviation_probability(3, 0.5, 1.0) == 0
     for bad in (-0.1, 1.5, np.nan):
@@ -687,6 +690,10 @@ def test_beyond_n_the_failure_is_below_delta_for_every_number_of_parts():
             assert failure_bound(n, eps, parts) < delta
         assert N < 3 or failure_bound(N // 3, eps, parts) > delta  # and it is not far too large
     assert pac_sample_size(0.05, 0.05) > pac_sample_size(0.1, 0.05) > pac_sample_size(0.1, 0.1)
+    least = 1e-310  # of which the inverse is more than a float can hold, as m below
+    assert pac_sample_size(0.1, least, 4) == np.ceil(40 * (np.log(4) - np.log(least)))
+    n = finite_class_sample_size(0.1, least, m=2**2000)
+    assert n == np.ceil(10 * (2000 * np.log(2) - np.log(least)))
     for name, arguments in (("eps", (1.0, 0.1)), ("delta", (0.1, 0.0))):
         with pytest.raises(ValueError, match=f"{name} must be between 0 and 1; got"):
             pac_sample_size(*arguments)
@@ -903,6 +910,8 @@ def test_a_larger_vc_dimension_needs_more_samples():
         assert vc_bound(n, t, d) <= delta * (1 + 1e-9) and vc_bound(n - 1, t, d) > delta
         assert vc_bound(n, vc_radius(n, delta, d), d) == pytest.approx(delta)
     assert vc_sample_size(0.1, 0.05, d=60) > 400_000  # S(2n) is beyond what a float can hold
+    wide = np.sqrt(8 / 600 * (1202 * np.log(2) - np.log(0.05)))  # S(2n) = 2^(2n), beyond it too
+    assert vc_radius(600, 0.05, d=1200) == pytest.approx(wide)
     assert np.isnan(vc_bound(100, np.nan, d=1))
     assert vc_bound(10, 0.1, d=3) == 1 and vc_bound(10**6, 0.01, d=1000) == 1
     for bad in (0.0, 1.0):
@@ -1090,6 +1099,7 @@ def test_the_learners():
     assert majority(x, y, 4).tolist() == [1, 1, 1, 1]
     assert majority(x[:2], y[:2], 4).tolist() == [0, 0, 0, 0]
     assert nearest_neighbor(x, y, 5).tolist() == [1, 1, 0, 0, 0]
+    assert nearest_neighbor(np.array([3, 1]), np.array([0, 1]), 4).tolist() == [1, 1, 0, 0]
 
 
 # ---------------------------------------------------------------------------------------

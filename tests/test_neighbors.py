@@ -202,6 +202,25 @@ def test_search_of_one_query_goes_beyond_the_samples_nearest_in_one_feature(rng)
         assert ranks.max() > 512  # half of what the search begins with
 
 
+@pytest.mark.parametrize("side", [-1, 1])
+def test_search_goes_as_far_as_the_query_that_has_the_farthest_neighbour(side):
+    line = np.column_stack([np.linspace(0, 10, 20_001), np.zeros(20_001)])
+    X = np.vstack([[5 + side * 3.9999999, 4.0], line])
+    near = nearest_neighbors(np.array([[5.0, 0.0], [5.0, 4.0]]), X, 1)
+    np.testing.assert_array_equal(near.index, [[10_001], [0]])  # the line is 4 from the second
+    np.testing.assert_allclose(near.distance, [[0], [3.9999999]])
+
+
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_samples_may_be_infinitely_far_apart(d):
+    X = np.zeros((4, d))
+    X[:, 0] = [-1.5e308, 1.5e308, 1.25e308, 0.0]
+    for k in (3, 4):
+        near = nearest_neighbors(X[1:2], X, k)
+        np.testing.assert_array_equal(near.index, [[1, 2, 3, 0][:k]])
+        np.testing.assert_allclose(near.distance, [[0, 2.5e307, 1.5e308, np.inf][:k]])
+
+
 @pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e160, 1e300])
 def test_search_at_extreme_scales(rng, scale):
     X, x = rng.normal(size=(50, 3)), rng.normal(size=(7, 3))
@@ -237,6 +256,10 @@ def test_of_many_duplicates_the_first_are_found_wherever_the_search_begins(rng):
     X = X[rng.permutation(len(X))]
     first = np.flatnonzero((X == 0).all(axis=1))[:5]
     np.testing.assert_array_equal(nearest_neighbors(np.zeros((1, 2)), X, 5).index, [first])
+    X = np.repeat([[0.0], [1.0]], 6000, axis=0)[rng.permutation(12_000)]
+    x = np.array([[0.0], [1.0], [1.0]])  # begun where 0 ends
+    firsts = [np.flatnonzero(X[:, 0] == value)[:5] for value in x[:, 0]]
+    np.testing.assert_array_equal(nearest_neighbors(x, X, 5).index, firsts)
 
 
 def test_every_function_searches_by_the_norm_it_is_given():
@@ -641,6 +664,7 @@ def test_clipping_keeps_the_part_inside_through_corners_too():
     assert nothing.vertices.shape == (0, 2) and nothing.across.shape == (0,)
     whole = clip(square, np.array([1.0, 0.0]), 1.0, site=5)  # touches an edge
     np.testing.assert_array_equal(whole.vertices, square.vertices)
+    np.testing.assert_array_equal(whole.across, square.across)  # nothing is cut off
     with pytest.raises(ValueError, match=r"box must be \(left, bottom\), \(right, top\); got"):
         box_cell([[1, 0], [0, 1]])
 

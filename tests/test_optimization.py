@@ -1327,9 +1327,40 @@ def test_a_solution_far_from_1_is_found_though_its_square_is_out_of_range(unit):
     np.testing.assert_allclose(small.x, unit, rtol=1e-12)
 
 
+def test_of_a_matrix_that_rounding_made_askew_the_symmetric_part_is_taken():
+    program = quadratic_program([[2.0, 1e-10], [0.0, 2.0]], np.zeros(2))
+    np.testing.assert_array_equal(program.P, [[2, 5e-11], [5e-11, 2]])  # x^T P x is the same
+
+
 def test_a_curvature_near_the_largest_number():
     assert quadratic_program([[1.7e308]], [0.0]).P == 1.7e308
     assert solve_qp([[1e308]], [-1.0]).x == pytest.approx(1e-308, rel=1e-9)
+
+
+@pytest.mark.parametrize("ridge", [1e-12, 1e-16, 1e-20, 1e-30, 1e-100])
+def test_a_slight_ridge_does_not_take_a_linear_program_to_its_own_minimum_far_away(ridge):
+    corner = solve_qp(ridge * np.eye(2), [1.0, 2.0], [[1.0, 1.0]], [1.0], np.eye(2), np.zeros(2))
+    np.testing.assert_allclose(corner.x, [1, 0], atol=1e-9)
+    np.testing.assert_allclose(corner.lam, [1 + ridge, 0, 1 - ridge], atol=1e-9)
+    for seed in range(10):
+        P, q, *rest = random_qp(np.random.default_rng(seed), p=seed % 2, m=7, rank=0)
+        solution = solve_qp(P + ridge * np.eye(3), q, *rest)
+        assert_optimal((P + ridge * np.eye(3), q, *rest), solution)
+        assert solution.objective == pytest.approx(solve_qp(P, q, *rest).objective, rel=1e-9)
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-17, 1e-12])
+@pytest.mark.parametrize("unit", [1e-30, 1.0, 1e30])
+def test_a_point_is_projected_on_a_cone_in_any_unit_though_rounding_moves_its_sides(unit, noise):
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        G, point, moved = rng.normal(size=(5, 3)), rng.normal(size=3), rng.normal(size=5)
+        G *= np.sign(G.sum(axis=1))[:, None]  # (1, 1, 1) is inside
+        solution = solve_qp(np.eye(3), -unit * point, G=G, h=unit * noise * moved)
+        nearest, _ = enumerate_qp(np.eye(3), -point, None, None, G, np.zeros(5))
+        np.testing.assert_allclose(solution.x / unit, nearest, atol=1e-9)
+    for bound in (5e-324, 1e-310, 1e-200, 1e-100):
+        assert solve_qp([[1.0]], [-1.0], G=[[1.0]], h=[bound]).x == pytest.approx(1, rel=1e-12)
 
 
 LARGE = {
@@ -1418,6 +1449,10 @@ def test_solution_of_many_minimisers_is_one_of_them():
     assert flat.objective == pytest.approx(1) and flat.x.min() >= 0
     nothing = solve_qp(np.zeros((2, 2)), np.zeros(2), G=np.eye(2), h=np.ones(2))
     assert nothing.objective == 0 and nothing.x.min() >= 1 and not nothing.lam.any()
+    quadrant = solve_qp(np.zeros((2, 2)), np.zeros(2), G=np.eye(2), h=np.zeros(2))
+    assert quadrant.objective == 0 and quadrant.x.min() >= 0 and not quadrant.lam.any()
+    idle = solve_qp([[0.0]], [0.0], G=[[0.0]], h=[-1.0])  # 0 >= -1, and no other number
+    assert idle.objective == 0 and idle.lam == 0
 
 
 def test_box_is_two_rows_for_each_finite_pair_of_bounds(rng):
@@ -1443,8 +1478,9 @@ def test_solver_says_when_it_was_stopped(rng):
     parts = random_qp(rng, d=20, p=2, m=40)
     with pytest.warns(
         ConvergenceWarning, match=r"solve_qp stopped after 2 iterations with residual = .* > 1e-09"
-    ):
+    ) as caught:
         stopped = solve_qp(*parts, max_iter=2)
+    assert caught[0].filename == __file__  # the warning is of the line that asked
     assert stopped.n_iter == 2 and stopped.residual > 1e-9
     assert solve_qp(*parts).residual < 1e-9
 
@@ -1478,6 +1514,10 @@ def test_without_the_last_digits_x_and_all_multipliers_are_nearly_right(monkeypa
         (
             {"P": [[1.0, 0.0], [0.0, -2.0]]},
             "P must be positive semi-definite; got an eigenvalue -2",
+        ),
+        (
+            {"P": [[1.0, 0.0], [0.0, -1e-12]]},  # concave, whatever the unit of x_2
+            "P must be positive semi-definite; got an eigenvalue -1e-12",
         ),
         ({"q": [1j, 1.0]}, "q must be real; got complex numbers"),
         ({"P": np.zeros((0, 0)), "q": []}, "q must have an entry for each variable; got none"),
@@ -1521,6 +1561,17 @@ def test_interior_point_follows_the_path_to_the_solution(rng):
     assert last.objective - exact == pytest.approx(last.gap, abs=1e-8)
     spread = [s.lam * s.slack for s in states[3:-2]]  # near the central path: no product lags
     assert all(products.min() > 1e-4 * products.mean() for products in spread)
+
+
+def test_interior_point_method_ends_before_a_state_that_is_no_number():
+    with np.errstate(all="ignore"):  # x and lam leave for infinity
+        states = list(islice(interior_point([[0.0]], [-1.0], [[1.0]], [0.0]), 500))
+    assert len(states) < 500 and np.isfinite([state.residual for state in states]).all()
+
+
+def test_interior_point_method_starts_inside_even_where_the_boundary_would_do():
+    start = next(interior_point([[0.0]], [0.0], [[1.0]], [0.0]))
+    assert start.lam > 0 and start.slack > 0
 
 
 @pytest.mark.parametrize(
@@ -1714,6 +1765,17 @@ def test_inconsistent_equalities_alone_are_a_contradiction(rng):
         solve_qp(np.eye(4), np.zeros(4), A, [1.0, 1.0, 2.5])
     y = e.value.certificate
     np.testing.assert_allclose(y / y[2], [-1, -1, 1], atol=1e-9)
+    for b in ([1.0, -1.5], [1.5, -1.0]):  # whatever side of both is the nearest x
+        with pytest.raises(InfeasibleError):
+            solve_qp([[1.0]], [0.0], [[1.0], [-1.0]], b)
+
+
+@pytest.mark.parametrize("overlap", [3e-10, 1e-9, 1e-6])
+def test_a_contradiction_too_slight_for_the_residual_is_one(overlap):
+    for P in (0.0, 1.0):
+        with pytest.raises(InfeasibleError) as e:
+            solve_qp([[P]], [0.0], G=[[1.0], [-1.0]], h=[1.0 + overlap, -1.0])
+        np.testing.assert_allclose(e.value.certificate, np.sqrt([0.5, 0.5]), rtol=1e-9)
 
 
 def test_separable_classes_decide_whether_the_hard_margin_is_feasible(rng):
@@ -1803,6 +1865,8 @@ def test_hulls_that_meet_have_distance_zero_and_no_hyperplane(rng):
             ValueError, match="X and Y must have convex hulls without a common point"
         ):
             separating_hyperplane(triangle, other)
+    same = closest_points(triangle[1:2], triangle[[1, 1]])
+    np.testing.assert_array_equal([same.u, same.v, [same.distance] * 2], [[4, 0], [4, 0], [0, 0]])
     far = closest_points(triangle, np.array([[2.0, 2.0 + 1e-6]]))
     assert far.distance == pytest.approx(1e-6 / np.sqrt(2), rel=1e-6)
 

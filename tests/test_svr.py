@@ -197,6 +197,8 @@ def test_margins_have_the_units_of_the_samples(rng, s):
     np.testing.assert_allclose(shortest_rise(w / s, 2.5), [0.6 * s, 0.8 * s], rtol=1e-12)
     assert sampled_margin(np.array([[0.0], [1.0], [3.0]]), np.array([0.0, 1.0, 2.0]), 1.0) == 3
     assert sampled_margin(np.zeros((3, 2)), np.array([0.0, 1.0, 5.0]), 0.5) == 0
+    largest = np.array([[1.5e308], [0.5e308]])
+    assert sampled_margin(largest, np.array([0.0, 1.0]), 0.5) == pytest.approx(1e308)
 
 
 @pytest.mark.claims("svr-18")
@@ -846,7 +848,7 @@ def test_without_a_tube_it_is_ridge_regression_with_a_free_offset(rng):
 
 
 @pytest.mark.claims("svr-26")
-@pytest.mark.parametrize("nu", [0.1, 0.3, 0.5, 0.77, 1.0])
+@pytest.mark.parametrize("nu", [0.1, 0.3, 0.5, 0.77, 1.0, 1.2, 9.0])
 def test_the_best_epsilon_is_a_quantile_of_the_residuals(rng, nu):
     n = 23
     f, y = rng.normal(size=n), rng.normal(size=n)
@@ -860,6 +862,7 @@ def test_the_best_epsilon_is_a_quantile_of_the_residuals(rng, nu):
     if epsilon > 0:
         assert (z > epsilon).sum() <= nu * n <= (z >= epsilon).sum()
     assert epsilon in (0.0, *z)
+    assert epsilon == 0 or nu < 1
 
 
 @pytest.mark.claims("svr-26")
@@ -938,8 +941,24 @@ def test_a_perfect_fit_leaves_no_tube():
     model = NuSVR(kernel="linear", nu=0.5, C=1e3, tol=1e-9).fit(X, 2 * X[:, 0] + 1)
     assert model.epsilon_ == pytest.approx(0, abs=1e-8)
     np.testing.assert_allclose(model.predict(X), 2 * X[:, 0] + 1, atol=1e-7)
+    for seed in range(5):  # nor one of a width below 0, where the run stops early
+        Z = np.random.default_rng(seed).normal(size=(9, 2))
+        coarse = NuSVR(kernel="linear", nu=0.9, C=1e2, tol=0.1).fit(Z, Z @ [1.0, 2.0])
+        assert 0 <= coarse.epsilon_ <= coarse.tol
     assert best_epsilon(np.zeros(3), np.zeros(3), 0.5) == 0
     assert best_epsilon(np.zeros(100), np.arange(1.0, 101), 0.29) == 71  # 0.29 * 100 < 29
+
+
+@pytest.mark.parametrize("nu", [0.99, 1.0])
+def test_a_tube_of_no_width_is_one_of_the_soft_tubes(nu):
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(9, 2))
+        y = X @ [1.0, 2.0] + rng.normal(size=9)
+        tube = nu_tube(X, y, nu, C=1.0)
+        assert 0 <= tube.epsilon < 1e-12  # rounding leaves none below 0, which is no tube
+        soft = soft_tube(X, y, tube.epsilon, C=1.0 / 9)
+        assert soft.objective == pytest.approx(tube.objective, rel=1e-9)
 
 
 def test_every_sample_outside_leaves_no_tube(rng):
