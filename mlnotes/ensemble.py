@@ -795,8 +795,7 @@ class _Bagging(_Committee):
         Classifiers may refuse a set that holds one label only; `_fit` does without them.
         """
         model = _seeded(self.estimator_, rng)
-        classifies = isinstance(self, ProbabilisticClassifier)
-        if classifies and (y[rows] == y[rows[0]]).all():
+        if isinstance(self, ProbabilisticClassifier) and (y[rows] == y[rows[0]]).all():
             return _fit(model, X[rows], y[rows])
         if _takes_weights(model):
             return model.fit(X, y, sample_weight=np.bincount(rows, minlength=len(X)))

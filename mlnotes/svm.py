@@ -805,9 +805,9 @@ def certify(K, dual, beta):
         1/2 beta^T K beta + sum_i max(u_i (g_i - b), l_i (g_i - b)) + sum b s
 
     bounds the dual from above if K is positive semidefinite, and for no other K need it do so. For
-    the soft margin it is 1/2 ||w||^2 + C sum_i xi_i. It is inf
-    where a bound is and a margin is missed. With b between the ends of `offset_intervals` each
-    i contributes at most the violation times its box to the gap.
+    the soft margin it is 1/2 ||w||^2 + C sum_i xi_i. It is inf where a bound is and a margin is
+    missed. With b between the ends of `offset_intervals` each i contributes at most the violation
+    times its box to the gap.
 
     Returns: a `Certificate`.
 
@@ -2135,8 +2135,8 @@ class NuSVC(_OneVersusOne):
     nu is at least the share of margin errors and at most that of support vectors. The solution is
     divided by rho, as in scikit-learn, so that margins are at f = 1 and -1; the certificate is
     that of the undivided problem. Where rho is 0, nu being too small for the overlap, w is 0, and
-    the labels are rounding. tol is for violations in the unit 1 / n, which makes it the one
-    of scikit-learn's box [0, 1]. For the rest see `SVC`.
+    the labels are rounding. tol is for violations in the unit 1 / n, which makes it the one of
+    scikit-learn's box [0, 1]. For the rest see `SVC`.
 
     Parameters
     ----------
