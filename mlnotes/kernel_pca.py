@@ -51,7 +51,7 @@ from mlnotes.base import (
     row_blocks,
     shared,
 )
-from mlnotes.kernels import NAMES, centre, centre_new, gram
+from mlnotes.kernels import NAMES, centre, centre_new, check_kernel, gram
 from mlnotes.pca import signed
 
 __all__ = [
@@ -517,12 +517,8 @@ class KernelPCA(Transformer):
 
     def _check_parameters(self):
         """Refuse hyperparameters that make no sense."""
-        if not callable(self.kernel):
-            check_choice("kernel", self.kernel, (*NAMES, "precomputed"))
-        if self.gamma is not None:
-            check_number("gamma", self.gamma, above=0)
-        check_number("degree", self.degree, at_least=1, integer=True)
-        check_number("coef0", self.coef0, at_least=-np.inf if self.kernel == "sigmoid" else 0)
+        names = (*NAMES, "precomputed")
+        check_kernel(self.kernel, self.gamma, self.degree, self.coef0, choices=names, function=True)
         check_number("alpha", self.alpha, at_least=0)
         check_number("tol", self.tol, at_least=0)
         for name in ("n_components", "max_iter"):

@@ -10,7 +10,7 @@ Contents
                             scaled_quadratic_map, polynomial_map, gaussian_map,
                             gaussian_frequencies, fourier_features
     Kernels                 linear, polynomial, power_series, all_subsets, gaussian, laplacian,
-                            exponential, sigmoid, gram
+                            exponential, sigmoid, gram, check_kernel
     Is it a kernel?         screen, psd_certificate, Certificate, refute, Refutation,
                             empirical_feature_map
     New kernels from old    Kernel
@@ -71,7 +71,7 @@ __all__ = [
     "linear_in_features", "subset_products", "quadratic_map", "ring_map", "scaled_quadratic_map",
     "polynomial_map", "gaussian_map", "gaussian_frequencies", "fourier_features", "linear",
     "polynomial", "power_series", "all_subsets", "gaussian", "laplacian", "exponential", "sigmoid",
-    "gram", "screen", "psd_certificate", "Certificate", "refute", "Refutation",
+    "gram", "check_kernel", "screen", "psd_certificate", "Certificate", "refute", "Refutation",
     "empirical_feature_map", "Kernel", "kernel_squared_distances", "centre", "centre_new",
     "RKHSFunction", "apply_operator", "eigenfunctions", "Eigenfunctions", "mercer_sum",
     "sample_coefficients", "coefficient_loss", "kernel_descent", "KernelState", "iteration_costs",
@@ -521,21 +521,38 @@ def gram(X, Z=None, kernel="rbf", *, gamma=None, degree=3, coef0=1.0):
 
     Claims: kernels-07
     """
+    how = check_kernel(kernel, gamma, degree, coef0, function=True)
     if callable(kernel):
         return kernel(X, X if Z is None else Z)
     X, Z = _pair(X, Z)
-    gamma = 1 / X.shape[1] if gamma is None else gamma
-    return _by_name(*_checked(kernel, gamma, degree, coef0))(X, None if Z is X else Z)
+    if gamma is None:
+        how["gamma"] = 1 / X.shape[1]
+    return _by_name(**how)(X, None if Z is X else Z)
 
 
-def _checked(kernel, gamma, degree, coef0):
-    """The parameters of a kernel, if they make sense."""
-    check_choice("kernel", kernel, NAMES)
+def check_kernel(kernel, gamma=None, degree=3, coef0=1.0, *, choices=NAMES, function=False):
+    """The parameters of `gram`, checked: the one place that every kernel machine asks.
+
+    `kernel` must be one of the names in `choices`; with `function` it may also be a function
+    k(X, Z). A gamma of None stands for 1 / d, and is left as it is.
+
+    Returns: a dict of kernel, gamma, degree and coef0. Raises: ValueError for any other kernel, a
+    class or an array for instance, and unless gamma > 0, coef0 >= 0 (any number for "sigmoid") and
+    the degree is whole and >= 1.
+
+    >>> check_kernel("rbf", gamma=0.5)
+    {'kernel': 'rbf', 'gamma': 0.5, 'degree': 3, 'coef0': 1.0}
+    >>> check_kernel("poly", degree=2.5)
+    Traceback (most recent call last):
+    ValueError: degree must be an integer >= 1; got 2.5
+    """
+    if isinstance(kernel, type) or not (function and callable(kernel)):
+        check_choice("kernel", kernel, choices)
     if gamma is not None:
-        check_number("gamma", gamma, above=0)
+        check_number("gamma", gamma, above=0, below=inf)
     check_number("degree", degree, at_least=1, integer=True)
-    check_number("coef0", coef0, at_least=-inf if kernel == "sigmoid" else 0)
-    return kernel, gamma, degree, coef0
+    check_number("coef0", coef0, at_least=-inf if kernel == "sigmoid" else 0, below=inf)
+    return {"kernel": kernel, "gamma": gamma, "degree": degree, "coef0": coef0}
 
 
 # ---------------------------------------------------------------------------------------
@@ -1144,8 +1161,7 @@ class KernelRidge(Regressor):
 
     def _kernel(self):
         """What `gram` needs to know."""
-        names = ("kernel", "gamma", "degree", "coef0")
-        return dict(zip(names, _checked(*(getattr(self, name) for name in names)), strict=True))
+        return check_kernel(self.kernel, self.gamma, self.degree, self.coef0)
 
     def fit(self, X, y, sample_weight=None):
         """Fit to samples X (n, d) with targets y (n,) of the given weights; return self."""

@@ -887,9 +887,11 @@ def test_new_points_in_blocks_are_the_same(rng, monkeypatch):
     [
         ({"n_components": 0}, "n_components must be an integer >= 1; got 0"),
         ({"kernel": "cosine"}, "kernel must be one of 'linear', "),
-        ({"gamma": 0.0}, "gamma must be a number > 0; got 0.0"),
+        ({"kernel": type}, "kernel must be one of 'linear', "),
+        ({"gamma": 0.0}, "gamma must be a number > 0 and < inf; got 0.0"),
+        ({"gamma": np.ones(2)}, "gamma must be a number > 0 and < inf; got array("),
         ({"degree": 2.5}, "degree must be an integer >= 1; got 2.5"),
-        ({"coef0": -1}, "coef0 must be a number >= 0; got -1"),
+        ({"coef0": -1}, "coef0 must be a number >= 0 and < inf; got -1"),
         ({"alpha": -1}, "alpha must be a number >= 0; got -1"),
         ({"eigen_solver": "arpack"}, "eigen_solver must be one of 'auto', 'dense', 'lanczos'"),
         ({"tol": -1}, "tol must be a number >= 0; got -1"),

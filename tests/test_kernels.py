@@ -21,6 +21,7 @@ from mlnotes.kernels import (
     apply_operator,
     centre,
     centre_new,
+    check_kernel,
     coefficient_loss,
     eigenfunctions,
     empirical_feature_map,
@@ -454,28 +455,6 @@ def test_samples_of_few_bits_are_computed_in_double_precision(kind, rng):
     np.testing.assert_array_equal(D, 238)
 
 
-@pytest.mark.parametrize("k", [gaussian, exponential, laplacian])
-def test_widths_beyond_the_range_of_squares_have_their_limits(k):
-    X = np.array([[0.0], [3.0], [3.0]])
-    for wide in (1e200, np.float64(1e200), np.inf):
-        np.testing.assert_array_equal(k(X, sigma=wide), np.ones((3, 3)))
-        np.testing.assert_array_equal(k(X, X + 0, sigma=wide), np.ones((3, 3)))
-    for narrow in (1e-160, 1e-200, np.float64(1e-200), 1e-320):
-        np.testing.assert_array_equal(k(X, sigma=narrow), X == X.T)
-        np.testing.assert_array_equal(k(X, X + 0, sigma=narrow), X == X.T)
-    if k is not laplacian:  # of no squares
-        far = np.array([[1.5e308], [1.5e308], [-1.5e308]])
-        np.testing.assert_array_equal(k(far, sigma=1.0), far == far.T)
-    for name in ("rbf", "laplacian", "exponential"):
-        np.testing.assert_array_equal(gram(X, kernel=name, gamma=np.inf), X == X.T)
-        np.testing.assert_array_equal(gram(X[1:], kernel=name, gamma=np.inf), np.ones((2, 2)))
-        np.testing.assert_array_equal(gram(X, kernel=name, gamma=1e-300), np.ones((3, 3)))
-    far = np.array([[1e200], [-1e200]])
-    assert (
-        np.isfinite(k(far, sigma=1e200)).all() and np.isfinite(k(far, far + 0, sigma=1e200)).all()
-    )
-
-
 def test_large_means_cost_the_gaussian_kernel_no_digits(rng):
     X = np.round(rng.normal(size=(140, 3)), 3)
     far = 1000 * X + 2.0**40
@@ -559,9 +538,9 @@ def test_sigmoid_is_symmetric_bounded_and_found_to_be_no_kernel(rng):
         (lambda X: exponential(X, sigma=-1), "sigma must be a number > 0; got -1"),
         (lambda X: laplacian(X, sigma=1, q=3), "q must be 1 or 2; got 3"),
         (lambda X: gram(X, kernel="cubic"), "kernel must be one of 'linear', 'poly'"),
-        (lambda X: gram(X, gamma=0), "gamma must be a number > 0; got 0"),
+        (lambda X: gram(X, gamma=0), "gamma must be a number > 0 and < inf; got 0"),
         (lambda X: gram(X, degree=0), "degree must be an integer >= 1; got 0"),
-        (lambda X: gram(X, kernel="poly", coef0=-1), "coef0 must be a number >= 0; got -1"),
+        (lambda X: gram(X, kernel="poly", coef0=-1), "coef0 must be a number >= 0 and < inf; got"),
         (lambda X: Kernel(linear) * -1, "c must be a number >= 0; got -1"),
         (lambda X: Kernel(linear) + -1, "c must be a number >= 0; got -1"),
         (lambda X: psd_certificate(X), "K must be square; got shape (3, 2)"),
@@ -587,6 +566,38 @@ def test_sigmoid_is_symmetric_bounded_and_found_to_be_no_kernel(rng):
 def test_parameters_that_make_no_kernel_are_refused(call, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         call(np.array([[0.0, 1.0], [2.0, 1.0], [3.0, 3.0]]))
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"kernel": np.array(["rbf", "rbf"])}, "kernel must be one of 'linear', 'poly'"),
+        ({"kernel": Kernel}, "kernel must be one of 'linear', 'poly'"),
+        ({"kernel": linear}, "kernel must be one of 'linear', 'poly'"),
+        ({"kernel": None}, "kernel must be one of 'linear', 'poly'"),
+        ({"gamma": np.array([1.0, 2.0])}, "gamma must be a number > 0 and < inf; got array("),
+        ({"gamma": np.inf}, "gamma must be a number > 0 and < inf; got inf"),
+        ({"gamma": "scale"}, "gamma must be a number > 0 and < inf; got 'scale'"),
+        ({"gamma": float}, "gamma must be a number > 0 and < inf; got <class 'float'>"),
+        ({"degree": np.array([2, 3])}, "degree must be an integer >= 1; got array([2, 3])"),
+        ({"coef0": [1.0]}, "coef0 must be a number >= 0 and < inf; got [1.0]"),
+        ({"kernel": "sigmoid", "coef0": np.nan}, "coef0 must be a number < inf; got nan"),
+    ],
+)
+def test_kernel_parameters_of_a_wrong_type_are_refused_by_name(how, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        check_kernel(**{"kernel": "rbf", **how})
+    with pytest.raises(ValueError, match=re.escape(message)):
+        KernelRidge(**{"kernel": "rbf", **how}).fit(np.eye(3), np.arange(3.0))
+
+
+def test_a_kernel_may_be_a_function_where_that_is_said():
+    assert check_kernel(linear, function=True)["kernel"] is linear
+    for wrong in (Kernel, np.ones(2)):
+        with pytest.raises(ValueError, match="kernel must be one of 'linear', 'poly'"):
+            gram(np.eye(2), kernel=wrong)
+    with pytest.raises(ValueError, match="kernel must be one of 'rbf'; got 'linear'"):
+        check_kernel("linear", choices=("rbf",))
 
 
 @pytest.mark.parametrize("name", BY_THE_BOOK)
