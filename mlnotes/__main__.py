@@ -8,8 +8,9 @@
     python -m mlnotes claims           how much of each chapter is delivered, and what is missing
 
 The statements are in ``data/claims.csv``. What delivers them is read from the sources: the line
-``Claims:`` of a docstring, the marker of a test, the registration of a figure, the ``[id]`` above
-a notebook's cell. Tests, figures and notebooks are there only in a checkout of the repository.
+``Claims:`` of a docstring, the marker of a test, the registration of a figure, the anchor
+``<a id="svm-40"></a>`` in the text of a notebook. Tests, figures and notebooks are there only in a
+checkout of the repository.
 """
 
 import ast
@@ -29,6 +30,7 @@ PACKAGE = Path(__file__).resolve().parent
 ROOT = PACKAGE.parent
 ID = re.compile(r"\b[a-z_]+-\d{2}\b")
 NUMBER = re.compile(r"\d+(?:\.\d+)+")
+ANCHOR = re.compile(r'<a id="([^"]*)"></a>')
 RANGE = re.compile(r"\b(\d+)\.(\d+)-(?:\1\.)?(\d+)\b")
 WIDTH = 96
 
@@ -106,7 +108,7 @@ def read_citations(root=ROOT):
         _collect(root.glob("mlnotes/*.py"), _owned),
         _collect(root.glob("tests/test_*.py"), _marked),
         _collect(root.glob("figures/*.py"), _registered),
-        _collect(root.glob("notebooks/*.ipynb"), _bracketed),
+        _collect(root.glob("notebooks/*.ipynb"), _anchored),
     )
 
 
@@ -169,12 +171,12 @@ def _decorators(path, name):
                     yield node, call
 
 
-def _bracketed(path):
-    """(name, ids) of the markdown cells of a notebook with claims in brackets."""
+def _anchored(path):
+    """(name, ids) of the markdown cells of a notebook with the anchors of claims."""
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
         if cell["cell_type"] == "markdown":
-            brackets = re.findall(rf"\[((?:{ID.pattern}[,; ]*)+)\]", "".join(cell["source"]))
-            yield path.name, ID.findall(" ".join(brackets))
+            anchors = ANCHOR.findall("".join(cell["source"]))
+            yield path.name, [anchor for anchor in anchors if ID.fullmatch(anchor)]
 
 
 # ---------------------------------------------------------------------------------------

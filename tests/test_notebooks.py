@@ -16,6 +16,7 @@ import pytest
 from nbformat import v4
 
 from mlnotes import CHAPTERS, IN_WORK
+from mlnotes.__main__ import ANCHOR, ID
 from notebooks.execute import pictures, tidy
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -142,6 +143,18 @@ def broken_links(notebook, folder):
                 yield f"{cell.id} links {target}, which is not there"
 
 
+def wrong_anchors(notebook):
+    seen = set()
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            for anchor in ANCHOR.findall(cell.source):
+                if anchor in seen:
+                    yield f"{cell.id} has the anchor {anchor}, as a cell before it has"
+                seen.add(anchor)
+            for shown in ID.findall(ANCHOR.sub("", cell.source)):
+                yield f"{cell.id} shows the id {shown}: it belongs into an anchor"
+
+
 def problems(notebook, name, folder=ROOT / "notebooks"):
     """All that is wrong with the notebook called `name`."""
     if name not in NAMES:
@@ -149,7 +162,7 @@ def problems(notebook, name, folder=ROOT / "notebooks"):
     return [
         *not_run(notebook), *wrong_outputs(notebook), *untidy(notebook),
         *wrong_sections(notebook, name), *wrong_solutions(notebook),
-        *broken_links(notebook, folder),
+        *broken_links(notebook, folder), *wrong_anchors(notebook),
     ]  # fmt: skip
 
 
@@ -236,6 +249,8 @@ BROKEN = {
     "not in 'Exercises'": change(4, source="## Results"),
     "no exercise with a solution": change(5, metadata={}),
     "links gone.svg, which is not there": change(2, source="![Its words.](gone.svg)"),
+    "has the anchor perceptron-04, as": change(2, source=2 * '<a id="perceptron-04"></a>'),
+    "shows the id perceptron-04": change(2, source="As [perceptron-04] says"),
 }
 
 
