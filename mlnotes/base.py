@@ -1,4 +1,4 @@
-"""What the chapters share: one loop, one way to check input, one way to be an estimator.
+"""What the chapters share: the loop, the checks of input, and the estimators' base classes.
 
 Contents
     The loop        iterate, Run
@@ -10,10 +10,18 @@ Contents
                     Transformer, Clusterer, DensityEstimator
     Exceptions      NotFittedError, ConvergenceWarning, DataConversionWarning, shared
 
+The range contract. Samples, targets and weights are refused where their squares leave the range
+of floating point: entries beyond 1e150 in size, and columns whose values differ, but by less than
+1e-150. Every estimator checks this once, in ``fit`` and ``predict``; inside, no formula guards
+against overflow.
+
 Nothing here imports scikit-learn, and yet its clone, Pipeline, GridSearchCV and check_estimator
-take these estimators for their own. Three things see to that: the parameters are the arguments
-of ``__init__``, the tags are built when scikit-learn asks, and an exception that scikit-learn
-has too is also an instance of its class once scikit-learn is loaded.
+accept these estimators. Three things make that work: the parameters are the arguments of
+``__init__``, the tags are built when scikit-learn asks for them, and an exception that
+scikit-learn has too is also an instance of its class once scikit-learn is loaded.
+
+Estimators are dataclasses: a hyperparameter is a field with its default, and a family of
+estimators inherits the fields that it shares.
 """
 
 import inspect
@@ -117,30 +125,46 @@ def row_blocks(n, step):
 # ---------------------------------------------------------------------------------------
 
 
-class NotFittedError(ValueError, AttributeError):
+class _Portable:
+    """An exception that can be pickled: only its name and its arguments travel.
+
+    The class that `shared` makes exists in one process alone; the process that unpickles the
+    exception makes its own.
+    """
+
+    def __reduce__(self):
+        return _restored, (type(self).__name__, self.args)
+
+
+def _restored(name, args):
+    """The exception `name` of this module, with scikit-learn's class where that is loaded."""
+    return shared(globals()[name])(*args)
+
+
+class NotFittedError(_Portable, ValueError, AttributeError):
     """An estimator was used before ``fit``."""
 
 
-class ConvergenceWarning(UserWarning):
+class ConvergenceWarning(_Portable, UserWarning):
     """An algorithm was stopped before its stopping rule was met."""
 
 
-class DataConversionWarning(UserWarning):
-    """Input was taken for something other than its shape says."""
+class DataConversionWarning(_Portable, UserWarning):
+    """A column vector was read as a 1-D array."""
 
 
 def shared(kind):
-    """The exception `kind`, being also scikit-learn's of that name if scikit-learn is loaded.
+    """The exception class `kind`; once scikit-learn is loaded, a subclass of its namesake too.
 
     >>> issubclass(shared(NotFittedError), NotFittedError)
     True
     """
     theirs = getattr(sys.modules.get("sklearn.exceptions"), kind.__name__, None)
-    return kind if theirs is None else _both(kind, theirs)
+    return kind if theirs is None else _subclass_of_both(kind, theirs)
 
 
 @cache
-def _both(kind, theirs):
+def _subclass_of_both(kind, theirs):
     return type(kind.__name__, (kind, theirs), {})
 
 
@@ -148,19 +172,30 @@ def _both(kind, theirs):
 # Input
 # ---------------------------------------------------------------------------------------
 
+LARGEST = 1e150  # of larger numbers the square is not finite
+SMALLEST_SPREAD = 1e-150  # of smaller differences the square is 0, or has lost its digits
+
 
 def check_samples(X):
-    """X as a float64 array of shape (n, d), a sample per row.
+    """Training samples X as a float64 array of shape (n, d), a sample per row.
 
     Raises
     ------
     TypeError, ValueError
-        If it is sparse, text, complex, not 2-D, empty or not finite.
+        If X is sparse, text, complex, not 2-D, empty or not finite, if an entry is larger than
+        LARGEST in size, or if the values of a column differ by less than SMALLEST_SPREAD.
 
     >>> check_samples([[1, 2], [3, 4]])
     array([[1., 2.],
            [3., 4.]])
     """
+    X = _check_matrix(X)
+    _check_spread("X", X)
+    return X
+
+
+def _check_matrix(X):
+    """Samples to train on or to predict: a finite float64 array of shape (n, d)."""
     if hasattr(X, "toarray"):
         raise TypeError("X must be dense; got a sparse matrix: pass X.toarray()")
     X = np.asarray(X)
@@ -175,8 +210,9 @@ def check_samples(X):
             raise ValueError(
                 f"X has no {what}: 0 {what}(s) (shape={X.shape}) while a minimum of 1 is required."
             )
-    X = X.astype(np.float64, copy=False)
+    X = _as_floats("X", X)
     _check_finite("X", X)
+    _check_size("X", X)
     return X
 
 
@@ -186,12 +222,14 @@ def check_labels(y, n):
     Raises
     ------
     ValueError
-        If it is missing, of another shape, not finite, continuous or of one class only.
+        If it is missing, of another shape, complex, not finite, continuous or of one class only.
 
     >>> check_labels(["b", "a", "b"], 3)
     array(['b', 'a', 'b'], dtype='<U1')
     """
     y = _check_column(y, n)
+    if y.dtype.kind == "c":
+        _check_real("y", y)
     if y.dtype.kind == "f":
         _check_finite("y", y)
         between = y[y != np.round(y)]
@@ -210,15 +248,18 @@ def check_targets(y, n):
     Raises
     ------
     TypeError, ValueError
-        If it is missing, of another shape, text, complex or not finite.
+        If it is missing, of another shape, text, complex or not finite, if an entry is larger
+        than LARGEST in size, or if its values differ by less than SMALLEST_SPREAD.
 
     >>> check_targets([1, 2], 2)
     array([1., 2.])
     """
     y = _check_column(y, n)
     _check_real("y", y)
-    y = y.astype(np.float64, copy=False)
+    y = _as_floats("y", y)
     _check_finite("y", y)
+    _check_size("y", y)
+    _check_spread("y", y)
     return y
 
 
@@ -228,8 +269,8 @@ def check_weights(sample_weight, n):
     Raises
     ------
     TypeError, ValueError
-        If they are of another shape, no numbers, not finite, negative or all zero, or if their
-        sum is not finite.
+        If they have another shape, are not numbers, not finite, negative, all zero, or larger
+        than LARGEST.
 
     >>> check_weights(None, 2)
     array([1., 1.])
@@ -238,7 +279,7 @@ def check_weights(sample_weight, n):
         return np.ones(n)
     weights = np.asarray(sample_weight)
     _check_real("sample_weight", weights)
-    weights = weights.astype(np.float64, copy=False)
+    weights = _as_floats("sample_weight", weights)
     if weights.shape != (n,):
         raise ValueError(f"sample_weight must have shape ({n},); got {weights.shape}")
     _check_finite("sample_weight", weights)
@@ -247,16 +288,15 @@ def check_weights(sample_weight, n):
             "sample_weight must be >= 0 and not zero everywhere; "
             f"got {weights.min():g} to {weights.max():g}"
         )
-    if not isfinite(_sum(weights)):
-        raise ValueError("sample_weight must have a finite sum; got inf")
+    _check_size("sample_weight", weights)
     return weights
 
 
 def check_number(name, value, *, above=-inf, at_least=-inf, below=None, integer=False):
     """The `value` of the hyperparameter `name`, if it is a number in its range.
 
-    That is > `above`, >= `at_least`, < `below` and, with `integer`, whole. True and False are no
-    numbers, inf is one unless ``below=inf``: the C of a hard margin is inf.
+    The range is: > `above`, >= `at_least`, < `below` and, with `integer`, whole. True and False
+    are not accepted as numbers. inf is, unless ``below=inf``: a hard margin has C = inf.
 
     Raises
     ------
@@ -359,18 +399,38 @@ def _check_real(name, values):
         )
 
 
-def _sum(values):
-    """The sum, infinite or nan without a warning where it is that."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return np.sum(values)
+def _as_floats(name, values):
+    try:
+        return values.astype(np.float64, copy=False)
+    except OverflowError:  # an integer of Python has no largest value
+        raise ValueError(
+            f"{name} must lie within -{LARGEST:g} and {LARGEST:g}; got an integer beyond them"
+        ) from None
 
 
 def _check_finite(name, values):
-    if isfinite(_sum(values)):  # one pass; a NaN or an infinity would be in the sum
-        return
     bad = np.count_nonzero(~np.isfinite(values))
     if bad:
         raise ValueError(f"{name} must be finite; it contains NaN or infinity {bad} times")
+
+
+def _check_size(name, values):
+    low, high = values.min(initial=0.0), values.max(initial=0.0)
+    if low < -LARGEST or high > LARGEST:
+        raise ValueError(
+            f"{name} must lie within -{LARGEST:g} and {LARGEST:g}, so that squares are finite; "
+            f"got {low if -low > high else high:.3g}"
+        )
+
+
+def _check_spread(name, values):
+    spread = np.ptp(values, axis=0)
+    lost = np.min(spread, where=spread > 0, initial=np.inf)
+    if lost < SMALLEST_SPREAD:
+        raise ValueError(
+            f"{name} must have values that are equal or differ by {SMALLEST_SPREAD:g} or more, so "
+            f"that squares are not 0; got a range of {lost:.3g}: use another unit"
+        )
 
 
 # ---------------------------------------------------------------------------------------
@@ -486,7 +546,7 @@ class Estimator:
                 "The feature names should match those that were passed during fit, in their "
                 f"order: {list(known)}; got {list(given)}"
             )
-        X = check_samples(X)
+        X = _check_matrix(X)
         if X.shape[1] != self.n_features_in_:
             raise ValueError(
                 f"X has {X.shape[1]} features, but {type(self).__name__} is expecting "
@@ -504,7 +564,7 @@ def _feature_names(X):
 
 
 def _scored(y, predicted, sample_weight):
-    """What predictions are compared with, one for each, and the weights; None if not given."""
+    """y and `sample_weight` (or None), checked against the shape of the predictions."""
     y = np.asarray(y)
     if y.shape == (*predicted.shape, 1):
         y = y[..., 0]
@@ -564,15 +624,12 @@ class Regressor(Estimator):
     """An estimator that predicts numbers."""
 
     def score(self, X, y, sample_weight=None):
-        """R^2 = 1 - sum_i (y_i - f_i)^2 / sum_i (y_i - mean y)^2; of constant y, 1 or 0."""
+        """R^2 = 1 - sum_i (y_i - f_i)^2 / sum_i (y_i - mean y)^2; for constant y, 1 or 0."""
         f = self.predict(X)
         y, weights = _scored(y, f, sample_weight)
-        y = y.astype(np.float64, copy=False)
-        apart = y - np.average(y, weights=weights)
-        unit = np.ldexp(0.5, np.frexp(np.max(np.abs(apart)))[1])  # squares of it could vanish
-        with np.errstate(over="ignore"):
-            spread = np.average((apart / unit) ** 2, weights=weights)
-            error = np.average(((y - f) / unit) ** 2, weights=weights)
+        y = check_targets(y, len(f))
+        error = np.average((y - f) ** 2, weights=weights)
+        spread = np.average((y - np.average(y, weights=weights)) ** 2, weights=weights)
         constant = np.ptp(y if weights is None else y[weights > 0]) == 0  # round-off may spread it
         return float(error == 0) if constant else float(1 - error / spread)
 

@@ -58,7 +58,7 @@ from mlnotes.base import (
     row_blocks,
     shared,
 )
-from mlnotes.density import squared_distances, squared_norms
+from mlnotes.numerics import squared_distances, squared_norms
 
 __all__ = [
     "euclidean", "manhattan", "gower", "pair_covariance", "mahalanobis",

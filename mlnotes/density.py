@@ -9,8 +9,7 @@ Contents
     From counts to densities   count_density, relative_deviation
     The histogram              histogram_density
     Parzen windows             hypercube, gaussian_window, parzen
-    Balls and distances        ball_volume, squared_distances, squared_norms,
-                               exact_squared_distances
+    Balls                      ball_volume
     Kernels                    KERNELS, Kernel, log_kernel, log_kernel_integral, sample_kernel,
                                kernel_log_density
     How far from the truth     NormalMixture, kernel_mixture, inner_product,
@@ -53,11 +52,12 @@ from mlnotes.base import (
     check_weights,
     row_blocks,
 )
+from mlnotes.numerics import exact_squared_distances, squared_distances
 from mlnotes.probability import gauss_legendre, log_sum_exp, normal_log_density, sample_atoms
 
 __all__ = [
     "count_density", "relative_deviation", "histogram_density", "hypercube", "gaussian_window",
-    "parzen", "ball_volume", "squared_distances", "squared_norms", "exact_squared_distances",
+    "parzen", "ball_volume",
     "KERNELS", "Kernel", "log_kernel", "log_kernel_integral", "sample_kernel",
     "kernel_log_density", "NormalMixture", "kernel_mixture", "inner_product",
     "integrated_squared_error", "normal_mise", "scott", "silverman", "leave_one_out",
@@ -66,7 +66,6 @@ __all__ = [
 ]  # fmt: skip
 
 BLOCK = 2**17  # numbers held at a time: a megabyte, which stays in a processor's cache
-CANCELLED = 1e-3  # a difference so small beside its terms has lost more than 3 of 16 digits
 
 
 # ---------------------------------------------------------------------------------------
@@ -211,7 +210,7 @@ def _check_bandwidth(name, h, also=""):
 
 
 # ---------------------------------------------------------------------------------------
-# Balls and distances
+# Balls
 # ---------------------------------------------------------------------------------------
 
 
@@ -226,71 +225,6 @@ def ball_volume(r, d):
 
 def _log_unit_ball(d):
     return d / 2 * log(pi) - lgamma(d / 2 + 1)
-
-
-def squared_distances(X, Y=None):
-    """||x - y||^2 = ||x||^2 - 2 x^T y + ||y||^2 of every x in X with every y in Y (X if None).
-
-    One matrix product, about the mean of Y (m, d). Where the three terms cancel, the difference
-    x - y is squared instead: every entry is good to 12 digits, 0 for equal rows, never negative.
-
-    Returns: (n, m); symmetric for Y = None.
-
-    >>> squared_distances(np.array([[0.0, 0.0], [3.0, 4.0]]), np.array([[0.0, 0.0]]))
-    array([[ 0.],
-           [25.]])
-    """
-    one = Y is None or Y is X
-    X, Y = _same_columns(X, X if one else Y)
-    with np.errstate(over="ignore", invalid="ignore"):  # beyond the range of floating point
-        origin = Y.mean(axis=0)
-        A = X - origin
-        B = A if one else Y - origin
-        D, aa, bb = A @ B.T, squared_norms(A), squared_norms(B)
-        for rows in _blocks(X, Y):
-            block, terms = D[rows], aa[rows, None] + bb
-            block *= -2
-            block += terms
-            terms *= CANCELLED
-            _repair(block, ~(block >= terms), X[rows], Y)  # NaN, too
-    return D
-
-
-def _repair(D, wrong, X, Y):
-    """Write ||x - y||^2 into D (n, m) where it is `wrong`, a block of numbers at a time."""
-    pairs = np.flatnonzero(wrong)
-    for part in row_blocks(len(pairs), BLOCK // X.shape[1]):
-        i, j = np.divmod(pairs[part], len(Y))
-        D[i, j] = squared_norms(X[i] - Y[j])
-
-
-def squared_norms(X):
-    """||x||^2 of every row of X: (n,).
-
-    >>> squared_norms(np.array([[3.0, 4.0]]))
-    array([25.])
-    """
-    X = np.asarray(X, dtype=np.float64)  # squares of small integers would wrap
-    return np.einsum("ij,ij->i", X, X)
-
-
-def exact_squared_distances(X, Y):
-    """||x - y||^2 = sum_j (x_j - y_j)^2 of every pair, (n, m), by one coordinate after the other.
-
-    x is a row of X (n, d), y of Y (m, d). Slower than `squared_distances`, and right to the last
-    digit or two: what is equally far stays so, and what is on a rim stays there.
-
-    >>> exact_squared_distances(np.array([[1e9, 3.0]]), np.array([[1e9, 3.0], [1e9, 5.0]]))
-    array([[0., 4.]])
-    """
-    X, Y = _same_columns(X, Y)
-    D, difference = np.zeros((len(X), len(Y))), np.empty((len(X), len(Y)))
-    with np.errstate(over="ignore"):  # infinitely far, in floating point
-        for x, y in zip(X.T, np.ascontiguousarray(Y.T), strict=True):
-            np.subtract(x[:, None], y, out=difference)
-            difference *= difference
-            D += difference
-    return D
 
 
 # ---------------------------------------------------------------------------------------

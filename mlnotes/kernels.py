@@ -63,7 +63,7 @@ from mlnotes.base import (
     check_weights,
     row_blocks,
 )
-from mlnotes.density import squared_distances, squared_norms
+from mlnotes.numerics import squared_distances, squared_norms
 from mlnotes.optimization import box, solve_qp
 from mlnotes.probability import log_gamma, x_log_y
 

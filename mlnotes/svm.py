@@ -71,9 +71,9 @@ from mlnotes.base import (
     one_vs_rest,
     row_blocks,
 )
-from mlnotes.density import squared_norms
 from mlnotes.kernels import PLAIN, gram
 from mlnotes.linear_regression import augment
+from mlnotes.numerics import squared_norms
 from mlnotes.optimization import InfeasibleError, box, newton, solve_qp
 from mlnotes.perceptron import decision, margin
 

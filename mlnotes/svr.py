@@ -56,8 +56,8 @@ from mlnotes.base import (
     check_weights,
     row_blocks,
 )
-from mlnotes.density import squared_distances
 from mlnotes.neighbors import norm
+from mlnotes.numerics import squared_distances
 from mlnotes.optimization import solve_qp
 from mlnotes.perceptron import decision
 from mlnotes.svm import (

@@ -23,7 +23,7 @@ import mlnotes
 from mlnotes import base
 
 NAMES = np.array(["ash", "birch", "cedar"])
-SHARED = ("base", "plotting", "datasets")  # modules that are no chapters
+SHARED = ("base", "numerics", "plotting", "datasets")  # modules that are no chapters
 QUERIES = (
     "predict", "predict_proba", "predict_log_proba", "decision_function", "transform",
     "score_samples",

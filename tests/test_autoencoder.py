@@ -60,11 +60,6 @@ quiet = pytest.mark.filterwarnings("ignore::mlnotes.base.ConvergenceWarning")
 FOUR = 4.0  # standard errors
 
 
-@pytest.fixture
-def rng():
-    return np.random.default_rng(0)
-
-
 def samples(rng, n=40, d=5):
     """Correlated features of unequal spread, not centred."""
     return rng.normal(size=(n, d)) @ rng.normal(size=(d, d)) + rng.normal(size=d)

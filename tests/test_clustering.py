@@ -53,16 +53,11 @@ from mlnotes.clustering import (
     whiten,
 )
 from mlnotes.datasets import load_iris, make_blobs, make_moons, make_rings
-from mlnotes.density import squared_distances
+from mlnotes.numerics import squared_distances
 from mlnotes.probability import multivariate_normal_log_density
 
 CORNERS = np.array([[0.0, 0.0], [0.0, 1.0], [4.0, 0.0], [4.0, 1.0]])  # of a 4 x 1 rectangle
 MEAN = partial(np.mean, axis=0)
-
-
-@pytest.fixture
-def rng():
-    return np.random.default_rng(5)
 
 
 def three_blobs(rng, n=60, spread=1.0):

@@ -55,11 +55,6 @@ LENET = typical_layers(1, (6, 16), (120, 84), 10, size=5, padding=0)
 SETTINGS = list(product((1, 2, 3), (1, 2), (0, 1, 2)))  # window, stride, padding
 
 
-@pytest.fixture
-def rng():
-    return np.random.default_rng(17)
-
-
 def volume(rng, n=2, H=6, W=8, D=3):
     return rng.normal(size=(n, H, W, D))
 

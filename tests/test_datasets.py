@@ -77,11 +77,6 @@ GENERATORS = {
 }
 
 
-@pytest.fixture
-def rng():
-    return np.random.default_rng(5)
-
-
 def arrays(truth):
     """All numbers of a truth, in a row."""
     parts = [np.ravel(part) for part in truth or () if not callable(part)]

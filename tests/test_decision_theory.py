@@ -68,11 +68,6 @@ HALF = np.array([0.5, 0.5])
 LOSSES = {"zero_one": zero_one, "squared": squared, "absolute": absolute}
 
 
-@pytest.fixture
-def rng():
-    return np.random.default_rng(2)
-
-
 def Phi(z):  # noqa: N802 the notes' name
     return (1 + erf(z / sqrt(2))) / 2
 

@@ -69,11 +69,6 @@ MISSED = (  # separable by x_1 + 2 x_2 > 0, and yet not along the Fisher directi
 )
 
 
-@pytest.fixture
-def rng():
-    return np.random.default_rng(13)
-
-
 def two_classes(rng, n=(12, 30), d=4, shift=1.0):
     """Two classes of unequal sizes, stretched and correlated, far from the origin."""
     A = rng.normal(size=(d, d))

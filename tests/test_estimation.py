@@ -67,11 +67,6 @@ WAITS = np.array([0.3, 2.1, 0.7, 0.05, 1.4])
 REALS = np.array([1.2, -0.4, 2.7, 0.1, 3.3, 1.9, -1.0])
 
 
-@pytest.fixture
-def rng():
-    return np.random.default_rng(3)
-
-
 def golden_section(f, low, high, steps=80):
     """Where f, which rises and then falls, is largest."""
     ratio = (sqrt(5) - 1) / 2

@@ -28,11 +28,6 @@ from mlnotes.neighbors import KNeighborsClassifier
 from mlnotes.trees import entropy
 
 
-@pytest.fixture
-def rng():
-    return np.random.default_rng(23)
-
-
 def random_laws(rng, count, a, b):
     """Joint laws (count, a, b), some cells of which are 0."""
     P = rng.random((count, a, b)) * (rng.random((count, a, b)) < 0.8)

@@ -184,11 +184,6 @@ def ax():
     return Figure().subplots()
 
 
-@pytest.fixture
-def rng():
-    return np.random.default_rng(5)
-
-
 def test_samples_are_drawn_in_the_marker_of_their_class(ax, rng):
     X, y = rng.normal(size=(30, 2)), rng.choice(["a", "b", "c"], size=30)
     lines = plotting.draw_samples(ax, X, y)

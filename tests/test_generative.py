@@ -64,11 +64,6 @@ HALF = np.array([0.5, 0.5])
 TURN = np.linspace(0, 2 * np.pi, 101)
 
 
-@pytest.fixture
-def rng():
-    return np.random.default_rng(7)
-
-
 def random_covariance(rng, d):
     A = rng.normal(size=(d, d + 2))
     return A @ A.T / d

@@ -23,11 +23,6 @@ SQUARE = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
 FUNS = ("logcosh", "exp", "cube")
 
 
-@pytest.fixture
-def rng():
-    return np.random.default_rng(27)
-
-
 def product_grid(values):
     """Every pair of the values: two sources that are exactly independent, of variance 1."""
     values = (values - values.mean()) / values.std()

@@ -27,11 +27,6 @@ from mlnotes.kernels import centre, centre_new, gaussian, gram, polynomial_map
 from mlnotes.pca import PCA, by_svd, signed, standardise
 
 
-@pytest.fixture
-def rng():
-    return np.random.default_rng(26)
-
-
 def quadratic(X, Z=None):
     """(1 + x^T z)^2."""
     return (1 + X @ (X if Z is None else Z).T) ** 2

@@ -110,11 +110,6 @@ BY_THE_BOOK = {  # every kernel of the module, and one value of it as the notes 
 TRUE_KERNELS = {name: k for name, (k, _) in BY_THE_BOOK.items() if name != "sigmoid"}
 
 
-@pytest.fixture
-def rng():
-    return np.random.default_rng(18)
-
-
 def rank(A):
     s = np.linalg.svd(A, compute_uv=False)
     return int(np.count_nonzero(s > RANK * s[0]))

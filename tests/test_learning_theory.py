@@ -72,11 +72,6 @@ BITS = np.array([0, 1])
 LEARNERS = memoriser, constant, majority, nearest_neighbor
 
 
-@pytest.fixture
-def rng():
-    return np.random.default_rng(14)
-
-
 def a_setting(rng, k=3, m=5, loss=zero_one):
     """A law without zeros on 2 x k pairs and m functions to choose from."""
     P = rng.dirichlet(np.ones(2 * k)).reshape(2, k)

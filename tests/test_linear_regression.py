@@ -60,11 +60,6 @@ from mlnotes.probability import (
 EPS = np.finfo(float).eps
 
 
-@pytest.fixture
-def rng():
-    return np.random.default_rng(10)
-
-
 def problem(rng, n=40, d=4):
     """A design matrix (1, X) of columns of unequal scale, targets, and some theta."""
     X = rng.normal(size=(n, d)) * rng.uniform(0.5, 3, size=d) + rng.normal(size=d)

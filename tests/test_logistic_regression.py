@@ -52,11 +52,6 @@ XOR = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array([-1.0
 STANDARD_ERRORS = 4
 
 
-@pytest.fixture
-def rng():
-    return np.random.default_rng(11)
-
-
 def overlapping(rng, n=80, d=3, b=0.7):
     """A (n, d + 1), y in -1, +1 drawn from the model, and its theta."""
     A = augment(rng.normal(size=(n, d)) * np.arange(1, d + 1))

@@ -41,11 +41,6 @@ from mlnotes.mixture import (
 from mlnotes.probability import gauss_legendre, multivariate_normal_log_density
 
 
-@pytest.fixture
-def rng():
-    return np.random.default_rng(6)
-
-
 def random_mixture(rng, K=3, d=2, kind="full", floor=0.0):
     """Weights, and components of any shape the kind allows, a few widths apart."""
     A = rng.normal(size=(K, d, d))

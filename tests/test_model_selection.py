@@ -52,11 +52,6 @@ from mlnotes.model_selection import (
 from mlnotes.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 
-@pytest.fixture
-def rng():
-    return np.random.default_rng(15)
-
-
 def polynomial(x, degree):
     """The rows (1, x, ..., x^degree)."""
     return augment(powers(x, degree))

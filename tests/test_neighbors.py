@@ -14,13 +14,7 @@ from matplotlib.figure import Figure
 
 from mlnotes.datasets import five_events, load_digits, load_iris, load_mnist
 from mlnotes.decision_theory import bayes_error
-from mlnotes.density import (
-    class_counts,
-    count_density,
-    knn_joint_density,
-    knn_posterior,
-    squared_distances,
-)
+from mlnotes.density import class_counts, count_density, knn_joint_density, knn_posterior
 from mlnotes.neighbors import (
     KNeighborsClassifier,
     KNeighborsRegressor,
@@ -49,14 +43,10 @@ from mlnotes.neighbors import (
     voronoi_edges,
     vote,
 )
+from mlnotes.numerics import squared_distances
 from mlnotes.probability import gauss_legendre, normal_log_density
 
 BOX = np.array([[-3.0, -3.0], [3.0, 3.0]])
-
-
-@pytest.fixture
-def rng():
-    return np.random.default_rng(8)
 
 
 def by_sorting(x, X, k, p=2):

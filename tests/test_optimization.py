@@ -51,11 +51,6 @@ from mlnotes.optimization import (
 ROUNDING = 1e-12
 
 
-@pytest.fixture
-def rng():
-    return np.random.default_rng(9)
-
-
 def log_loss(t):
     return np.logaddexp(0, -t)
 

@@ -123,7 +123,7 @@ def imports(source):
 
 def out_of_order(source, chapter):
     """The imports of a chapter's source beyond Python's own, numpy, base and earlier chapters."""
-    earlier = {"base", *ORDER[: ORDER.index(chapter)]}
+    earlier = {"base", "numerics", *ORDER[: ORDER.index(chapter)]}
     for name in imports(source):
         package, _, rest = name.partition(".")
         ours = package == "mlnotes" and rest.partition(".")[0] in earlier

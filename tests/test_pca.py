@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from checks import check_gradient
 
-from mlnotes.clustering import squared_distances
 from mlnotes.datasets import load_digits, load_iris, load_orl_faces, load_wine
 from mlnotes.discriminant import principal_axes
 from mlnotes.linear_regression import hessian
 from mlnotes.neighbors import KNeighborsClassifier
+from mlnotes.numerics import squared_distances
 from mlnotes.optimization import gradient_descent
 from mlnotes.pca import (
     PCA,
@@ -56,11 +56,6 @@ from mlnotes.pca import (
 from mlnotes.probability import multivariate_normal_log_density
 
 DATA = os.environ.get("MLNOTES_DATA", "")
-
-
-@pytest.fixture
-def rng():
-    return np.random.default_rng(24)
 
 
 def samples(rng, n=60, d=5):

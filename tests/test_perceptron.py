@@ -35,11 +35,6 @@ TWO_CLASSES = (  # separable, and yet least squares gets (3, -1) wrong
 )
 
 
-@pytest.fixture
-def rng():
-    return np.random.default_rng(11)
-
-
 def separable(rng, n=60, d=3, gamma=0.1):
     """Samples at least gamma from a random hyperplane through 0, their labels, its normal."""
     w_star = rng.normal(size=d)

@@ -53,11 +53,6 @@ EVENTS = [set(A) for A in chain.from_iterable(combinations(DIE, m) for m in rang
 DICE = fair(product(range(1, 7), repeat=2))
 
 
-@pytest.fixture
-def rng():
-    return np.random.default_rng(1)
-
-
 def random_table(rng, shape=(4, 5)):
     joint = rng.gamma(1.0, size=shape)
     return joint / joint.sum()

@@ -65,11 +65,6 @@ SQUARE = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]]), np.arra
 SQUARE_ALPHAS = np.array([[1, 1, 1, 1], [2, 0, 2, 0], [0, 2, 0, 2]]) / 4
 
 
-@pytest.fixture
-def rng():
-    return np.random.default_rng(19)
-
-
 def separable(rng, n=24, d=3):
     """Two classes that a hyperplane separates, not through the origin."""
     T = make_separable(n, d, gap=0.3, rng=rng)

@@ -77,11 +77,6 @@ KERNELS = {
 INDEFINITE = {"kernel": "sigmoid", "gamma": 2.0, "coef0": -1.0}
 
 
-@pytest.fixture
-def rng():
-    return np.random.default_rng(19)
-
-
 # ---------------------------------------------------------------------------------------
 # Problems, and the second routes
 # ---------------------------------------------------------------------------------------

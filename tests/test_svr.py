@@ -64,11 +64,6 @@ KERNELS = ("linear", "poly", "rbf", "laplacian", "exponential", "sigmoid")
 HAND = np.array([[1.0], [-1.0]]), np.array([2.0, -2.0])  # with epsilon 1/2 and C = 1, w = 3/2
 
 
-@pytest.fixture
-def rng():
-    return np.random.default_rng(20)
-
-
 def noisy_line(rng, n=16, d=2, noise=1.0):
     """Samples about a hyperplane that does not go through the origin."""
     X = rng.normal(size=(n, d))

@@ -49,11 +49,6 @@ DECOY = (  # XOR of the first two features; the third looks better at first
 BOTH = pytest.mark.parametrize("criterion", ["gini", "entropy"])
 
 
-@pytest.fixture
-def rng():
-    return np.random.default_rng(21)
-
-
 # ---------------------------------------------------------------------------------------
 # The book's way, with loops and recursion
 # ---------------------------------------------------------------------------------------

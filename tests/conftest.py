@@ -1,0 +1,13 @@
+"""What the tests of all chapters share."""
+
+import numpy as np
+import pytest
+
+from mlnotes import CHAPTERS
+
+
+@pytest.fixture
+def rng(request):
+    """A source of random numbers, the same in every run: its seed is the chapter's number."""
+    chapter = request.module.__name__.removeprefix("test_")
+    return np.random.default_rng([*CHAPTERS, chapter].index(chapter) + 1)
