@@ -69,11 +69,12 @@ class Run(NamedTuple):
     converged: bool
 
 
-def iterate(states, rule, tol, max_iter):
+def iterate(states, rule, tol, max_iter, patience=inf):
     """Run an algorithm until ``state.<rule> <= tol``, for at most `max_iter` steps.
 
-    `states` yields the start and then a state per step, each with its `objective`; an
-    objective that is no longer finite ends the run, and so does the end of `states`.
+    `states` yields the start and then a state per step, each with its `objective`. The run also
+    ends where `states` ends, where the objective is no longer finite, and after `patience` steps
+    in a row without a new smallest value of the rule.
 
     Returns
     -------
@@ -92,11 +93,15 @@ def iterate(states, rule, tol, max_iter):
     """
     if not tol < inf:
         raise ValueError(f"tol must be < inf; got {tol}")
-    history, converged = [], False
+    history, converged, best, best_iter = [], False, inf, 0
     for n_iter, state in enumerate(states):
         history.append(state.objective)
-        converged = bool(getattr(state, rule) <= tol)
-        if converged or n_iter == max_iter or not isfinite(state.objective):
+        measure = getattr(state, rule)
+        if measure < best:
+            best, best_iter = measure, n_iter
+        converged = bool(measure <= tol)
+        stuck = n_iter == max_iter or n_iter - best_iter >= patience
+        if converged or stuck or not isfinite(state.objective):
             break
     else:
         converged = True
@@ -512,9 +517,10 @@ class Estimator:
         self.converged_ = all(run.converged for run in several)
         if not self.converged_:
             worst = max(getattr(run.state, rule) for run in several)
+            limits = [k for k in ("max_iter", "n_iter_no_change") if k in self._defaults()]
             warnings.warn(
                 f"{type(self).__name__} stopped after {self.n_iter_} iterations with "
-                f"{rule} = {worst:.3g} > {tol:g}: see history_, or raise max_iter",
+                f"{rule} = {worst:.3g} > {tol:g}: see history_, or raise {' or '.join(limits)}",
                 shared(ConvergenceWarning),
                 stacklevel=3,
             )

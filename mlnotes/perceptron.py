@@ -1,9 +1,9 @@
 """The perceptron: a hyperplane learnt from mistakes alone.
 
-The oldest learning algorithm looks at one sample at a time and does nothing while it is right;
-when it is wrong it adds the sample, with the sign of its label, to its weights. That this ends,
-and after how many mistakes, is the theorem of the chapter. Where it does not end, Adaline
-trains the same neuron by least squares instead.
+The oldest learning algorithm looks at one sample at a time. If its prediction is right, it does
+nothing. If it is wrong, it adds the sample, times its label, to the weights. The theorem of the
+chapter says that this ends on separable data, and after how many mistakes at most. On other data
+it never ends; Adaline trains the same neuron by least squares instead.
 
 Contents
     The linear classifier    decision, classify, is_mistake
@@ -16,22 +16,24 @@ Contents
 Symbols
     X       (n, d)    samples x, one per row
     y       (n,)      labels, -1 or +1
-    w       (d,)      weights, normal to the hyperplane; w0 where they start (0 if not given)
-    b       float     offset; where a function has none, its hyperplane contains the origin
-    theta   (d + 1,)  weights (b, w) of the augmented samples (1, x), for which every hyperplane
-                      contains the origin: what the algorithm and its theorem are stated for
+    w       (d,)      weights, normal to the hyperplane; w0 is the start (0 if not given)
+    b       float     offset; functions without one have a hyperplane through the origin
+    theta   (d + 1,)  weights (b, w) of the augmented samples (1, x): their hyperplanes all contain
+                      the origin; the algorithm and its theorem are stated for them
     f       (n,)      scores f = w^T x + b
     eta     float     learning rate
-    rng     Generator visits the samples in a new order in every pass (None: as they come)
+    order   (n,)      the samples' numbers in the order of a pass; None for 0, 1, ..., n - 1
+    rng     Generator draws a new order for every pass; None keeps the order of the rows
     m, k    int       mistakes in one pass, mistakes so far; every mistake is an update
     w_star  (d,)      any separator: y_i w_star^T x_i > 0 for all i
     v, M    float     min_i y_i w_star^T x_i and max_i ||x_i||^2
     gamma   float     margin, min_i |w^T x_i + b| / ||w||
 
-Notes: REP "The Perceptron"; PRNN 5; MLN "Single Neuron Models". PRNN has labels {0, 1} and
-then flips the samples of class 0, so that our y x is its x; REP writes M for our k.
+Notes: REP "The Perceptron"; PRNN 5; MLN "Single Neuron Models". PRNN has the labels 0 and 1 and
+flips the samples of class 0, so that its x is our y x. REP writes M for our k.
 """
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -56,7 +58,7 @@ __all__ = [
     "mistake_bound_from", "adaline", "max_eta", "Perceptron", "Adaline",
 ]  # fmt: skip
 
-FIRST_BLOCK, LAST_BLOCK = 32, 1024  # samples scored together after a mistake; they double
+BLOCK = 64  # samples scored by one product: 3 times as fast as a product for each
 
 
 # ---------------------------------------------------------------------------------------
@@ -76,7 +78,8 @@ def decision(X, w, b=0.0):
 def classify(X, w, b=0.0):
     """Labels sign(w^T x + b), with sign(0) = -1.
 
-    A sample is right if y f > 0: on the hyperplane, none is, though label -1 is predicted.
+    Training asks for more than the right label: y f > 0. On the hyperplane a sample is a mistake
+    whatever its label (see `is_mistake`), although the label -1 is predicted there.
 
     >>> classify(np.array([[3.0, 1.0], [1.0, 3.0]]), w=np.array([1.0, -1.0]))
     array([ 1., -1.])
@@ -87,10 +90,11 @@ def classify(X, w, b=0.0):
 
 
 def is_mistake(y, f):
-    """Whether y f <= 0: the score is on the wrong side, or on the hyperplane.
+    """Whether y f <= 0: the sample is on the wrong side, or on the hyperplane.
 
-    The equality matters: at w = 0 every score is 0, and if that were no mistake the perceptron
-    would never move (perceptron-05).
+    The equality matters. At w = 0 every score is 0; without it the perceptron would never move.
+
+    Errata: perceptron-05 (the printed condition y f < 0 stops at w = 0).
 
     >>> is_mistake(np.array([1, 1, -1]), np.array([2.0, 0.0, 0.0]))
     array([False,  True,  True])
@@ -104,13 +108,17 @@ def is_mistake(y, f):
 
 
 def loss(y, f):
-    """L = max(0, -y f) of each sample: how far on the wrong side it is.
+    """L = max(0, -y f) of each sample: 0 on the right side, |f| on the wrong one.
 
-    Its sum is convex in (w, b), and 0 at w = 0, b = 0 whatever the data: REP's descent on it need
-    not find a separator. The perceptron does, stepping where y f = 0 too (perceptron-05).
+    The sum over the samples is convex in (w, b). Its minimum 0 is also reached at w = 0, b = 0,
+    which separates nothing. The perceptron finds a separator because it moves at y f = 0, too.
+
+    Returns: (n,).
 
     >>> loss(np.array([1, 1, -1]), np.array([2.0, -3.0, 0.5]))
     array([0. , 3. , 0.5])
+
+    Errata: perceptron-05 (REP: descent on this loss alone need not find a separator).
 
     Claims: perceptron-03
     """
@@ -118,11 +126,14 @@ def loss(y, f):
 
 
 def loss_gradient(X, y, f):
-    """dL/dw = -y x and dL/db = -y of each sample that is a mistake; 0 of the others.
+    """dL/dw = -y x and dL/db = -y for a mistake, 0 for any other sample.
 
-    REP prints both without the condition, which would move the weights on right samples too
-    (perceptron-04). At the kink y f = 0 any t (-y x) with t in [0, 1] is a subgradient; t = 1
-    is taken, as the perceptron does. Returns dL/dw (n, d) and dL/db (n,).
+    At the kink y f = 0 every t (-y x) with t in [0, 1] is a subgradient. We take t = 1, as the
+    perceptron does.
+
+    Returns: dL/dw (n, d) and dL/db (n,).
+
+    Errata: perceptron-04 (REP prints both without the condition: right samples would count, too).
 
     >>> dw, db = loss_gradient(np.array([[2.0], [5.0]]), np.array([1, 1]), np.array([-1.0, 1.0]))
     >>> dw.ravel(), db
@@ -147,11 +158,10 @@ class PerceptronState(NamedTuple):
 
 
 def perceptron(X, y, w0=None, *, eta=1.0, rng=None):
-    """Sweep the data, w <- w + eta y x at every mistake, until a pass has none.
+    """Pass over the data, w <- w + eta y x at every mistake, until a pass has none.
 
-    On data that no hyperplane through the origin separates, the passes go on for ever, with
-    weights that stay bounded. From w0 = 0 the objective starts at its minimum, 0, and cannot
-    fall (perceptron-05).
+    If no hyperplane through the origin separates the data, the passes never end; the weights stay
+    bounded. From w0 = 0 the objective starts at its minimum 0, so it cannot tell the end.
 
     Yields: the start, then a `PerceptronState` per pass; the last has no mistake.
 
@@ -164,66 +174,47 @@ def perceptron(X, y, w0=None, *, eta=1.0, rng=None):
 
     Claims: perceptron-06
     """
-    w, wrong, mistakes = initial(X, w0), np.arange(0), np.inf
+    w, wrong, mistakes = initial(X, w0), [], np.inf
     while True:
-        f = decision(X, w)
-        yield PerceptronState(w, wrong, mistakes, float(loss(y, f).sum()))
+        objective = float(loss(y, decision(X, w)).sum())
+        yield PerceptronState(w, np.array(wrong, dtype=int), mistakes, objective)
         if mistakes == 0:
             return
-        order = _order(len(X), rng)
-        rest = order[_first(is_mistake(y, f)[order]) :]  # before it w stands still
-        w, wrong = sweep(X, y, w, eta=eta, order=rest)
+        wrong = []
+        for i, after in sweep(X, y, w, eta=eta, order=_new_order(len(X), rng)):
+            w = after
+            wrong.append(i)
         mistakes = len(wrong)
 
 
-def _first(hits):
-    """Where the first of the hits is; behind the last place if there is none."""
-    return int(hits.argmax()) if hits.any() else len(hits)
-
-
 def sweep(X, y, w, *, eta=1.0, order=None):
-    """One pass: for i in `order`, if y_i w^T x_i <= 0 then w <- w + eta y_i x_i.
+    """One pass: for each i in `order`, if y_i w^T x_i <= 0 then w <- w + eta y_i x_i.
 
-    A sample that its own update leaves wrong waits for the next pass, as x = 1 does here. None
-    stands for the order 1, ..., n.
+    The weights change at mistakes only. So a block of samples is scored by one product, and scored
+    again from behind the first mistake in it. A sample that is still wrong after its own update
+    waits for the next pass, as x = 1 does in the example.
 
-    Returns: w (d,), and the m samples (m,) that were mistakes when their turn came.
+    Yields: i, w (d,) for every mistake: its sample, and the weights after it.
 
-    >>> sweep(np.array([[1.0], [2.0], [3.0]]), np.array([1, 1, 1]), w=np.array([-1.5]))
-    (array([1.5]), array([0, 1]))
+    >>> list(sweep(np.array([[1.0], [2.0], [3.0]]), np.array([1, 1, 1]), w=np.array([-1.5])))
+    [(0, array([-0.5])), (1, array([1.5]))]
     """
-    wrong = []
-    for i, after in _mistakes(X, y, w, eta, np.arange(len(X)) if order is None else order):
-        wrong.append(i)
-        w = after
-    return w, np.array(wrong, dtype=int)
-
-
-def _mistakes(X, y, w, eta, order):
-    """The mistakes of one pass, each with the weights after it."""
-    place = -1
-    while (place := _next_mistake(X, y, w, order, place + 1)) < len(order):
-        i = int(order[place])
-        w = w + eta * y[i] * X[i]
-        yield i, w
-
-
-def _next_mistake(X, y, w, order, start, block=FIRST_BLOCK):
-    """The place in `order`, from `start` on, of the first mistake of w; its length without one.
-
-    Until then w stands still, so that one product scores a whole block; the blocks double, as
-    long as they stay in the cache.
-    """
+    order = np.arange(len(X)) if order is None else order
+    start = 0
     while start < len(order):
-        rows = order[start : start + block]
-        place = _first(is_mistake(y[rows], decision(X[rows], w)))
-        if place < len(rows):
-            return start + place
-        start, block = start + block, min(2 * block, LAST_BLOCK)
-    return len(order)
+        block = order[start : start + BLOCK]
+        mistakes = np.flatnonzero(is_mistake(y[block], X[block] @ w))
+        if len(mistakes) == 0:
+            start = start + len(block)
+        else:
+            first = mistakes[0]
+            i = int(block[first])
+            w = w + eta * y[i] * X[i]
+            yield i, w
+            start = start + first + 1
 
 
-def _order(n, rng):
+def _new_order(n, rng):
     return np.arange(n) if rng is None else rng.permutation(n)
 
 
@@ -238,7 +229,7 @@ class Update(NamedTuple):
 def updates(X, y, w0=None, *, eta=1.0, rng=None):
     """The same run as `perceptron`, mistake by mistake: w_k = w_{k-1} + eta y x.
 
-    The perceptron is the sum of its mistakes: w_k = w_0 + eta (y_1 x_1 + ... + y_k x_k).
+    So the weights are a sum of mistakes: w_k = w_0 + eta (y_1 x_1 + ... + y_k x_k).
 
     Yields: the start, then an `Update` per mistake, until a pass has none.
 
@@ -248,13 +239,13 @@ def updates(X, y, w0=None, *, eta=1.0, rng=None):
     1 0 [2. 1.]
     2 1 [ 1. -1.]
     """
-    w, made, before = initial(X, w0), 0, -1
-    yield Update(w, -1, made)
-    while made > before:
-        before, order = made, _order(len(X), rng)
-        for i, after in _mistakes(X, y, w, eta, order):
-            w, made = after, made + 1
-            yield Update(w, i, made)
+    update, made_before = Update(initial(X, w0), -1, 0), -1
+    yield update
+    while update.made > made_before:
+        made_before = update.made
+        for i, w in sweep(X, y, update.w, eta=eta, order=_new_order(len(X), rng)):
+            update = Update(w, i, update.made + 1)
+            yield update
 
 
 # ---------------------------------------------------------------------------------------
@@ -263,10 +254,10 @@ def updates(X, y, w0=None, *, eta=1.0, rng=None):
 
 
 def margin(X, w, b=0.0):
-    """gamma = min_i |w^T x_i + b| / ||w||: the distance from the hyperplane to the samples.
+    """gamma = min_i |w^T x_i + b| / ||w||: the distance from the hyperplane to the closest sample.
 
-    It is the `geometric_margin` of the labels that the hyperplane gives. The theorem below speaks
-    of ``margin(augment(X), theta)``: ||w|| / ||theta|| times as much.
+    This is the `geometric_margin` for the labels that the hyperplane predicts. The theorem below
+    uses ``margin(augment(X), theta)``, which is ||w|| / ||theta|| times this one.
 
     >>> margin(np.array([[5.0, 0.0], [0.0, 10.0]]), w=np.array([3.0, 4.0]))
     3.0
@@ -279,12 +270,14 @@ def margin(X, w, b=0.0):
 def mistake_bound(X, y, w_star):
     """Novikoff: from w_0 = 0 the perceptron makes k <= ||w_star||^2 M / v^2 mistakes.
 
-    Each of them pulls w towards the separator by at least v and lengthens ||w||^2 by at most M:
+    Every mistake raises w^T w_star by at least v, and ||w||^2 by at most M. After k mistakes
 
-        k v <= w_k^T w_star <= ||w_k|| ||w_star|| <= sqrt(k M) ||w_star||
+        k v <= w_k^T w_star <= ||w_k|| ||w_star|| <= sqrt(k M) ||w_star|| .
 
-    REP scales the data so that the bound reads 1 / gamma^2. It holds for every separator and is
-    smallest for the one of largest margin; w_star that separates nothing is a ValueError.
+    The bound holds for every separator. It is smallest for the one of largest margin. REP scales
+    the data so that it reads 1 / gamma^2.
+
+    Raises: ValueError if w_star does not separate the data.
 
     >>> mistake_bound(np.array([[2.0, 1.0], [-2.0, 1.0]]), np.array([1, -1]), np.array([1.0, 0]))
     1.25
@@ -296,15 +289,19 @@ def mistake_bound(X, y, w_star):
 
 
 def mistake_bound_from(X, y, w_star, w0):
-    """The largest k with (w_0^T w_star + k v)^2 <= ||w_star||^2 (||w_0||^2 + k M).
+    """The bound for any start: the largest k with
 
-    PRNN takes w_0 = 0 "without loss of generality". From another start the perceptron still
-    ends, but not within that bound; within this one it does (perceptron-15). One sample, x = 1:
+        (w_0^T w_star + k v)^2 <= ||w_star||^2 (||w_0||^2 + k M) .
+
+    From another start than 0 the perceptron still ends, but it may need more mistakes than
+    `mistake_bound` allows. With one sample, x = 1:
 
     >>> X, y, w_star, w0 = np.array([[1.0]]), np.array([1]), np.array([1.0]), np.array([-5.0])
     >>> made = sum(len(state.wrong) for state in perceptron(X, y, w0))
     >>> mistake_bound(X, y, w_star), made, mistake_bound_from(X, y, w_star, w0)
     (1.0, 6, 11.0)
+
+    Errata: perceptron-15 (PRNN takes w_0 = 0 "without loss of generality"; the bound changes).
     """
     v, M = _pull_and_length(X, y, w_star)
     p, W = w0 @ w_star, w_star @ w_star
@@ -316,7 +313,7 @@ def mistake_bound_from(X, y, w_star, w0):
 
 
 def _pull_and_length(X, y, w_star):
-    """The v and M of a separator."""
+    """v = min_i y_i w_star^T x_i and M = max_i ||x_i||^2."""
     v = np.min(y * decision(X, w_star))
     if v <= 0:
         raise ValueError(f"w_star must separate the data: min_i y_i w_star^T x_i > 0; got {v:g}")
@@ -329,13 +326,13 @@ def _pull_and_length(X, y, w_star):
 
 
 def adaline(X, y, w0=None, *, eta):
-    """Adaline: descent on J(w) = 1/2 sum_i (y_i - w^T x_i)^2, the net input fitted to the labels.
+    """Gradient descent on J(w) = 1/2 sum_i (y_i - w^T x_i)^2: least squares for the labels.
 
         w <- w + eta sum_i (y_i - w^T x_i) x_i
 
-    The perceptron asks whether the output is right, this rule how far the net input is from y: it
-    moves on right samples too, and converges on any data, to least squares for
-    0 < eta < `max_eta`. Sample by sample it is `linear_regression.lms`, which never quite rests.
+    The perceptron corrects wrong outputs. Adaline corrects the net input w^T x, for samples on the
+    right side, too. For 0 < eta < `max_eta` it converges to the least-squares solution on any
+    data. `linear_regression.lms` is the same rule, one sample at a time.
 
     Yields: the start, then an `optimization.DescentState` per step.
 
@@ -351,7 +348,7 @@ def adaline(X, y, w0=None, *, eta):
 
 
 def max_eta(X):
-    """The learning rate 2 / lambda_max(X^T X) from which `adaline` no longer converges.
+    """2 / lambda_max(X^T X): `adaline` converges for every smaller learning rate.
 
     >>> max_eta(np.array([[2.0, 0.0], [0.0, 1.0]]))
     0.5
@@ -364,40 +361,40 @@ def max_eta(X):
 # ---------------------------------------------------------------------------------------
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class _Neuron(LinearClassifier):
-    """One neuron for two classes; for more, one per class against the rest."""
+    """One neuron for two classes; for more, one neuron per class against the rest."""
 
-    def _states(self, X, y):
-        """The iterates of one neuron on labels -1 and +1; `_rule` and `tol` stop them."""
+    fit_intercept: bool = True
+    max_iter: int = 1000
+
+    def _run(self, X, y):
+        """Train one neuron on the labels -1 and +1: its weights, and the `Run`."""
         raise NotImplementedError
-
-    def _weights(self, state):
-        """The weights of a state."""
-        return state.w
 
     def fit(self, X, y):
         """Train on samples X (n, d) with labels y (n,) of any kind; return self."""
         samples = check_samples(X)
         y = check_labels(y, len(samples))
         check_flag("fit_intercept", self.fit_intercept)
-        tol = check_number("tol", self.tol, at_least=0)
-        max_iter = check_number("max_iter", self.max_iter, at_least=1, integer=True)
+        check_number("max_iter", self.max_iter, at_least=1, integer=True)
         classes, A = np.unique(y), augment(samples) if self.fit_intercept else samples
-        columns = one_vs_rest(y, classes).T
-        runs = [iterate(self._states(A, c), self._rule, tol, max_iter) for c in columns]
-        self.classes_, d = classes, samples.shape[1]
-        theta = np.array([self._weights(run.state) for run in runs])
-        self.coef_ = theta[:, -d:]
+        trained = [self._run(A, column) for column in one_vs_rest(y, classes).T]
+        theta, d = np.array([w for w, _ in trained]), samples.shape[1]
+        self.classes_, self.coef_ = classes, theta[:, -d:]
         self.intercept_ = theta[:, 0] if self.fit_intercept else np.zeros(len(theta))
-        self._record(runs, self._rule, tol)
+        self._record([run for _, run in trained], self._rule, self.tol)
         return self._remember(X)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Perceptron(_Neuron):
     """Linear classifier trained by the perceptron rule.
 
-    As scikit-learn's, but it stops as the notes do, after a pass without a mistake: there is
-    no `tol`, and data that are not separable run to `max_iter`.
+    Training stops as in the notes, after a pass without a mistake. On data that are not separable
+    there is no such pass. There it stops after `n_iter_no_change` passes without fewer mistakes
+    than in the best pass before, or after `max_iter` passes, and warns. Separable data of tiny
+    margin may need a larger `n_iter_no_change`. scikit-learn compares losses with a `tol` instead.
 
     Parameters
     ----------
@@ -405,6 +402,7 @@ class Perceptron(_Neuron):
     max_iter : int; largest number of passes over the data
     shuffle : bool; visit the samples in a new random order in every pass
     eta0 : float; learning rate, which only rescales the weights (they start at 0)
+    n_iter_no_change : int; passes without fewer mistakes after which training stops
     random_state : int, Generator or None
 
     Attributes
@@ -413,7 +411,7 @@ class Perceptron(_Neuron):
     coef_ : ndarray of shape (1, d), or (K, d) for K > 2
     intercept_ : ndarray of shape (1,), or (K,)
     history_ : list of ndarray; the loss of each neuron, at the start and after every pass
-    n_iter_ : int; passes of the neuron that took most
+    n_iter_ : int; the largest number of passes of a neuron
     converged_ : bool; whether every neuron had a pass without a mistake
     n_features_in_ : int
 
@@ -423,53 +421,50 @@ class Perceptron(_Neuron):
     (array(['yes', 'no'], dtype='<U3'), True)
     """
 
-    _rule, tol = "mistakes", 0  # a pass without a mistake; not a hyperparameter
+    shuffle: bool = True
+    eta0: float = 1.0
+    n_iter_no_change: int = 100
+    random_state: int | np.random.Generator | None = 0
 
-    def __init__(
-        self, *, fit_intercept=True, max_iter=1000, shuffle=True, eta0=1.0, random_state=0
-    ):
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.shuffle = shuffle
-        self.eta0 = eta0
-        self.random_state = random_state
+    _rule, tol = "mistakes", 0  # not hyperparameters: training ends with a pass without a mistake
 
-    def _states(self, X, y):
+    def _run(self, X, y):
         eta = check_number("eta0", self.eta0, above=0)
         rng = check_random_state(self.random_state)
-        return perceptron(X, y, eta=eta, rng=rng if check_flag("shuffle", self.shuffle) else None)
+        patience = check_number("n_iter_no_change", self.n_iter_no_change, at_least=1, integer=True)
+        states = perceptron(X, y, eta=eta, rng=rng if check_flag("shuffle", self.shuffle) else None)
+        run = iterate(states, self._rule, self.tol, self.max_iter, patience)
+        return run.state.w, run
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Adaline(_Neuron):
-    """Linear classifier whose net input is fitted to the labels -1 and +1 by least squares.
+    """Linear classifier trained by gradient descent on the squared error of the labels -1 and +1.
 
     Parameters
     ----------
     fit_intercept : bool
     max_iter : int; largest number of descent steps, each on all samples
-    tol : float; stops where the gradient of the squared error is at most this long
-        (features of very different scales make for many steps: standardise them)
-    eta0 : float or None; learning rate, None for half of `max_eta`: every step lowers the error
+    tol : float; training stops where the norm of the gradient is at most this
+        (features of very different scales need many steps: standardise them)
+    eta0 : float or None; learning rate. None stands for half of `max_eta`, with which every step
+        lowers the error
 
     Attributes
     ----------
-    Those of `Perceptron`, with steps for passes and the squared error for the loss.
+    Those of `Perceptron`; history_ has the squared error after every step.
 
     >>> Adaline().fit([[-2.0], [1.0]], ["left", "right"]).predict([[-3.0], [2.0]])
     array(['left', 'right'], dtype='<U5')
     """
 
+    tol: float = 1e-4
+    eta0: float | None = None
+
     _rule = "gradient_norm"
 
-    def __init__(self, *, fit_intercept=True, max_iter=1000, tol=1e-4, eta0=None):
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.eta0 = eta0
-
-    def _weights(self, state):
-        return state.x
-
-    def _states(self, X, y):
+    def _run(self, X, y):
+        tol = check_number("tol", self.tol, at_least=0)
         eta = max_eta(X) / 2 if self.eta0 is None else check_number("eta0", self.eta0, above=0)
-        return adaline(X, y, eta=eta)
+        run = iterate(adaline(X, y, eta=eta), self._rule, tol, self.max_iter)
+        return run.state.x, run

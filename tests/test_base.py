@@ -75,6 +75,17 @@ def test_an_algorithm_that_ends_by_itself_has_converged():
     assert run.converged and run.n_iter == 4
 
 
+def test_the_run_ends_unconverged_where_the_rule_does_not_fall_for_some_steps():
+    gaps = [np.inf, 5.0, 4.0, 4.0, 4.5, 3.0, 3.0, 3.0, 3.0, 1.0]
+
+    def run(patience):
+        return iterate((State(0.0, gap) for gap in gaps), "gap", 1.0, 20, patience)
+
+    assert (run(2).n_iter, run(2).converged) == (4, False)
+    assert (run(3).n_iter, run(3).converged) == (8, False)
+    assert (run(4).n_iter, run(4).converged) == (9, True)
+
+
 @pytest.mark.parametrize("tol", [np.inf, np.nan])
 def test_a_tolerance_that_any_start_or_none_would_meet_is_refused(tol):
     with pytest.raises(ValueError, match=f"tol must be < inf; got {tol}"):

@@ -53,6 +53,7 @@ FAILS = {
 }
 # (class, parameter): why its default is not that of scikit-learn's class of the same name
 OTHER_DEFAULTS = {
+    ("Perceptron", "n_iter_no_change"): "mistakes may stay as many for some passes",
     ("SelectKBest", "score_func"): "mutual information, as in the notes, and not an F-test",
     **{(kind, "cache_size"): "enough for 10,000 samples" for kind in MACHINES},
 }
