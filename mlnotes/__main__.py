@@ -7,31 +7,49 @@
     python -m mlnotes "mistake bound"  the statements that speak of something
     python -m mlnotes claims           how much of each chapter is delivered, and what is missing
 
-The statements are in ``data/claims.csv``. What delivers them is read from the sources: the line
-``Claims:`` of a docstring, the marker of a test, the registration of a figure, the anchor
-``<a id="svm-40"></a>`` in the text of a notebook. Tests, figures and notebooks are there only in a
-checkout of the repository.
+The statements are in ``data/claims.csv``, with the derivations that the notebooks walk through and
+the algorithms that they show. What delivers them is read from the sources: the line ``Claims:`` of
+a docstring, the marker of a test, the registration of a figure, the anchor ``<a id="svm-40"></a>``
+in the text of a notebook, the function in a call of ``show``. Tests, figures and notebooks are
+there only in a checkout of the repository.
 """
 
 import ast
 import csv
+import errno
 import json
+import os
 import re
 import sys
 from collections import defaultdict
 from functools import cache
+from itertools import zip_longest
 from pathlib import Path
 from textwrap import fill
 from typing import NamedTuple
 
 from mlnotes import CHAPTERS, IN_WORK
+from mlnotes.reading import passages, shown, walks
 
 PACKAGE = Path(__file__).resolve().parent
 ROOT = PACKAGE.parent
-ID = re.compile(r"\b[a-z_]+-\d{2}\b")
-NUMBER = re.compile(r"\d+(?:\.\d+)+")
-ANCHOR = re.compile(r'<a id="([^"]*)"></a>')
-RANGE = re.compile(r"\b(\d+)\.(\d+)-(?:\1\.)?(\d+)\b")
+ID = re.compile(r"\b[a-z_]+-[ws]?\d{2}\b")  # svm-40; its walk svm-w12; its algorithm svm-s03
+NUMBER = re.compile(r"\d+(?:\.\d+)*")
+KINDS = {  # what the sources write before a number; a number alone is a section's
+    "section": "section",
+    "eq": "equation", "eqs": "equation", "equation": "equation", "equations": "equation",
+    "thm": "theorem", "theorem": "theorem",
+    "lem": "lemma", "lemma": "lemma",
+    "def": "definition", "definition": "definition",
+    "ex": "example", "example": "example",
+    "fig": "figure", "figure": "figure",
+    "table": "table",
+    "footnote": "footnote",
+    "step": "step",
+}  # fmt: skip
+TOKEN = re.compile(
+    rf"(?<![\w.$^])(?:({NUMBER.pattern})(?:-({NUMBER.pattern}))?|([a-z]+))(?!\w)", re.I
+)
 WIDTH = 96
 
 
@@ -41,13 +59,14 @@ WIDTH = 96
 
 
 class Claim(NamedTuple):
-    """One statement of the notes."""
+    """One statement of the notes, one derivation to walk through, or one algorithm to show."""
 
     id: str
     kind: str
-    form: str  # how it is delivered: api, test, figure, notebook or note
+    form: str  # how it is delivered: a key of `FORMS`
     statement: str
     sources: str
+    of: str  # ids of the statements that a walk derives, or that an algorithm computes
 
     @property
     def chapter(self):
@@ -68,28 +87,79 @@ def is_written(chapter):
     return (PACKAGE / f"{chapter}.py").exists()
 
 
-def matches(claim, query):
-    """Whether one of the claim's sources has every word of the query; numbers are whole ones.
+def places(source):
+    """The numbers in a source, each with its kind: a set of texts.
 
-    So "IRHD 1.1" finds section 1.1 and equation (1.1) of IRHD, and not equation (1.10).
+    A number has the kind that is written before it, and so have the others of a list. A number
+    that stands before a kind is a section's.
+
+    >>> sorted(places("IRHD 8.2.1 thm 8.2 eq 8.17-8.18"))
+    ['equation 8.17', 'equation 8.18', 'section 8.2.1', 'theorem 8.2']
+    >>> sorted(places("IRHD 3 eq 3.2, 3.3, 3.2 eq 3.15"))
+    ['equation 3.15', 'equation 3.2', 'equation 3.3', 'section 3', 'section 3.2']
     """
-    return any(all(_has(source, word) for word in query.split()) for source in _sources(claim))
+    found, kind, named = set(), "section", False  # named: a kind stands right before
+    tokens = TOKEN.findall(source)
+    for (first, last, word), following in zip_longest(tokens, tokens[1:], fillvalue=("", "", "")):
+        if word.lower() in KINDS:
+            kind, named = KINDS[word.lower()], True
+        elif first:
+            before_kind = following[2].lower() in KINDS
+            own = "section" if before_kind and not named else kind
+            found |= {f"{own} {number}" for number in _numbers(first, last or first)}
+            named = False
+    return found
 
 
-def _sources(claim):
-    return [source.strip() for source in claim.sources.split(";")]
+def _numbers(first, last):
+    """The numbers from first to last; they count in their last place."""
+    stem, dot, low = first.rpartition(".")
+    high = last.rpartition(".")[2]
+    return [first, *(f"{stem}{dot}{k}" for k in range(int(low) + 1, int(high) + 1))]
 
 
-def _has(source, word):
-    if NUMBER.fullmatch(word):
-        spans = [(a, range(int(b), int(c) + 1)) for a, b, c in RANGE.findall(source)]
-        return word in NUMBER.findall(source) + [f"{a}.{k}" for a, span in spans for k in span]
-    return word.lower() in source.lower()
+def matches(claim, query):
+    """The places in the sources of the claim that the query asks for: a set of texts.
+
+    One source must have every word of the query. A number is a whole number: "IRHD 1.1" finds
+    section 1.1 and equation 1.1 of IRHD, and not equation 1.10. The number of a chapter finds its
+    sections too. With a kind, as in "IRHD eq 8.2", only numbers of that kind are found. If the
+    query has no number, a source that matches is the place "".
+    """
+    words = query.split()
+    numbers = [word.strip("()") for word in words if NUMBER.fullmatch(word.strip("()"))]
+    kinds = {KINDS[word.lower()] for word in words if numbers and word.lower() in KINDS}
+    texts = [w.lower() for w in words if w.strip("()") not in numbers]
+    texts = [text for text in texts if not (kinds and text in KINDS)]
+    found = set()
+    for source in claim.sources.split(";"):
+        if all(text in source.lower() for text in texts):
+            hits = [_asked(source, number, kinds) for number in numbers]
+            found |= set().union(*hits) if all(hits) else set()
+            found |= set() if numbers else {""}
+    return found
+
+
+def _asked(source, number, kinds):
+    """The places of the source with this number: as equation, as section, and so on."""
+    found = {place.split()[0] for place in places(source) if place.split()[1] == number}
+    if "." not in number and any(f"section {number}." in place for place in places(source)):
+        found.add("section")
+    return {f"{kind} {number}" for kind in found if not kinds or kind in kinds}
 
 
 # ---------------------------------------------------------------------------------------
 # What delivers it
 # ---------------------------------------------------------------------------------------
+
+STATED = {  # the forms of the notes' statements, with the citations that deliver them
+    "api": ("owners", "tests"),
+    "test": ("tests",),
+    "figure": ("figures", "tests"),
+    "notebook": ("notebooks",),
+    "note": ("notebooks",),
+}
+FORMS = STATED | {"walk": ("walks",), "shown": ("shown",)}
 
 
 class Citations(NamedTuple):
@@ -98,29 +168,28 @@ class Citations(NamedTuple):
     owners: dict  # functions and classes whose docstring has it in its line "Claims:"
     tests: dict
     figures: dict
-    notebooks: dict
+    notebooks: dict  # passages where its anchor stands
+    walks: dict  # passages that walk through it: with numbered lines, and a cell that checks them
+    shown: dict  # notebooks that show the source of its function
 
 
 @cache
 def read_citations(root=ROOT):
     """The citations in the sources below `root`."""
+    owners = _collect(root.glob("mlnotes/*.py"), _owned)
     return Citations(
-        _collect(root.glob("mlnotes/*.py"), _owned),
+        owners,
         _collect(root.glob("tests/test_*.py"), _marked),
         _collect(root.glob("figures/*.py"), _registered),
         _collect(root.glob("notebooks/*.ipynb"), _anchored),
+        _collect(root.glob("notebooks/*.ipynb"), _walked),
+        _collect(root.glob("notebooks/*.ipynb"), lambda path: _shown(path, owners)),
     )
 
 
 def missing(claim, citations):
     """What the claim still lacks to be delivered in its form, as a list of words."""
-    needed = {
-        "api": ("owners", "tests"),
-        "test": ("tests",),
-        "figure": ("figures", "tests"),
-        "notebook": ("notebooks",),
-        "note": ("notebooks",),
-    }[claim.form]
+    needed = FORMS[claim.form]
     return [each.removesuffix("s") for each in needed if claim.id not in getattr(citations, each)]
 
 
@@ -172,11 +241,43 @@ def _decorators(path, name):
 
 
 def _anchored(path):
-    """(name, ids) of the markdown cells of a notebook with the anchors of claims."""
-    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-        if cell["cell_type"] == "markdown":
-            anchors = ANCHOR.findall("".join(cell["source"]))
-            yield path.name, [anchor for anchor in anchors if ID.fullmatch(anchor)]
+    """(passage, ids) of every anchor of a claim in a notebook."""
+    for anchor, section in passages(_cells(path)):
+        if ID.fullmatch(anchor):
+            yield f"{path.name}, {section}", [anchor]
+
+
+def _walked(path):
+    """(passage, ids) of every walk of a notebook that lacks nothing."""
+    for walk in walks(_cells(path)):
+        if not walk.lacks:
+            yield f"{path.name}, Walk {walk.number}. {walk.title}", walk.anchors
+
+
+def _shown(path, owners):
+    """(notebook, ids) of the algorithms whose functions a notebook shows."""
+    yield path.name, algorithms_shown(_cells(path), owners)
+
+
+def algorithms_shown(cells, owners):
+    """The ids of the algorithms whose functions the cells of a notebook show.
+
+    The function is the owner of the algorithm itself, or of a statement that it computes.
+    """
+    names = shown(cells)
+    found = []
+    for claim in load_claims().values():
+        if claim.form == "shown":
+            own = {owner for i in (claim.id, *claim.of.split()) for owner in owners.get(i, ())}
+            if any(
+                name == owner or name.startswith(f"{owner}.") for owner in own for name in names
+            ):
+                found.append(claim.id)
+    return found
+
+
+def _cells(path):
+    return json.loads(path.read_text(encoding="utf-8"))["cells"]
 
 
 # ---------------------------------------------------------------------------------------
@@ -194,34 +295,88 @@ def print_contents():
 
 
 def print_claims(claims, citations):
-    """Every claim with its sources, and who computes, checks, draws or works it."""
+    """Every claim with its sources, and who computes, checks, draws, tells or shows it."""
+    walked = _walks_of(citations)
     for claim in claims:
         title = f"{claim.id} ({claim.kind}) "
         print(fill(title + claim.statement, WIDTH, subsequent_indent="    "))
         print(fill(claim.sources, WIDTH, initial_indent="    in  ", subsequent_indent="        "))
-        for verb, names in zip(("computed", "checked", "drawn", "worked"), citations, strict=True):
-            for name in dict.fromkeys(names.get(claim.id, ())):
-                print(f"    {verb} by  {name}")
+        for how, names in {
+            "computed by": citations.owners.get(claim.id),
+            "checked by": citations.tests.get(claim.id),
+            "drawn by": citations.figures.get(claim.id),
+            "told in": citations.notebooks.get(claim.id),
+            "walked in": walked.get(claim.id),
+            "shown in": citations.shown.get(claim.id),
+        }.items():
+            for name in dict.fromkeys(names or ()):
+                print(f"    {how}  {name}")
         print()
 
 
+def _walks_of(citations):
+    """The passages that walk through a statement of the notes, by the statement's id."""
+    passages_of = defaultdict(list)
+    for claim in load_claims().values():
+        if claim.form == "walk":
+            for stated in claim.of.split():
+                passages_of[stated] += citations.walks.get(claim.id, ())
+    return passages_of
+
+
 def print_progress(claims, citations):
-    """A line per written chapter: what is delivered, and what each missing claim lacks."""
+    """A line per written chapter: what is delivered, and what each missing claim lacks.
+
+    The walks and the algorithms that a chapter still lacks are named once it has one of them.
+    """
     every = [claim for claim in claims.values() if is_written(claim.chapter)]
     lacking = {claim.id: missing(claim, citations) for claim in every}
     for chapter in dict.fromkeys(claim.chapter for claim in every):
-        own = [claim.id for claim in every if claim.chapter == chapter]
-        print(f"{chapter:20} {sum(not lacking[i] for i in own):4} / {len(own):3}")
-        for i in own:
-            if lacking[i]:
-                print(f"    {i} lacks {', '.join(lacking[i])}")
-    print(f"{'delivered':20} {sum(not lack for lack in lacking.values()):4} / {len(every):3}")
+        own = [claim for claim in every if claim.chapter == chapter]
+        print(_counts(chapter, own, lacking))
+        begun = any(not lacking[claim.id] for claim in own if claim.form not in STATED)
+        for claim in own:
+            if lacking[claim.id] and (begun or claim.form in STATED):
+                print(f"    {claim.id} lacks {', '.join(lacking[claim.id])}")
+    print(_counts("delivered", every, lacking))
     if IN_WORK:
         print("chapters in work:", ", ".join(IN_WORK))
     to_come = [chapter for chapter in CHAPTERS if not is_written(chapter)]
     if to_come:
         rest = len(claims) - len(every)
         print(f"{len(to_come)} chapters with {rest} more claims are to come: {', '.join(to_come)}")
+
+
+def _counts(title, claims, lacking):
+    """A line of the title, and delivered / total of the statements, walks and algorithms."""
+    groups = {"": tuple(STATED), "   walks ": ("walk",), "   shown ": ("shown",)}
+    line = f"{title:20} "
+    for name, forms in groups.items():
+        own = [claim.id for claim in claims if claim.form in forms]
+        line += f"{name}{sum(not lacking[i] for i in own):4} / {len(own):3}"
+    return line
+
+
+def find(claims, query):
+    """The claims that the query asks for.
+
+    Returns: a list of (title, claims). Section 8.2 and theorem 8.2 are two groups, with these
+    titles; a group that is not found by a number has the title "".
+    """
+    every = list(claims.values())
+    if query == "errata":
+        return [("", [claim for claim in every if claim.kind == "erratum"])]
+    found = [claim for claim in every if query in (claim.chapter, claim.id)]
+    if found:
+        return [("", found)]
+    groups = defaultdict(list)
+    for claim in every:
+        for place in matches(claim, query):
+            groups[place].append(claim)
+    if groups:
+        return sorted(groups.items())
+    found = [claim for claim in every if query.lower() in claim.statement.lower()]
+    return [("", found)] if found else []
 
 
 def main(query=""):
@@ -231,16 +386,31 @@ def main(query=""):
     claims, citations = load_claims(), read_citations()
     if query == "claims":
         return print_progress(claims, citations)
-    if query == "errata":
-        found = [claim for claim in claims.values() if claim.kind == "erratum"]
-    else:
-        found = [claim for claim in claims.values() if query in (claim.chapter, claim.id)]
-    found = found or [claim for claim in claims.values() if matches(claim, query)]
-    found = found or [c for c in claims.values() if query.lower() in c.statement.lower()]
-    if not found:
+    groups = find(claims, query)
+    if not groups:
         return f"nothing found for {query!r}: try a chapter, a source as 'IRHD 1.10', or a word"
-    return print_claims(found, citations)
+    for title, found in groups:
+        if title:
+            print(f"--- {title} {'-' * (WIDTH - len(title) - 5)}\n")
+        print_claims(found, citations)
+    return None
+
+
+def run():
+    """Answer the query of the command line, and exit.
+
+    A reader such as ``head`` may close the pipe before the end. This is not an error.
+    """
+    try:
+        status = main(" ".join(sys.argv[1:]))
+        sys.stdout.flush()
+    except OSError as error:
+        if error.errno not in (errno.EPIPE, errno.EINVAL):  # EINVAL: a closed pipe on Windows
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
+        status = None
+    sys.exit(status)
 
 
 if __name__ == "__main__":
-    sys.exit(main(" ".join(sys.argv[1:])))
+    run()

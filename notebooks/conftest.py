@@ -1,7 +1,7 @@
-"""``pytest --nbval`` compares everything but the pictures: here is the rest."""
+"""``pytest --nbval`` does not compare pictures and their alternative texts. This file does."""
 
 import pytest
-from execute import pictures, same_picture
+from execute import alt_text, pictures, same_picture
 
 
 @pytest.hookimpl(wrapper=True)
@@ -14,4 +14,9 @@ def pytest_runtest_call(item):
             item.raise_cell_error(f"{len(drawn)} pictures drawn, {len(stored)} stored")
         if not all(map(same_picture, drawn, stored)):
             item.raise_cell_error("a picture differs from the one that is stored")
+        texts = [
+            [alt_text(o) for o in outputs] for outputs in (item.test_outputs, item.cell.outputs)
+        ]
+        if texts[0] != texts[1]:
+            item.raise_cell_error("an alternative text differs from the one that is stored")
     return result

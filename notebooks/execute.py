@@ -35,6 +35,7 @@ NOTEBOOK_METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
+FOLDED = {"outputs_hidden": True, "source_hidden": True}  # in JupyterLab, until it is clicked
 COLOR_CODES = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -50,6 +51,11 @@ class NotebookError(Exception):
 def pictures(outputs):
     """The PNG pictures among a cell's outputs, as base64 text and in order."""
     return [o["data"]["image/png"] for o in outputs if "image/png" in o.get("data", {})]
+
+
+def alt_text(output):
+    """The alternative text of an output's picture; empty if it has none."""
+    return output.get("metadata", {}).get("image/png", {}).get("alt", "")
 
 
 def same_picture(a, b):
@@ -84,16 +90,24 @@ def keep_same_pictures(new, old):
 
 
 def tidy(notebook):
-    """Drop what depends on the run, and name the cells by position."""
+    """Drop what depends on the run, name the cells by position, and fold the code of solutions.
+
+    Tags and the alternative texts of pictures stay.
+    """
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     notebook.metadata = nbformat.from_dict(NOTEBOOK_METADATA)
     for i, cell in enumerate(notebook.cells):
         cell["id"] = f"cell-{i:03d}"
         tags = cell.metadata.get("tags")
-        cell.metadata = nbformat.from_dict({"tags": tags} if tags else {})
+        metadata = {"tags": tags} if tags else {}
+        if cell.cell_type == "code" and "solution" in metadata.get("tags", []):
+            metadata["jupyter"] = FOLDED
+        cell.metadata = nbformat.from_dict(metadata)
         for output in cell.get("outputs", []):
             if "metadata" in output:
-                output["metadata"] = nbformat.from_dict({})
+                alt = alt_text(output)
+                kept = {"image/png": {"alt": alt}} if alt else {}
+                output["metadata"] = nbformat.from_dict(kept)
 
 
 def kernel_settings(folder):

@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from collections import Counter
 
 import pytest
@@ -11,6 +13,7 @@ from mlnotes import __main__ as index
 
 CLAIMS = index.load_claims()
 CITED = index.read_citations()
+STATED = {claim.id: claim for claim in CLAIMS.values() if claim.form in index.STATED}
 WRITTEN = [c for c in (*mlnotes.CHAPTERS, "datasets") if index.is_written(c)]
 
 
@@ -20,16 +23,30 @@ WRITTEN = [c for c in (*mlnotes.CHAPTERS, "datasets") if index.is_written(c)]
 
 
 def test_the_ledger_is_whole():
-    assert len(CLAIMS) == 749
-    assert sum(claim.kind == "erratum" for claim in CLAIMS.values()) == 173
-    assert {claim.chapter for claim in CLAIMS.values()} == {*mlnotes.CHAPTERS, "datasets"}
+    assert len(STATED) == 749
+    assert sum(claim.kind == "erratum" for claim in STATED.values()) == 173
+    assert {claim.chapter for claim in STATED.values()} == {*mlnotes.CHAPTERS, "datasets"}
     for claim in CLAIMS.values():
-        assert claim.statement and claim.sources
+        assert claim.statement and claim.sources and claim.form in index.FORMS
+
+
+def test_every_chapter_has_walks_and_algorithms_numbered_in_order():
+    for form, letter, total in (("walk", "w", 338), ("shown", "s", 106)):
+        ids = [claim.id for claim in CLAIMS.values() if claim.form == form]
+        counts = Counter(i.rpartition("-")[0] for i in ids)
+        assert set(counts) == set(mlnotes.CHAPTERS) and counts.total() == total
+        assert ids == [f"{c}-{letter}{k:02d}" for c in counts for k in range(1, counts[c] + 1)]
+
+
+def test_walks_and_algorithms_belong_to_statements():
+    for claim in CLAIMS.values():
+        assert set(claim.of.split()) <= set(STATED), claim.id
+        assert not (claim.of and claim.form in index.STATED), claim.id
 
 
 @pytest.mark.parametrize("chapter", [c for c in WRITTEN if c not in mlnotes.IN_WORK])
-def test_a_finished_chapter_delivers_every_claim(chapter):
-    own = [claim for claim in CLAIMS.values() if claim.chapter == chapter]
+def test_a_finished_chapter_delivers_every_statement(chapter):
+    own = [claim for claim in STATED.values() if claim.chapter == chapter]
     lacking = {claim.id: index.missing(claim, CITED) for claim in own}
     assert not {claim: lack for claim, lack in lacking.items() if lack}
 
@@ -46,7 +63,8 @@ def test_every_citation_names_a_claim(kind):
 def test_what_is_computed_has_one_owner_in_its_chapter():
     for claim, owners in CITED.owners.items():
         assert len(owners) == 1, (claim, owners)
-        assert CLAIMS[claim].form == "api" and owners[0].startswith(CLAIMS[claim].chapter + ".")
+        assert CLAIMS[claim].form in ("api", "shown"), claim
+        assert owners[0].startswith(CLAIMS[claim].chapter + "."), (claim, owners)
 
 
 def test_errata_are_told_where_they_bite():
@@ -76,9 +94,11 @@ def test_contents_page_names_every_chapter(capsys):
 
 def test_a_chapter_lists_its_claims_with_function_and_test(capsys):
     _, out = printed(capsys, "probability")
-    assert Counter(re.findall(r"^(\w+)-\d\d \(", out, flags=re.M)) == {"probability": 21}
+    ids = re.findall(r"^probability-([a-z]?)\d\d \(", out, flags=re.M)
+    assert Counter(ids) == {"": 21, "w": 13, "s": 5}
     assert "computed by  probability.expectation" in out
     assert "checked by  test_probability.py::" in out
+    assert "told in  01_probability.ipynb, A joint table" in out
 
 
 def test_errata_are_those_of_the_ledger(capsys):
@@ -108,6 +128,51 @@ def test_numbers_are_whole_numbers(capsys):
     assert not index.matches(CLAIMS["probability-09"], "IRHD 1.2.1")
 
 
+@pytest.mark.parametrize(
+    "query, titles",
+    [
+        ("IRHD 4.3", ["equation 4.3", "section 4.3", "theorem 4.3"]),
+        ("IRHD eq 4.3", ["equation 4.3"]),
+        ("IRHD theorem 4.3", ["theorem 4.3"]),
+        ("IRHD (8.46)", ["equation 8.46"]),
+        ("IRHD 8", ["section 8"]),
+        ("PRNN Kernel SVM", []),
+    ],
+)
+def test_an_equation_a_section_and_a_theorem_of_one_number_are_told_apart(capsys, query, titles):
+    status, out = printed(capsys, query)
+    assert status is None and re.findall(r"^--- ([^-]*?) -+$", out, flags=re.M) == titles
+
+
+def test_a_number_has_the_kind_that_its_source_says():
+    claim = CLAIMS["pca-33"]._replace(sources="IRHD 4.3 thm 4.2 eq 4.12; PRNN 4.2")
+    assert index.matches(claim, "IRHD 4.3") == {"section 4.3"}
+    assert index.matches(claim, "IRHD 4.2") == {"theorem 4.2"}
+    assert index.matches(claim, "4.2") == {"theorem 4.2", "section 4.2"}
+    assert index.matches(claim, "IRHD 4.12") == {"equation 4.12"}
+    assert index.matches(claim, "IRHD eq 4.2") == set()
+    assert index.matches(claim, "PRNN 4") == {"section 4"}
+    assert index.matches(claim, "prnn") == {""}
+
+
+def test_the_chapter_number_finds_the_sections_below_it(capsys):
+    _, out = printed(capsys, "IRHD 8")
+    assert "optimization-15 (" in out and "svm-41 (" in out and "trees" not in out
+
+
+def test_a_statement_names_the_passages_that_tell_and_walk_through_it(capsys):
+    cited = CITED._replace(
+        notebooks={"svm-41": ["19_svm.ipynb, Slack"]},
+        walks={"svm-w12": ["19_svm.ipynb, Walk 12. The dual"]},
+        shown={"svm-41": ["19_svm.ipynb"]},
+    )
+    index.print_claims([CLAIMS["svm-41"]], cited)
+    out = capsys.readouterr().out
+    assert "    told in  19_svm.ipynb, Slack\n" in out
+    assert "    walked in  19_svm.ipynb, Walk 12. The dual\n" in out
+    assert "    shown in  19_svm.ipynb\n" in out
+
+
 def test_nothing_found_is_said_and_fails(capsys):
     status, out = printed(capsys, "no such thing")
     assert status.startswith("nothing found for 'no such thing'") and not out
@@ -119,31 +184,73 @@ def test_progress_counts_and_names_what_is_missing(capsys, monkeypatch):
     assert index.missing(claim, CITED) == [] and index.missing(claim, without) == ["test"]
     index.print_progress(CLAIMS, without)
     out = capsys.readouterr().out
-    assert re.search(r"^probability +20 /  21$", out, flags=re.M)
+    count = r"^probability +20 /  21   walks    \d+ /  13   shown    \d+ /   5$"
+    assert re.search(count, out, flags=re.M)
+    assert re.search(
+        r"^delivered +748 / 749   walks +\d+ / 338   shown +\d+ / 106$", out, flags=re.M
+    )
     assert "probability-02 lacks test" in out
     monkeypatch.setattr(index, "IN_WORK", ("probability",))
     index.print_progress(CLAIMS, CITED)
     assert "chapters in work: probability" in capsys.readouterr().out
 
 
+def test_progress_names_the_walks_a_chapter_lacks_once_it_has_one(capsys):
+    for walks, told in (({}, False), ({"svm-w01": ["here"]}, True)):
+        index.print_progress(CLAIMS, CITED._replace(walks=walks))
+        out = capsys.readouterr().out
+        assert ("svm-w02 lacks walk" in out) == told
+        assert "svr-w01 lacks" not in out and "svm-w01 lacks" not in out
+
+
+def test_a_reader_may_close_the_pipe():
+    command = [sys.executable, "-m", "mlnotes", "svm"]
+    with subprocess.Popen(
+        command, cwd=index.ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        process.stdout.close()  # long before the first line
+        said = process.stderr.read()
+    assert (process.wait(), said) == (0, "")
+
+
 def test_citations_are_read_as_the_contract_says(tmp_path):
     fit = '    def fit(self):\n        """Fit.\n\n        Claims: svm-01, svm-02\n        """\n'
+    smo = 'def smo():\n    """Two at a time.\n\n    Claims: svm-71\n    """\n'
+    walk = """<a id="svm-w01"></a>
+### Walk 1. The width
+
+&(1) & a &= b && \\text{because} \\\\
+&(2) & &= c && \\text{and} \\\\
+&(3) & &= d && \\text{so}
+"""
     cells = [
-        {"cell_type": "markdown", "source": ['<a id="svm-04"></a><a id="svm', '-05"></a>As it']},
+        {
+            "cell_type": "markdown",
+            "source": ["## Tw", 'o\n<a id="svm-04"></a><a id="svm-05"></a>As it'],
+        },
         {"cell_type": "markdown", "source": ['[svm-06], svm-07 and <a id="svm-x01"></a>Exercise']},
-        {"cell_type": "code", "source": ['<a id="svm-08"></a>']},
+        {"cell_type": "code", "source": ["'<a id=\"svm-08\"></a>'"]},
+        {"cell_type": "markdown", "source": [walk]},
+        {
+            "cell_type": "code",
+            "source": ["a = 1  # (1)\n", "from mlnotes import svm\n", "show(svm.smo)"],
+        },
+        {"cell_type": "markdown", "source": [walk.replace("w01", "w02")]},
     ]
     for name, text in {
-        "mlnotes/svm.py": f"class SVC:\n{fit}",
+        "mlnotes/svm.py": f"class SVC:\n{fit}\n\n{smo}",
         "tests/test_svm.py": "@pytest.mark.claims('svm-01')\ndef test_it():\n    assert True\n",
         "figures/svm.py": "@figure('margin', claims=('svm-03',))\ndef margin(ax):\n    pass\n",
         "notebooks/19_svm.ipynb": json.dumps({"cells": cells}),
     }.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
+    two, heading = "19_svm.ipynb, Two", "19_svm.ipynb, Walk 1. The width"
     assert index.read_citations(tmp_path) == (
-        {"svm-01": ["svm.SVC.fit"], "svm-02": ["svm.SVC.fit"]},
+        {"svm-01": ["svm.SVC.fit"], "svm-02": ["svm.SVC.fit"], "svm-71": ["svm.smo"]},
         {"svm-01": ["test_svm.py::test_it"]},
         {"svm-03": ["svm/margin"]},
-        {"svm-04": ["19_svm.ipynb"], "svm-05": ["19_svm.ipynb"]},
+        {"svm-04": [two], "svm-05": [two], "svm-w01": [heading], "svm-w02": [heading]},
+        {"svm-w01": [heading]},  # nothing checks the lines of the other
+        {"svm-s03": ["19_svm.ipynb"]},
     )

@@ -1,6 +1,6 @@
-"""What `pytest --nbval` cannot see: the notebooks are whole, tidy, and each is its chapter's.
+"""What `pytest --nbval` does not see: every notebook is executed, tidy and about its chapter.
 
-nbval runs the cells and compares what they print; it takes a notebook without outputs for right.
+nbval runs the cells and compares what they print. It accepts a notebook without outputs.
 """
 
 import ast
@@ -16,7 +16,8 @@ import pytest
 from nbformat import v4
 
 from mlnotes import CHAPTERS, IN_WORK
-from mlnotes.__main__ import ANCHOR, ID
+from mlnotes.__main__ import ID
+from mlnotes.reading import ANCHOR, headings, passages
 from notebooks.execute import pictures, tidy
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -24,7 +25,7 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 NAMES = [f"{number:02d}_{chapter}" for number, chapter in enumerate(CHAPTERS, start=1)]
 TAGS = {"solution", "raises-exception"}
 LAST_SECTION = "Slips in the notes"
-LINK = re.compile(r"""(?:\]\(|src=")(?!\w+:)([^)"\s#]+\.[a-z]+)""")
+LINK = re.compile(r"""(?:\]\(|src=")(?!\w+:)([^)"\s#]+\.[a-z]+)?(?:#([^)"\s]+))?[)"]""")
 PNG = "iVBORw0KGgo"  # how a PNG file begins, in base64
 UNREPEATABLE = {
     "a memory address": re.compile(r"\b0x[0-9a-f]{6,}"),
@@ -44,18 +45,16 @@ def code_cells(notebook):
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
-def headings(cell):
-    """The (level, text) of a markdown cell's headings."""
-    lines = cell.source.splitlines() if cell.cell_type == "markdown" else []
-    found = [re.match(r"(#+) (.*)", line) for line in lines]
-    return [(len(match[1]), match[2].strip()) for match in found if match]
-
-
 def text_of(output):
     """What an output says in words: its stream, its plain text and HTML, its error."""
     data = output.get("data", {})
     parts = output.get("text", ""), data.get("text/plain", ""), data.get("text/html", "")
     return "\n".join((*parts, output.get("evalue", "")))
+
+
+def is_source(output):
+    """Whether the output is code that `show` displays; it may hold any number."""
+    return output.get("data", {}).get("text/markdown", "").startswith("```python\n")
 
 
 def statements(cell):
@@ -89,7 +88,7 @@ def wrong_outputs(notebook):
                 yield f"{cell.id} stores a figure without its picture"
             if not all(picture.startswith(PNG) for picture in pictures([output])):
                 yield f"{cell.id} stores a picture that is not a PNG"
-            for what, pattern in UNREPEATABLE.items():
+            for what, pattern in UNREPEATABLE.items() if not is_source(output) else ():
                 if pattern.search(text_of(output)):
                     yield f"{cell.id} stores {what}: {pattern.search(text_of(output))[0]}"
 
@@ -137,10 +136,19 @@ def wrong_solutions(notebook):
 
 def broken_links(notebook, folder):
     for cell in notebook.cells:
-        targets = LINK.findall(cell.source) if cell.cell_type == "markdown" else []
-        for target in targets:
-            if not (folder / target).exists():
+        links = LINK.findall(cell.source) if cell.cell_type == "markdown" else []
+        for target, anchor in links:
+            if target and not (folder / target).exists():
                 yield f"{cell.id} links {target}, which is not there"
+            elif anchor and anchor not in anchors_in(folder / target if target else notebook):
+                yield f"{cell.id} links the anchor {anchor}, which is not in {target or 'it'}"
+
+
+def anchors_in(notebook):
+    """The anchors of a notebook, or of the notebook in a file."""
+    if isinstance(notebook, Path):
+        notebook = nbformat.read(notebook, as_version=4)
+    return {anchor for anchor, _ in passages(notebook.cells)}
 
 
 def wrong_anchors(notebook):
@@ -151,8 +159,8 @@ def wrong_anchors(notebook):
                 if anchor in seen:
                     yield f"{cell.id} has the anchor {anchor}, as a cell before it has"
                 seen.add(anchor)
-            for shown in ID.findall(ANCHOR.sub("", cell.source)):
-                yield f"{cell.id} shows the id {shown}: it belongs into an anchor"
+            for shown in ID.findall(LINK.sub("", ANCHOR.sub("", cell.source))):
+                yield f"{cell.id} shows the id {shown}, which belongs in an anchor"
 
 
 def problems(notebook, name, folder=ROOT / "notebooks"):
@@ -193,10 +201,15 @@ FIGURE = {"text/plain": "<Figure size 1x1>", "image/png": PNG + "x"}
 def sound_notebook(folder):
     """A notebook without a fault: opening, a cell that prints, a picture, a solution, slips."""
     (folder / "there.svg").touch()
+    other = v4.new_notebook(cells=[v4.new_markdown_cell('<a id="perceptron-w01"></a>There')])
+    nbformat.write(other, folder / "12_it.ipynb")
     cells = [
         v4.new_markdown_cell(OPENING.format("`mlnotes/perceptron.py`")),
         v4.new_code_cell("%matplotlib inline\nprint(1)", outputs=[v4.new_output("stream")]),
-        v4.new_markdown_cell("## Pictures\n![Its words.](there.svg) [home](https://x.org/a.html)"),
+        v4.new_markdown_cell(
+            '## <a id="here"></a>Pictures\n![Its words.](there.svg) [home](https://x.org/a.html) '
+            "[here](#here) [there](12_it.ipynb#perceptron-w01)"
+        ),
         v4.new_code_cell("plt.show()", outputs=[v4.new_output("display_data", FIGURE)]),
         v4.new_markdown_cell("## Exercises"),
         v4.new_code_cell("2 + 2", metadata={"tags": ["solution"]}),
@@ -249,6 +262,8 @@ BROKEN = {
     "not in 'Exercises'": change(4, source="## Results"),
     "no exercise with a solution": change(5, metadata={}),
     "links gone.svg, which is not there": change(2, source="![Its words.](gone.svg)"),
+    "links the anchor here, which is not in it": change(2, source="[this](#here)"),
+    "anchor x, which is not in 12_it.ipynb": change(2, source="[that](12_it.ipynb#x)"),
     "has the anchor perceptron-04, as": change(2, source=2 * '<a id="perceptron-04"></a>'),
     "shows the id perceptron-04": change(2, source="As [perceptron-04] says"),
 }
@@ -268,6 +283,17 @@ def test_a_broken_notebook_is_seen(complaint, tmp_path):
 @pytest.mark.parametrize("name", ["13_perceptron", "12_quantum", "perceptron"])
 def test_a_notebook_of_no_chapter_is_seen(name, tmp_path):
     assert "is not the number" in problems(sound_notebook(tmp_path), name, tmp_path)[0]
+
+
+def test_the_source_of_a_function_may_hold_any_number(tmp_path):
+    code = "TOLERANCE = 1e-15"
+    shown = {"text/plain": code, "text/markdown": f"```python\n{code}\n```"}
+    notebook = sound_notebook(tmp_path)
+    notebook.cells[1].outputs.append(v4.new_output("display_data", shown))
+    assert problems(notebook, "12_perceptron", tmp_path) == []
+    del shown["text/markdown"]
+    notebook.cells[1].outputs[-1] = v4.new_output("display_data", shown)
+    assert "the size of round-off" in problems(notebook, "12_perceptron", tmp_path)[0]
 
 
 def test_a_cell_may_fail_where_it_says_so(tmp_path):
@@ -322,6 +348,15 @@ def test_execution_writes_clean_notebooks(executed):
     assert tidied == notebook
 
 
+def test_tidying_keeps_alternative_texts_and_folds_the_code_of_solutions(tmp_path):
+    notebook = sound_notebook(tmp_path)
+    notebook.cells[3].outputs[0].metadata.update({"image/png": {"alt": "A", "width": 3}, "x": 1})
+    tidy(notebook)
+    assert notebook.cells[3].outputs[0].metadata == {"image/png": {"alt": "A"}}
+    assert notebook.cells[5].metadata.jupyter == {"outputs_hidden": True, "source_hidden": True}
+    assert "jupyter" not in notebook.cells[3].metadata
+
+
 def test_a_failing_notebook_is_named_and_left_alone(executed):
     folder, before, (status, said) = executed
     assert status == 1
@@ -348,14 +383,20 @@ def test_an_unknown_notebook_is_an_error(executed):
     assert run(executed[0], "execute.py", "quantum") == (1, f"no notebook quantum ({there})\n")
 
 
-def test_nbval_sees_a_picture_that_changed(executed):
+def test_nbval_sees_a_picture_and_an_alternative_text_that_changed(executed):
     folder, *_ = executed
     sound, other = (folder / f"{name}.ipynb" for name in ("01_drawing", "02_another"))
     notebook, donor = (nbformat.read(path, as_version=4) for path in (sound, other))
+    words = deepcopy(notebook)
+    words.cells[1].outputs[0].metadata["image/png"] = {"alt": "Two lines."}
     notebook.cells[1].outputs = donor.cells[1].outputs
-    nbformat.write(notebook, folder / "05_changed.ipynb")
-    status, said = run(folder, "-m", "pytest", "-q", "--nbval", sound.name, "05_changed.ipynb")
-    (folder / "05_changed.ipynb").unlink()
+    changed = {"05_changed.ipynb": notebook, "06_words.ipynb": words}
+    for name, content in changed.items():
+        nbformat.write(content, folder / name)
+    status, said = run(folder, "-m", "pytest", "-q", "--nbval", sound.name, *changed)
+    for name in changed:
+        (folder / name).unlink()
     assert status == 1
     assert "a picture differs from the one that is stored" in said
-    assert re.search(r"1 failed, 3 passed", said)
+    assert "an alternative text differs from the one that is stored" in said
+    assert re.search(r"2 failed, 4 passed", said)

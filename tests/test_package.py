@@ -19,6 +19,7 @@ WRITTEN = [chapter for chapter in ORDER if (PACKAGE / f"{chapter}.py").exists()]
 MODULES = sorted(path.stem for path in PACKAGE.glob("*.py") if not path.stem.startswith("__"))
 IMPORT = """
 import sys
+import numpy.random  # registers Cython's runtime, a package of no one
 before = set(sys.modules)
 import {module}
 print(*sorted(set(sys.modules) - before))

@@ -1,0 +1,257 @@
+"""What a notebook shows of the package, and what the index reads in a notebook.
+
+A notebook shows the source of a function with `show` and a drawn figure with `show_figure`. The
+source is read from the function itself: the code on the page is the code that runs.
+
+Contents
+    Code on the page      source, show
+    Figures               show_figure
+    A notebook read       passages, walks, Walk, shown, captions, headings
+
+Symbols
+    functions    Python functions or classes, defined in a file
+    fig          a figure of matplotlib
+    alt          a sentence that says what the figure shows, for readers who cannot see it
+    cells        the cells of a notebook, as dictionaries
+"""
+
+import ast
+import inspect
+import re
+from textwrap import dedent
+from typing import NamedTuple
+
+__all__ = [
+    "source", "show", "show_figure", "passages", "walks", "Walk", "shown", "captions", "headings",
+]  # fmt: skip
+
+APPENDIX = "Slips in the notes"  # the last section of every notebook
+NEAR = 4  # a walk is checked within so many cells after the one with its heading
+FEWEST_LINES = 3  # a derivation with fewer lines is not a walk
+ANCHOR = re.compile(r'<a id="([^"]*)"></a>')
+FENCED = re.compile(r"^```.*?^```", re.M | re.S)  # code in markdown: its comments are not headings
+HEADING = re.compile(r"^(#+) +(.*?) *$", re.M)
+WALK = re.compile(r"Walk (\d+)\. +(\S.*)")
+LINE = re.compile(r"^ *&\((\d+)\) *&(.*?)(?=^ *&\(\d+\)|\\end\{|\Z)", re.M | re.S)
+LINE_CHECKED = re.compile(r"# \((\d+)\)")
+CAPTION = re.compile(r"^\*\*Figure (\d+)\.(\d+)\.?\*\*(.*?)(?=\n\s*\n|\Z)", re.M | re.S)
+
+
+# ---------------------------------------------------------------------------------------
+# Code on the page
+# ---------------------------------------------------------------------------------------
+
+
+def source(function):
+    """The source text of a function or class: its decorators and its body, without docstrings.
+
+    Comments and blank lines stay as they are, except for the blank lines after a docstring.
+
+    >>> print(source(source).splitlines()[0])
+    def source(function):
+    """
+    text = dedent(inspect.getsource(function))
+    lines = text.splitlines()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None:
+            first = node.body[0]
+            end = first.end_lineno
+            while end < len(lines) and not lines[end].strip():
+                end += 1
+            stays = "" if len(node.body) > 1 else " " * first.col_offset + "..."
+            lines[first.lineno - 1 : end] = [stays or None] + [None] * (end - first.lineno)
+    return "\n".join(line for line in lines if line is not None)
+
+
+def show(*functions):
+    """Display the source of the `functions` as one block of Python code in a notebook.
+
+    The output depends on the source alone, so a test that runs the notebook sees when the source
+    has changed. Where Markdown is not rendered, the same code appears as plain text.
+    """
+    from IPython.display import display
+
+    code = "\n\n\n".join(source(function) for function in functions)
+    display({"text/markdown": f"```python\n{code}\n```", "text/plain": code}, raw=True)
+
+
+# ---------------------------------------------------------------------------------------
+# Figures
+# ---------------------------------------------------------------------------------------
+
+
+def show_figure(fig, alt):
+    """Display the figure once, with `alt` as the alternative text of its picture.
+
+    Raises: ValueError if `alt` has no words.
+    """
+    from IPython.display import display
+    from matplotlib import pyplot as plt
+
+    if not alt.strip():
+        raise ValueError("alt must say what the figure shows")
+    display(fig, metadata={"image/png": {"alt": alt}})
+    plt.close(fig)  # otherwise the notebook would display it again at the end of the cell
+
+
+# ---------------------------------------------------------------------------------------
+# A notebook read
+# ---------------------------------------------------------------------------------------
+
+
+class Walk(NamedTuple):
+    """A derivation that a notebook carries out line by line, under a heading ``### Walk n. ...``.
+
+    The numbered lines have the form ``&(1) & left &= right && \\text{reason}``.
+    """
+
+    number: int
+    title: str
+    anchors: tuple  # those in the heading or directly above it
+    lines: tuple  # the numbers of its lines
+    reasons: int  # how many of its lines have a reason
+    checked: frozenset  # the lines that are named in a code cell soon after, as ``# (2)``
+
+    @property
+    def lacks(self):
+        """What it lacks to count as a walk, as a list of words."""
+        count = len(self.lines)
+        found = {
+            "anchor": bool(self.anchors),
+            f"{FEWEST_LINES} lines or more, numbered from 1": (
+                count >= FEWEST_LINES and self.lines == tuple(range(1, count + 1))
+            ),
+            "reasons beside its lines": self.reasons >= count - 1,  # the last may be the result
+            "cell that checks its lines": bool(self.checked & set(self.lines)),
+        }
+        return [what for what, there in found.items() if not there]
+
+
+def headings(cell):
+    """The headings of a markdown cell: a list of (level, text), without anchors.
+
+    >>> headings({"cell_type": "markdown", "source": "# A title\\n\\n## A section"})
+    [(1, 'A title'), (2, 'A section')]
+    """
+    return [(len(m[1]), _plain(m[2])) for m in HEADING.finditer(_markdown(cell))]
+
+
+def passages(cells):
+    """Where the anchors of a notebook stand.
+
+    Yields: (anchor, the text of the heading that it belongs to), in order.
+    """
+    section = ""
+    for cell in cells:
+        text = _markdown(cell)
+        marks = sorted([*ANCHOR.finditer(text), *HEADING.finditer(text)], key=lambda m: m.start())
+        for mark in marks:
+            if mark.re is HEADING:
+                section = _plain(mark[2])
+                yield from ((anchor, section) for anchor in _anchors_at(text, mark))
+            elif not _is_at_heading(text, mark):
+                yield mark[1], section
+
+
+def walks(cells):
+    """The walks of a notebook before its appendix, in order: a list of `Walk`."""
+    cells = _before_appendix(cells)
+    found = []
+    for i, cell in enumerate(cells):
+        text = _markdown(cell)
+        for heading in HEADING.finditer(text):
+            walk = WALK.fullmatch(_plain(heading[2]))
+            if walk and len(heading[1]) == 3:
+                own, *later = HEADING.split(text[heading.end() :], maxsplit=1)
+                following = _until_heading(cells[i + 1 :])
+                told = [own, *([] if later else map(_markdown, following))]
+                lines = LINE.findall("\n".join(told))
+                checks = "\n".join(_code(each) for each in following[:NEAR])
+                found.append(
+                    Walk(
+                        number=int(walk[1]),
+                        title=walk[2],
+                        anchors=tuple(_anchors_at(text, heading)),
+                        lines=tuple(int(number) for number, _ in lines),
+                        reasons=sum("&&" in line for _, line in lines),
+                        checked=frozenset(map(int, LINE_CHECKED.findall(checks))),
+                    )
+                )
+    return found
+
+
+def shown(cells):
+    """The functions whose source a notebook shows, each as ``chapter.name``.
+
+    >>> cell = "from mlnotes.mixture import em\\nfrom mlnotes.reading import show\\nshow(em)"
+    >>> shown([{"cell_type": "code", "source": cell}])
+    ['mixture.em']
+    """
+    homes, names = {}, []
+    for cell in cells:
+        for node in _nodes(_code(cell)):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                home = node.module.removeprefix("mlnotes").removeprefix(".")
+                for alias in node.names:
+                    homes[alias.asname or alias.name] = f"{home}.{alias.name}".removeprefix(".")
+            elif isinstance(node, ast.Call) and ast.unparse(node.func) == "show":
+                names += [ast.unparse(argument) for argument in node.args]
+    parts = [name.partition(".") for name in names]
+    return [homes.get(first, first) + dot + rest for first, dot, rest in parts]
+
+
+def captions(cells):
+    """The captions of a notebook, ``**Figure 6.3.** ...``: a list of (chapter, number, words).
+
+    >>> captions([{"cell_type": "markdown", "source": "**Figure 6.3.** A curve\\nand a line."}])
+    [(6, 3, 'A curve and a line.')]
+    """
+    found = [match for cell in cells for match in CAPTION.findall(_markdown(cell))]
+    return [(int(chapter), int(k), " ".join(words.split())) for chapter, k, words in found]
+
+
+def _markdown(cell):
+    return FENCED.sub("", "".join(cell["source"])) if cell["cell_type"] == "markdown" else ""
+
+
+def _code(cell):
+    """The Python of a code cell, without IPython's own lines; nothing for another cell."""
+    lines = "".join(cell["source"]).splitlines() if cell["cell_type"] == "code" else []
+    return "\n".join(line for line in lines if not line.startswith(("%", "!")))
+
+
+def _nodes(code):
+    """The nodes of the syntax tree; none if this is not Python, as where a cell shows an error."""
+    try:
+        return list(ast.walk(ast.parse(code)))
+    except SyntaxError:
+        return []
+
+
+def _plain(heading):
+    return ANCHOR.sub("", heading).strip()
+
+
+def _anchors_at(text, heading):
+    """The anchors in the line of the heading, and those directly above it."""
+    above = re.search(rf"(?:{ANCHOR.pattern}\s*)+\Z", text[: heading.start()])
+    return ANCHOR.findall(above[0] if above else "") + ANCHOR.findall(heading[0])
+
+
+def _is_at_heading(text, anchor):
+    """Whether the anchor stands in a heading, or has nothing but anchors between it and one."""
+    line = text[text.rfind("\n", 0, anchor.start()) + 1 : anchor.start()]
+    rest = ANCHOR.sub("", text[anchor.end() :]).lstrip()
+    return bool(HEADING.match(f"{line} x")) or bool(HEADING.match(rest))
+
+
+def _before_appendix(cells):
+    """The cells before the one that opens the appendix."""
+    ends = [i for i, cell in enumerate(cells) if (2, APPENDIX) in headings(cell)]
+    return list(cells[: ends[0]] if ends else cells)
+
+
+def _until_heading(cells):
+    """The cells before the first one with a heading."""
+    ends = [i for i, cell in enumerate(cells) if headings(cell)]
+    return cells[: ends[0]] if ends else cells
