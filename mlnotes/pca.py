@@ -1,9 +1,10 @@
 """Principal component analysis: the few directions in which the samples differ most.
 
-Which k-dimensional subspace keeps most of the variance? Which loses least when the samples are
-projected on it? Which is the most likely, if all else is noise? It is one subspace, spanned by the
-top eigenvectors of the covariance, or the singular vectors of the centred samples, or what a small
-Gram matrix of the samples gives. Divided by its standard deviation each component becomes white.
+Which k-dimensional subspace keeps most of the variance? Which one loses least when the samples are
+projected on it? Which one is the most likely if everything else is noise? All three questions have
+the same answer: the subspace spanned by the top eigenvectors of the covariance. They are also the
+right singular vectors of the centred samples, and where there are fewer samples than features they
+come from a small Gram matrix. Whitening divides each component by its standard deviation.
 
 Contents
     Matrices                   inner_product, projector
@@ -21,14 +22,14 @@ Contents
     Estimators                 PCA
 
 Symbols
-    X          (n, d)    samples x, one per row; X_c = X - 1 mean^T the centred ones
+    X          (n, d)    samples x, one per row; X_c = X - 1 mean^T the centred samples
     mean       (d,)      their mean
     Sigma      (d, d)    covariance X_c^T X_c / n: divisor n in the functions, as in the notes
-    V          (d, k)    orthonormal directions v_j in columns, the axes if they are eigenvectors
+    V          (d, k)    orthonormal directions v_j in columns; the axes if they are eigenvectors
     lam        (r,)      eigenvalues of Sigma, the variances along the axes, largest first
     Z          (n, k)    scores z_ij = v_j^T (x_i - mean)
     P, s       (n, r)    X_c = P diag(s) V^T, the singular value decomposition: lam = s^2 / n
-    k          int       how many components
+    k          int       how many components; the routes also take a share of the variance
     J          float     mean squared error, 1/n sum_i ||x_i - x^_i||^2
     rng        Generator source of random numbers
 
@@ -37,14 +38,15 @@ Analysis"; ISML "Feature Extraction" 1 to 5 and Question 4; IRHD 1.1 and 4. MLN 
 our k m; ISML has A for V; IRHD stores samples in columns, so that its X is our X^T, its U our V.
 """
 
+from dataclasses import KW_ONLY, dataclass
 from itertools import islice
 from numbers import Integral, Real
 from typing import NamedTuple
 
 import numpy as np
 
-from mlnotes.base import Transformer, check_choice, check_flag, check_samples, row_blocks
-from mlnotes.estimation import centre, empirical_covariance
+from mlnotes.base import Transformer, check_choice, check_flag, check_samples
+from mlnotes.estimation import empirical_covariance
 
 __all__ = [
     "inner_product", "projector", "covariance", "Standardised", "standardise", "restore",
@@ -57,13 +59,9 @@ __all__ = [
     "closest_rotation", "whitening_distance", "Eigenfaces", "eigenfaces", "PCA",
 ]  # fmt: skip
 
-TRUSTED = 1e-6  # an eigenvalue of X_c^T X_c of this share of the largest has lost six digits
-ROUND_OFF = 1e-12  # an eigenvalue that is this share of the largest is 0
-SQUARABLE = 1e-140, 1e140  # sums of squares of numbers in between are neither 0 nor infinite
-BLOCK = 2**17  # numbers that are centred at a time: they stay in the cache
-PROBE = 64  # samples that tell how large the variances are beside the means
-FAR = 1e3  # a mean that is so many times the range of a feature is worth a second look
-FLAT = 1e-13  # a feature that strays from its mean by this share of it is constant
+TRUSTED = 1e-6  # eigenvalues of X_c^T X_c below this share of the largest have lost six digits
+ROUND_OFF = 1e-12  # an eigenvalue below this share of the largest counts as 0
+FLAT = 1e-13  # a feature whose spread is below this share of its mean counts as constant
 
 
 # ---------------------------------------------------------------------------------------
@@ -74,7 +72,8 @@ FLAT = 1e-13  # a feature that strays from its mean by this share of it is const
 def inner_product(A, B):
     """<A, B> = tr(A^T B) = sum_ij a_ij b_ij of two matrices of one shape.
 
-    <A, A> = ||A||_F^2. The sum of the products needs no matrix product.
+    <A, A> = ||A||_F^2. The sum over entries takes no matrix product.
+
     Raises: ValueError if A and B differ in shape.
 
     >>> A, B = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[1.0, 0.0], [1.0, 1.0]])
@@ -92,14 +91,15 @@ def inner_product(A, B):
 def projector(A):
     """P = A (A^T A)^{-1} A^T, the orthogonal projection on the span of the columns of A (d, k).
 
-    It is Q Q^T for orthonormal columns Q of the same span, here by A = Q R. A A^T itself is a
-    projection only if the columns of A are orthonormal, not merely orthogonal (pca-03).
+    It is computed as Q Q^T, where A = Q R gives orthonormal columns Q with the same span.
 
     Returns: (d, d). Raises: ValueError if the columns are linearly dependent.
 
     >>> projector(np.array([[2.0], [2.0]])).round(12)
     array([[0.5, 0.5],
            [0.5, 0.5]])
+
+    Errata: pca-03 (A A^T is a projection only for orthonormal columns, not for orthogonal ones).
 
     Claims: pca-02
     """
@@ -117,7 +117,9 @@ def projector(A):
 def covariance(X):
     """Sigma = 1/n X_c^T X_c = 1/n sum_i (x_i - mean)(x_i - mean)^T.
 
-    IRHD has its samples in columns, and 1/n X_c X_c^T for the same matrix.
+    IRHD stores the samples in columns and writes 1/n X_c X_c^T for the same matrix.
+
+    Returns: (d, d).
 
     >>> covariance(np.array([[1.0, 4.0], [3.0, 8.0]]))
     array([[1., 2.],
@@ -129,27 +131,9 @@ def covariance(X):
 
 
 def _mean(X):
-    return _mean_and_spread(X)[0]
-
-
-def _mean_and_spread(X):
-    """The mean, and how far each feature strays from it, at least: (d,) and (d,).
-
-    A few samples tell how far, but of features that hardly vary there, and of huge ones. Where the
-    mean is large, rounding has moved it: by the mean of what it leaves it is moved back.
-    """
-    few = X[:: max(1, len(X) // PROBE)]
-    with np.errstate(over="ignore", invalid="ignore"):
-        mean, low, high = np.ones(len(X)) @ X / len(X), few.min(axis=0), few.max(axis=0)
-        far = np.abs(mean) >= FAR * (high - low)
-        if far.any() or not np.vdot(X, X) < SQUARABLE[1]:
-            low, high = X.min(axis=0), X.max(axis=0)
-            if (np.abs(mean) > FAR * (high - low)).any():
-                mean = mean + (X - mean).mean(axis=0)
-        spread = np.maximum(high - mean, mean - low)
-    if not np.isfinite(mean).all():
-        raise ValueError("X must be finite, and so must be the sum of its rows")
-    return mean, spread
+    """The mean of the rows; a second pass removes what rounding left of a mean far from 0."""
+    mean = X.mean(axis=0)
+    return mean + (X - mean).mean(axis=0)
 
 
 class Standardised(NamedTuple):
@@ -163,8 +147,8 @@ class Standardised(NamedTuple):
 def standardise(X):
     """z_ij = (x_ij - mean_j) / sd_j: every feature with mean 0 and variance 1.
 
-    Otherwise a feature in small units, and so of large numbers, is the first axis by itself.
-    Constant features, as pixels at the border of images, are left at 0.
+    Without it a feature measured in small units, which has large values, becomes the first axis by
+    itself. Constant features, such as the pixels at the border of images, become 0.
 
     Returns: `Standardised`, from which `restore` makes X again.
 
@@ -178,14 +162,14 @@ def standardise(X):
     X = np.asarray(X, dtype=float)
     mean = _mean(X)
     X_c = X - mean
-    _, e = np.frexp(np.abs(X_c).max(axis=0))  # 2^e is a unit that has squares
-    sd = np.ldexp(np.sqrt(np.mean(np.ldexp(X_c, -e) ** 2, axis=0)), e)
-    sd[sd <= FLAT * np.abs(mean)] = 0
-    return Standardised(np.divide(X_c, sd, out=np.zeros_like(X_c), where=sd > 0), mean, sd)
+    sd = np.sqrt(np.mean(X_c**2, axis=0))
+    varies = sd > FLAT * np.abs(mean)
+    Z = np.where(varies, X_c / np.where(varies, sd, 1), 0)
+    return Standardised(Z, mean, np.where(varies, sd, 0))
 
 
 def restore(Z, mean, sd):
-    """Z sd + mean: what `standardise` began with, for `sd` (d,) the standard deviations.
+    """X = Z sd + mean undoes `standardise`; `sd` (d,) are the standard deviations.
 
     >>> restore(np.array([[-1.0, 0.0], [1.0, 0.0]]), np.array([2.0, 5.0]), np.array([1.0, 0.0]))
     array([[1., 5.],
@@ -200,9 +184,9 @@ def restore(Z, mean, sd):
 
 
 def kept_variance(Sigma, V):
-    """tr(V^T Sigma V) = sum_j v_j^T Sigma v_j, the variance of the samples projected on V.
+    """tr(V^T Sigma V) = sum_j v_j^T Sigma v_j: the variance of the samples projected on V.
 
-    Over all orthonormal V it is at most lam_1 + ... + lam_k, and that at the top k eigenvectors.
+    Over all orthonormal V the maximum is lam_1 + ... + lam_k, at the top k eigenvectors.
 
     >>> float(kept_variance(np.diag([4.0, 1.0]), np.array([[0.6], [0.8]])).round(12))
     2.08
@@ -213,19 +197,20 @@ def kept_variance(Sigma, V):
 
 
 def lagrangian(v, lam, Sigma):
-    """L(v, lam) = v^T Sigma v + lam (1 - v^T v), of one direction and its one constraint.
-
-    Several directions need v_i^T v_j = 0 too, which ISML leaves out: without it every one of
-    them is the first axis (pca-13).
+    """L(v, lam) = v^T Sigma v + lam (1 - v^T v): one direction v, of length 1.
 
     >>> float(lagrangian(np.array([2.0, 0.0]), 4.0, np.diag([4.0, 1.0])))
     4.0
+
+    Errata: pca-13 (ISML omits v_i^T v_j = 0 for several directions: each would be the first axis).
     """
     return v @ Sigma @ v + lam * (1 - v @ v)
 
 
 def lagrangian_gradient(v, lam, Sigma):
-    """dL/dv = 2 (Sigma v - lam v): 0 at every eigenvector, not at the best only (pca-12).
+    """dL/dv = 2 (Sigma v - lam v): it is 0 at every eigenvector of Sigma.
+
+    Returns: (d,).
 
     >>> lagrangian_gradient(np.array([0.0, 1.0]), 1.0, np.diag([4.0, 1.0]))
     array([0., 0.])
@@ -236,14 +221,16 @@ def lagrangian_gradient(v, lam, Sigma):
 def first_axis(Sigma):
     """max v^T Sigma v with v^T v = 1: Sigma v = lam v, so that v^T Sigma v = lam.
 
-    The stationary points are the eigenvectors; only that of the largest eigenvalue is the
-    maximum, the last is the minimum, all others are saddle points (pca-12).
+    All eigenvectors are stationary points. The maximum is at the eigenvector of the largest
+    eigenvalue and the minimum at that of the smallest; the others are saddle points.
 
     Returns: lam_1 and v_1 (d,).
 
     >>> variance, v = first_axis(np.diag([1.0, 4.0]))
     >>> float(variance), v
     (4.0, array([0., 1.]))
+
+    Errata: pca-12 (a stationary point is not yet a maximum).
 
     Claims: pca-11
     """
@@ -252,7 +239,7 @@ def first_axis(Sigma):
 
 
 class PowerState(NamedTuple):
-    """A direction on its way to the first axis."""
+    """A direction after some steps of the power iteration."""
 
     v: np.ndarray  # (d,), of length 1
     objective: float  # v^T Sigma v, which never falls
@@ -260,35 +247,28 @@ class PowerState(NamedTuple):
 
 
 def power_iteration(Sigma, v0):
-    """v <- Sigma v / ||Sigma v||, from the direction `v0` (d,): to the first axis.
+    """v <- Sigma v / ||Sigma v||, from the direction `v0` (d,): converges to the first axis.
 
-    What v0 has of v_j shrinks against its part of v_1 as (lam_j / lam_1)^steps. For ever; the
-    caller stops it.
+    In every step the component of v along v_j shrinks by lam_j / lam_1, compared with the one
+    along v_1.
 
-    Yields: `PowerState`, the start first. Raises: ValueError if v0 or Sigma v is 0.
+    Yields: `PowerState`, the start first, without end; the caller stops it.
+    Raises: ValueError if v0 or Sigma v is 0.
 
     >>> states = power_iteration(np.diag([4.0, 1.0]), np.array([1.0, 1.0]))
     >>> [float((state.v[1] / state.v[0]).round(9)) for state, _ in zip(states, range(3))]
     [1.0, 0.25, 0.0625]
     """
-    length = _length(v0)
-    if not length > 0:  # NaN, too
-        raise ValueError(f"v0 must be a direction; it has the length {length}")
-    v = v0 / length
+    if not np.linalg.norm(v0) > 0:
+        raise ValueError(f"v0 must be a direction; its length is {np.linalg.norm(v0)}")
+    v = v0 / np.linalg.norm(v0)
     while True:
         image = Sigma @ v
         variance = v @ image
-        yield PowerState(v, float(variance), _length(image - variance * v))
-        length = _length(image)
-        if length == 0:
+        yield PowerState(v, float(variance), float(np.linalg.norm(image - variance * v)))
+        if not image.any():
             raise ValueError("there must be variance along the start; Sigma v = 0")
-        v = image / length
-
-
-def _length(v):
-    """||v||, by squares of numbers that have them."""
-    _, e = np.frexp(np.abs(v).max())
-    return float(np.ldexp(np.linalg.norm(np.ldexp(v, -e)), e))
+        v = image / np.linalg.norm(image)
 
 
 # ---------------------------------------------------------------------------------------
@@ -299,8 +279,10 @@ def _length(v):
 def approximation(V, Z, beta):
     """x^_i = sum_{j <= k} z_ij v_j + sum_{j > k} beta_j v_j, in a k-dimensional affine subspace.
 
-    V (d, d) is a whole orthonormal basis here; Z (n, k) are coordinates of every sample, `beta`
-    (d - k,) those that all samples share.
+    Here V (d, d) is a whole orthonormal basis. Each sample has its own coordinates Z (n, k) along
+    the first k directions; all samples share the coordinates `beta` (d - k,) along the others.
+
+    Returns: (n, d).
 
     >>> approximation(np.eye(2), np.array([[1.0], [3.0]]), beta=np.array([5.0]))
     array([[1., 5.],
@@ -314,13 +296,15 @@ def best_coordinates(X, V, k):
     """z_ij = v_j^T x_i for j <= k and beta_j = v_j^T mean for j > k: J is least for this basis.
 
     With Z = X V_k, J = 1/n sum_i [sum_{j <= k} (v_j^T x_i - z_ij)^2 + sum_{j > k} (v_j^T x_i -
-    beta_j)^2]. MLN prints a minus between the sums and lets the first run to d (pca-16).
+    beta_j)^2]: the first sum becomes 0, the second the variance along the other directions.
 
     Returns: Z (n, k), uncentred, and beta (d - k,).
 
     >>> best_coordinates(np.array([[1.0, 4.0], [3.0, 6.0]]), np.eye(2), 1)
     (array([[1.],
            [3.]]), array([5.]))
+
+    Errata: pca-16 (MLN prints a minus between the two sums and lets the first run to d).
     """
     return X @ V[:, :k], X.mean(axis=0) @ V[:, k:]
 
@@ -344,14 +328,14 @@ def squared_error(X, X_hat):
 def projection_error(X, V):
     """J(V) = 1/n sum_i ||(I - V V^T)(x_i - mean)||^2 = tr Sigma - tr(V^T Sigma V).
 
-    What is not kept is lost, so that least error is most variance. Only the subspace matters, and
-    the least is the sum of the lam_j, j > k. V must have orthonormal columns.
+    The error is the variance that is not kept: least error is most variance. J depends on the
+    subspace only, and its minimum is lam_{k+1} + ... + lam_d. V must have orthonormal columns.
 
     >>> X = np.array([[3.0, 1.0], [-3.0, 1.0], [0.0, -2.0]])
     >>> float(projection_error(X, np.array([[1.0], [0.0]])))
     2.0
     """
-    X_c = centre(X)
+    X_c = X - _mean(X)
     return squared_error(X_c, X_c @ V @ V.T)
 
 
@@ -361,9 +345,11 @@ def projection_error(X, V):
 
 
 def signed(V):
-    """Columns with the sign that makes the entry of largest size positive, as scikit-learn has it.
+    """Columns whose entry of largest size is positive, as in scikit-learn.
 
-    Axes are lines: v and -v are both right, and a rule makes results repeat.
+    v and -v describe the same axis. A rule for the sign makes results repeatable.
+
+    Returns: (d, k).
 
     >>> signed(np.array([[0.6, 0.8], [-0.8, 0.6]]))
     array([[-0.6,  0.8],
@@ -377,97 +363,138 @@ class Principal(NamedTuple):
     """The principal axes of samples and the variances along them."""
 
     mean: np.ndarray  # (d,)
-    lam: np.ndarray  # (r,), all r = min(n, d) variances, the divisor n, largest first
+    lam: np.ndarray  # (r,), all r = min(n, d) variances, with the divisor n, largest first
     V: np.ndarray  # (d, k), the axes
 
 
 def by_covariance(X, k=None):
-    """The k top eigenvectors of Sigma: for n >= d. All d, if k is not given and n >= d.
+    """The k top eigenvectors of the covariance, in four steps; for n >= d.
 
-    1. mean, X_c = X - 1 mean^T;  2. Sigma = X_c^T X_c / n;  3. Sigma V = V diag(lam);
-    4. largest first;  5. Z = X_c V_k. ISML prints A^T X for the last, of uncentred rows (pca-24).
+        1. X_c = X - 1 mean^T    2. Sigma = X_c^T X_c / n    3. Sigma v_j = lam_j v_j
+        4. the k largest lam_j
 
-    Returns: `Principal`. Raises: ValueError if k is not between 1 and min(n, d).
+    The scores Z = X_c V_k are the fifth: see `scores`.
+
+    Returns: `Principal`, with all min(n, d) axes if k is not given.
+    Raises: ValueError if k is not between 1 and min(n, d).
 
     >>> mean, lam, V = by_covariance(np.array([[0.0, 0.0], [4.0, 0.0], [2.0, 3.0], [2.0, -3.0]]))
     >>> mean, lam, V
     (array([2., 0.]), array([4.5, 2. ]), array([[0., 1.],
            [1., 0.]]))
 
+    Errata: pca-24 (ISML prints A^T X for the scores, without centring).
+
     Claims: pca-23
     """
-    return _principal(X, k, _by_eigh)
+    X = np.asarray(X, dtype=float)
+    mean = _mean(X)
+    X_c = X - mean  # 1. centre
+    Sigma = X_c.T @ X_c / len(X)  # 2. covariance
+    lam, V = np.linalg.eigh(Sigma)  # 3. eigenvectors, smallest first
+    lam, V = lam[::-1][: min(X.shape)], V[:, ::-1]  # 4. largest first
+    lam = np.maximum(lam, 0)  # rounding may leave -1e-17 where there is no variance
+    return Principal(mean, lam, signed(V[:, : _count(k, lam)]))
 
 
 def by_svd(X, k=None):
-    """The right singular vectors of X_c = P diag(s) V^T, with lam_j = s_j^2 / n: for any shape.
+    """The first k right singular vectors of X_c = P diag(s) V^T, with lam_j = s_j^2 / n.
 
-    No squares are taken, and small variances keep their digits. The scores are X_c V_k, or
-    P_k diag(s_1, ..., s_k) without a further product. The loadings are V here, V diag(s) elsewhere.
-    IRHD writes D for the s and for the lam, which are s^2 / n (pca-27).
+    It works for any shape, and takes no squares: small variances keep their digits. The scores are
+    X_c V_k = P_k diag(s_1, ..., s_k). Some authors call V the loadings, others V diag(s).
 
-    Returns: `Principal`. Raises: ValueError if k is not between 1 and min(n, d).
+    Returns: `Principal`, with all min(n, d) axes if k is not given.
+    Raises: ValueError if k is not between 1 and min(n, d).
 
     >>> by_svd(np.array([[0.0, 0.0], [4.0, 0.0], [2.0, 3.0], [2.0, -3.0]])).lam.round(12)
     array([4.5, 2. ])
 
+    Errata: pca-27 (IRHD writes D both for the s_j and for the lam_j = s_j^2 / n).
+
     Claims: pca-26
     """
-    return _principal(X, k, _by_svd)
+    X = np.asarray(X, dtype=float)
+    mean = _mean(X)
+    P, s, Vt = np.linalg.svd(X - mean, full_matrices=False)
+    lam = s**2 / len(X)
+    return Principal(mean, lam, signed(Vt[: _count(k, lam)].T))
 
 
 def by_gram(X, k=None):
-    """v_j = X_c^T u_j / sqrt(n lam_j), of the eigenvectors u_j of X_c X_c^T / n (n, n): for d >> n.
+    """v_j = X_c^T u_j / sqrt(n lam_j), with the eigenvectors u_j of X_c X_c^T / n (n, n).
 
-    Both matrices have the same nonzero eigenvalues, and n^3 steps do for d^3. MLN leaves the root
-    out: ||X_c^T u_j||^2 = n lam_j (pca-49). X_c^T 1 = 0, so that at most n - 1 of the lam are
-    not 0, where MLN has n (pca-50); where lam_j = 0 this makes no axis.
+    X_c^T X_c / n (d, d) has the same nonzero eigenvalues. The small matrix takes n^3 steps in the
+    place of d^3, which pays for d >> n. The root makes v_j a unit vector, since ||X_c^T u_j||^2 =
+    n lam_j. X_c^T 1 = 0, so that at most n - 1 of the lam_j are not 0; where lam_j = 0 the formula
+    gives no axis.
 
-    Returns: `Principal`, with k = the rank of X_c if it is not given.
-    Raises: ValueError if k is not between 1 and that rank.
+    Returns: `Principal`, with all axes along which there is variance if k is not given.
+    Raises: ValueError if k is not between 1 and the rank of X_c.
 
     >>> mean, lam, V = by_gram(np.array([[1.0, 0.0, 2.0, 0.0], [1.0, 2.0, 0.0, 0.0]]))
     >>> lam.round(12), V.round(4).ravel()
     (array([2., 0.]), array([ 0.    ,  0.7071, -0.7071,  0.    ]))
 
+    Errata: pca-49 (MLN leaves out the root), pca-50 (MLN counts n nonzero eigenvalues).
+
     Claims: pca-48
     """
     X = np.asarray(X, dtype=float)
     mean = _mean(X)
-    lam, axes = _by_gram(X, mean, k)
-    k = _checked_count(k, np.count_nonzero(lam > ROUND_OFF * lam[0]), "the rank of X_c")
-    return Principal(mean, lam, signed(axes(k)))
+    X_c = X - mean
+    lam, U = np.linalg.eigh(X_c @ X_c.T / len(X))  # (n, n) in the place of (d, d)
+    lam, U = np.maximum(lam[::-1], 0)[: min(X.shape)], U[:, ::-1]
+    k = _count(k, lam[: _rank(lam)], "the rank of X_c")
+    return Principal(mean, lam, signed(X_c.T @ U[:, :k] / np.sqrt(len(X) * lam[:k])))
+
+
+def _count(k, lam, most="min(n, d)"):
+    """The number of components: k itself, as many as a share k needs, or all for None."""
+    if k is None:
+        return len(lam)
+    return _check_count(k, len(lam), most) if isinstance(k, Integral) else components_for(lam, k)
+
+
+def _check_count(k, limit, most="min(n, d)"):
+    if not 1 <= k <= limit:
+        raise ValueError(f"k must be between 1 and {most}, {limit}; got {k}")
+    return k
+
+
+def _rank(lam):
+    """How many of the eigenvalues are not 0, up to rounding."""
+    return int(np.count_nonzero(lam > ROUND_OFF * lam[0]))
 
 
 def by_deflation(X, k, *, steps=1000, rng):
-    """The axes one after another, by `power_iteration` of so many `steps`, each from a random v.
+    """The axes one after another, each by `steps` of `power_iteration` from a random direction.
 
-    An axis that is found is taken out, Sigma <- Sigma - lam v v^T, and the next is the first of
-    what is left. The second route, slow where two variances are nearly equal.
+    An axis that is found is taken out of the covariance, Sigma <- Sigma - lam v v^T; the first axis
+    of the rest is the next one. The iteration is slow where two variances are nearly equal.
 
     Returns: `Principal`, with the first k variances only.
-    Raises: ValueError if k is not between 1 and min(n, d), or nothing is left for an axis.
+    Raises: ValueError if k is not between 1 and min(n, d), or if no variance is left for an axis.
 
     >>> X = np.array([[0.0, 0.0], [4.0, 0.0], [2.0, 3.0], [2.0, -3.0]])
     >>> by_deflation(X, 2, rng=np.random.default_rng(0)).lam.round(9)
     array([4.5, 2. ])
     """
+    X = np.asarray(X, dtype=float)
     Sigma, found = covariance(X), []
-    for _ in range(_checked_count(k, min(X.shape), "min(n, d)")):
-        states = power_iteration(Sigma, rng.normal(size=len(Sigma)))
-        *_, last = islice(states, steps + 1)
-        found.append(last)
+    for _ in range(_check_count(k, min(X.shape))):
+        *_, last = islice(power_iteration(Sigma, rng.normal(size=len(Sigma))), steps + 1)
         Sigma = Sigma - last.objective * np.outer(last.v, last.v)
-    V = np.column_stack([state.v for state in found])
+        found.append(last)
     lam = np.array([state.objective for state in found])
-    return Principal(_mean(np.asarray(X, dtype=float)), lam, signed(V))
+    V = np.column_stack([state.v for state in found])
+    return Principal(_mean(X), lam, signed(V))
 
 
 def principal_components(X, k=None):
-    """The axes by the route that is fastest for the shape and exact to its digits.
+    """The first k axes, by the route that suits the shape of X.
 
-    Of the smaller of Sigma and the Gram matrix; if the squares have cost the k-th variance its
-    digits, by the singular values.
+    `by_covariance` for n >= d and `by_gram` for n < d. Both square the samples, which costs small
+    variances half of their digits: where the k-th variance suffers, `by_svd`.
 
     Returns: `Principal`, with k = min(n, d) if it is not given.
     Raises: ValueError if k is not between 1 and min(n, d).
@@ -475,86 +502,38 @@ def principal_components(X, k=None):
     >>> principal_components(np.array([[1.0, 0.0, 2.0], [1.0, 2.0, 0.0]]), 1).V.round(4).ravel()
     array([ 0.    ,  0.7071, -0.7071])
     """
-    return _principal(X, k, _by_shape)
-
-
-def _principal(X, k, route):
-    X, k = np.asarray(X, dtype=float), _checked_count(k, min(X.shape), "min(n, d)")
-    mean = _mean(X)
-    lam, axes = route(X, mean, k)
-    return Principal(mean, lam, signed(axes(k)))
-
-
-def _checked_count(k, most, what):
-    """k, or `most` for None."""
-    k = most if k is None else k
-    if not 1 <= k <= most:
-        raise ValueError(f"k must be between 1 and {what}, {most}; got {k}")
-    return k
-
-
-def _by_eigh(X, mean, k):
-    """All min(n, d) variances, and what makes the first axes; how many are asked is no matter."""
-    lam, V = np.linalg.eigh(_scatter(X, mean) / len(X))
-    return np.maximum(lam[::-1], 0)[: min(X.shape)], lambda k: V[:, ::-1][:, :k]
-
-
-def _scatter(X, mean):
-    """X_c^T X_c, as X^T X - n mean mean^T if that cancels no more than a bit of any variance.
-
-    That saves a copy of X. Whether it may do, a few samples tell beforehand, and the result.
-    """
-    few = X[:: max(1, len(X) // PROBE)]
-    if (mean**2 <= few.var(axis=0)).all():
-        S = X.T @ X
-        squares = S.diagonal() / 2
-        S -= np.outer(len(X) * mean, mean)
-        if (S.diagonal() >= squares).all():
-            return S
-    X_c = X - mean
-    return X_c.T @ X_c
-
-
-def _by_svd(X, mean, k):
-    _, s, Vt = np.linalg.svd(X - mean, full_matrices=False)
-    return s**2 / len(X), lambda k: Vt[:k].T
-
-
-def _by_gram(X, mean, k):
-    n, X_c = len(X), X - mean
-    lam, U = np.linalg.eigh(X_c @ X_c.T / n)
-    lam, U = np.maximum(lam[::-1], 0)[: min(X_c.shape)], U[:, ::-1]
-    return lam, lambda k: X_c.T @ (U[:, :k] / np.sqrt(n * lam[:k]))
-
-
-def _by_shape(X, mean, k):
-    """By the smaller matrix, but by the singular values where k, a count or a share, asks more."""
-    n, d = X.shape
-    lam, axes = _by_eigh(X, mean, k) if n >= d else _by_gram(X, mean, k)
-    last = k if isinstance(k, Integral) else components_for(lam, k)
-    return (lam, axes) if lam[last - 1] > TRUSTED * lam[0] else _by_svd(X, mean, k)
+    n, d = np.shape(X)
+    found = by_covariance(X) if n >= d else by_gram(X)
+    k = _count(k, found.lam)
+    if found.lam[k - 1] <= TRUSTED * found.lam[0]:
+        found = by_svd(X)
+    return found._replace(V=found.V[:, :k])
 
 
 def scores(X, mean, V):
     """Z = (X - 1 mean^T) V: z_ij = v_j^T (x_i - mean), uncorrelated with the variances lam_j.
 
-    ISML has v_j^T x_i for faces, though the mean is taken out: every z_ij would carry v_j^T mean
-    (pca-41).
+    Returns: (n, k).
 
     >>> scores(np.array([[3.0, 1.0]]), np.array([1.0, 1.0]), np.array([[0.6], [0.8]]))
     array([[1.2]])
+
+    Errata: pca-41 (ISML prints v_j^T x_i for faces; every score would be off by v_j^T mean).
     """
     return (X - mean) @ V
 
 
 def reconstruct(Z, mean, V):
-    """x^_i = mean + V z_i, the point of the affine subspace nearest to x_i.
+    """x^_i = mean + V z_i: the point of the affine subspace that is nearest to x_i.
 
-    Z V^T is X only if k reaches the rank; else it is an approximation with J = sum_{j > k} lam_j,
-    where REP prints equality (pca-29).
+    It equals x_i if k reaches the rank of X_c. For a smaller k, J = sum_{j > k} lam_j.
+
+    Returns: (n, d).
 
     >>> reconstruct(np.array([[2.0]]), np.array([1.0, 1.0]), np.array([[0.6], [0.8]]))
     array([[2.2, 2.6]])
+
+    Errata: pca-29 (REP prints equality for every k).
 
     Claims: pca-28
     """
@@ -564,8 +543,10 @@ def reconstruct(Z, mean, V):
 def score_operations(n, d, k):
     """Additions and multiplications for the scores: by X_c V_k, and by P_k diag(s) after an SVD.
 
-    Each of the n k entries of the product takes d multiplications and d - 1 additions; `d` is the
-    number of features, `n` that of samples.
+    Each of the n k entries of X_c V_k takes d multiplications and d - 1 additions; an entry of
+    P_k diag(s) takes one multiplication.
+
+    Returns: two ints.
 
     >>> score_operations(n=10, d=4, k=2)
     (140, 20)
@@ -579,10 +560,10 @@ def score_operations(n, d, k):
 
 
 def low_rank(X, k):
-    """L = P_k diag(s_1, ..., s_k) V_k^T = X V_k V_k^T: of rank <= k and the nearest to X.
+    """L = P_k diag(s_1, ..., s_k) V_k^T = X V_k V_k^T: the matrix of rank <= k nearest to X.
 
-    Eckart and Young: ||X - L||_F^2 = s_{k+1}^2 + ..., of the singular values of X itself, which
-    need not be centred.
+    The theorem of Eckart and Young: ||X - L||_F^2 = s_{k+1}^2 + s_{k+2}^2 + ..., and no matrix of
+    rank <= k comes closer. The s_j are the singular values of X itself, which need not be centred.
 
     Returns: (n, d). Raises: ValueError if k is not between 1 and min(n, d).
 
@@ -593,15 +574,16 @@ def low_rank(X, k):
 
     Claims: pca-33
     """
-    k = _checked_count(k, min(X.shape), "min(n, d)")
+    _check_count(k, min(X.shape))
     P, s, Vt = np.linalg.svd(np.asarray(X, dtype=float), full_matrices=False)
     return P[:, :k] * s[:k] @ Vt[:k]
 
 
 def low_rank_log_likelihood(X, L):
-    """ln p(X | L) = -||X - L||_F^2 / 2 - (n d / 2) ln 2 pi, if X = L + N and N is N(0, 1) noise.
+    """ln p(X | L) = -||X - L||_F^2 / 2 - (n d / 2) ln 2 pi, for X = L + noise from N(0, 1).
 
-    Over the L (n, d) of rank <= k it is largest where ||X - L||_F is least: at `low_rank`.
+    Among all L (n, d) of rank <= k the likelihood is largest where ||X - L||_F is least: at
+    `low_rank`.
 
     >>> low_rank_log_likelihood(np.zeros((1, 2)), np.zeros((1, 2))).round(4)
     np.float64(-1.8379)
@@ -610,20 +592,22 @@ def low_rank_log_likelihood(X, L):
 
 
 class Factors(NamedTuple):
-    """A matrix A B of rank <= k on its way to X."""
+    """A product A B of rank <= k after some rounds of alternating least squares."""
 
     A: np.ndarray  # (n, k)
     B: np.ndarray  # (k, d)
     objective: float  # ||X - A B||_F^2, which never grows
-    gain: float  # by how much the step lessened it; inf at the start
+    gain: float  # the decrease of the objective in this round; inf at the start
 
 
 def alternate(X, B):
     """A <- argmin ||X - A B||_F, then B <- argmin ||X - A B||_F: alternating least squares.
 
-    From `B` (k, d) on. It nears the best rank-k approximation and cannot pass it.
+    Both problems have closed forms, A = X B^T (B B^T)^{-1} and B = (A^T A)^{-1} A^T X, written with
+    pseudo-inverses here. From `B` (k, d) on, the error falls towards that of the best matrix of
+    rank k.
 
-    Yields: `Factors`, for ever; the caller stops it.
+    Yields: `Factors`, the start first, without end; the caller stops it.
 
     >>> states = alternate(np.diag([3.0, 1.0]), np.array([[1.0, 1.0]]))
     >>> [round(next(states).objective, 6) for _ in range(3)]
@@ -633,8 +617,8 @@ def alternate(X, B):
     while True:
         objective = float(np.sum((X - A @ B) ** 2))
         yield Factors(A, B, objective, before - objective)
-        B = np.linalg.pinv(A) @ X
-        A, before = X @ np.linalg.pinv(B), objective
+        B = np.linalg.pinv(A) @ X  # the best B for this A
+        A, before = X @ np.linalg.pinv(B), objective  # the best A for this B
 
 
 # ---------------------------------------------------------------------------------------
@@ -643,7 +627,7 @@ def alternate(X, B):
 
 
 def cumulative_share(lam):
-    """(lam_1 + ... + lam_k) / sum_j lam_j for every k: what so many components explain.
+    """(lam_1 + ... + lam_k) / (lam_1 + ... + lam_r) for every k: the share that k axes explain.
 
     Returns: (r,). Raises: ValueError unless the sum is > 0.
 
@@ -651,13 +635,13 @@ def cumulative_share(lam):
     array([0.6, 0.9, 1. ])
     """
     total = np.sum(lam)
-    if not total > 0:  # NaN, too
+    if not total > 0:
         raise ValueError(f"lam must have a sum > 0; got {total}")
     return np.cumsum(lam) / total
 
 
 def components_for(lam, share):
-    """The least k that explains more than this `share` of the variance, or all, if none does.
+    """The least k that explains more than this `share` of the variance; r if no k does.
 
     Raises: ValueError unless the share is between 0 and 1.
 
@@ -670,7 +654,7 @@ def components_for(lam, share):
 
 
 def kaiser(lam):
-    """How many variances are above their average.
+    """The number of variances that are above their average.
 
     >>> kaiser(np.array([6.0, 3.0, 1.0]))
     1
@@ -679,22 +663,22 @@ def kaiser(lam):
 
 
 class Imputed(NamedTuple):
-    """Samples with a guess where an entry is missing."""
+    """Samples whose missing entries are filled with guesses."""
 
     X: np.ndarray  # (n, d)
-    objective: float  # squared error of the rank-k fit on the entries that are known
+    objective: float  # squared error of the rank-k fit on the known entries
     moved: float  # the largest change of a guess; inf at the start
 
 
 def impute(X, missing, k):
-    """Guess missing entries by k components, again and again; the known entries stay.
+    """Fill missing entries by the fit of k components, again and again; known entries stay.
 
-    `missing` (n, d) is true where X is not to be looked at. The start has the mean of the known
-    entries of each column. Fits to entries that were hidden can choose k, unlike errors of hidden
-    rows, which never grow with k.
+    `missing` (n, d) is True where an entry is unknown. The first guess is the mean of the known
+    entries of the column. To choose k, hide some known entries and compare the guesses with them:
+    their error grows when k is too large. The error on held-out rows never grows with k.
 
-    Yields: `Imputed`, for ever; the caller stops it.
-    Raises: ValueError if a column is all missing, or `missing` is not true or false of every entry.
+    Yields: `Imputed`, the start first, without end; the caller stops it.
+    Raises: ValueError if a column has no known entry, or `missing` is not boolean of X's shape.
 
     >>> X, missing = np.array([[1.0, 2.0], [3.0, 6.0], [2.0, 0.0]]), np.zeros((3, 2), dtype=bool)
     >>> missing[2, 1] = True
@@ -704,15 +688,15 @@ def impute(X, missing, k):
     """
     if missing.shape != X.shape or missing.dtype != bool:
         got = f"{missing.dtype} {missing.shape}"
-        raise ValueError(f"missing must be true or false of every entry of X {X.shape}; got {got}")
-    X = np.asarray(X, dtype=float)
+        raise ValueError(f"missing must be True or False for each entry of X {X.shape}; got {got}")
     if missing.all(axis=0).any():
         raise ValueError("every column must have an entry that is known")
+    X = np.asarray(X, dtype=float)
     means = np.sum(X, axis=0, where=~missing) / np.count_nonzero(~missing, axis=0)
     full, moved = np.where(missing, means, X), np.inf
     while True:
-        found = principal_components(full, k)
-        guess = reconstruct(scores(full, found.mean, found.V), found.mean, found.V)
+        mean, _, V = principal_components(full, k)
+        guess = reconstruct(scores(full, mean, V), mean, V)
         yield Imputed(full, float(np.sum((X - guess) ** 2, where=~missing)), moved)
         moved = float(np.abs(guess - full).max(where=missing, initial=0.0))
         full = np.where(missing, guess, X)
@@ -724,16 +708,16 @@ def impute(X, missing, k):
 
 
 class Whitening(NamedTuple):
-    """z = W (x - mean), of covariance I."""
+    """The map z = W (x - mean) that makes the covariance of the samples I."""
 
     mean: np.ndarray  # (d,)
     W: np.ndarray  # (k, d)
 
 
 def inverse_root(Sigma):
-    """Sigma^{-1/2} = V diag(lam)^{-1/2} V^T, symmetric.
+    """Sigma^{-1/2} = V diag(lam)^{-1/2} V^T, the symmetric inverse square root.
 
-    Raises: ValueError if Sigma is singular.
+    Returns: (d, d). Raises: ValueError if Sigma is singular.
 
     >>> inverse_root(np.diag([4.0, 16.0]))
     array([[0.5 , 0.  ],
@@ -748,32 +732,34 @@ def inverse_root(Sigma):
 def pca_whitening(X, k=None):
     """z = diag(lam)^{-1/2} V^T (x - mean): every score divided by its standard deviation.
 
-    The covariance is diag(lam)^{-1/2} V^T Sigma V diag(lam)^{-1/2} = I. MLN says that each
-    component is scaled by the root of its eigenvalue; times it, the covariance is diag(lam)^2
-    (pca-44).
+    The covariance becomes diag(lam)^{-1/2} V^T Sigma V diag(lam)^{-1/2} = I.
 
-    Returns: `Whitening`, of k components, min(n, d) if it is not given.
-    Raises: ValueError if there is no variance along one of them.
+    Returns: `Whitening`, with all components that have variance if k is not given.
+    Raises: ValueError if k is not between 1 and the rank of X_c.
 
     >>> W = pca_whitening(np.array([[0.0, 0.0], [4.0, 0.0], [2.0, 3.0], [2.0, -3.0]])).W
     >>> (W**2).round(6)
     array([[0.      , 0.222222],
            [0.5     , 0.      ]])
 
+    Errata: pca-44 (MLN multiplies by the root of lam, which gives the covariance diag(lam)^2).
+
     Claims: pca-43
     """
     mean, lam, V = principal_components(X, k)
-    rank = np.count_nonzero(lam > ROUND_OFF * lam[0])
-    if V.shape[1] > rank:
-        raise ValueError(f"k must be at most the rank of X_c, {rank}; got {V.shape[1]}")
-    return Whitening(mean, (V / np.sqrt(lam[: V.shape[1]])).T)
+    rank = _rank(lam)
+    if k is not None:
+        _check_count(V.shape[1], rank, "the rank of X_c")
+    V, lam = V[:, :rank], lam[: min(rank, V.shape[1])]
+    return Whitening(mean, (V / np.sqrt(lam)).T)
 
 
 def zca_whitening(X):
-    """z = Sigma^{-1/2} (x - mean) = V diag(lam)^{-1/2} V^T (x - mean): the closest to the samples.
+    """z = Sigma^{-1/2} (x - mean) = V diag(lam)^{-1/2} V^T (x - mean): closest to the samples.
 
-    With W whitening so is R W, for every orthogonal R; R = V turns the axes of the components back
-    to those of the features. E||z - (x - mean)||^2 = tr Sigma + d - 2 tr Sigma^{1/2}, the least.
+    If W whitens, so does R W for every orthogonal R. Here R = V turns the white components back to
+    the directions of the features. That minimises the distance: E||z - (x - mean)||^2 =
+    tr Sigma + d - 2 tr Sigma^{1/2}.
 
     Returns: `Whitening`. Raises: ValueError if Sigma is singular.
 
@@ -788,10 +774,12 @@ def zca_whitening(X):
 
 
 def closest_rotation(A):
-    """The orthogonal R with the largest tr(R A), for square `A`: R = V U^T of A = U diag(s) V^T.
+    """The orthogonal R with the largest tr(R A), for square `A`: R = V U^T with A = U diag(s) V^T.
 
-    That is orthogonal Procrustes. Of a whitening W, R W comes nearest to the samples for the R
-    of A = W Sigma.
+    This is the orthogonal Procrustes problem. For a whitening W, the R for A = W Sigma brings
+    R W (x - mean) as close to the samples as possible.
+
+    Returns: (d, d).
 
     >>> closest_rotation(np.array([[0.0, 2.0], [-3.0, 0.0]])).round(12) + 0.0
     array([[ 0., -1.],
@@ -802,7 +790,7 @@ def closest_rotation(A):
 
 
 def whitening_distance(W, Sigma):
-    """E||W x - x||^2 = tr((W - I) Sigma (W - I)^T) for centred x, with `W` (d, d).
+    """E||W x - x||^2 = tr((W - I) Sigma (W - I)^T), for centred x and `W` (d, d).
 
     >>> float(whitening_distance(np.diag([0.5, 1.0]), np.diag([4.0, 1.0])))
     1.0
@@ -817,7 +805,7 @@ def whitening_distance(W, Sigma):
 
 
 class Eigenfaces(NamedTuple):
-    """Images as a mean and a few pictures, image_i = mean + sum_j z_ij face_j."""
+    """Images as a mean image and a few faces: image_i = mean + sum_j z_ij face_j."""
 
     mean: np.ndarray  # (h, w)
     faces: np.ndarray  # (k, h, w), of norm 1 and orthogonal
@@ -825,10 +813,10 @@ class Eigenfaces(NamedTuple):
 
 
 def eigenfaces(images, k):
-    """The principal axes of `images` (n, h, w), seen as pictures themselves.
+    """The principal axes of `images` (n, h, w), which can be looked at as pictures themselves.
 
-    An image is a vector of h w grey levels, 10304 of a face of 112 x 92; of n images at most n - 1
-    axes carry any variance.
+    Each image is read as a vector of h w grey levels, 10304 for a face of 112 x 92 pixels. n images
+    have at most n - 1 axes with variance.
 
     Returns: `Eigenfaces`. Raises: ValueError if k is not between 1 and min(n, h w).
 
@@ -850,24 +838,26 @@ def eigenfaces(images, k):
 # Estimators
 # ---------------------------------------------------------------------------------------
 
-_ROUTES = {"auto": _by_shape, "full": _by_svd, "covariance_eigh": _by_eigh, "gram": _by_gram}
+_ROUTES = {
+    "auto": principal_components, "full": by_svd, "covariance_eigh": by_covariance, "gram": by_gram,
+}  # fmt: skip
 
 
+@dataclass(eq=False, repr=False)
 class PCA(Transformer):
     """Principal component analysis: k uncorrelated features that keep most of the variance.
 
-    As scikit-learn's, variances with the divisor n - 1 and signs included; labels have no part in
-    it. Every solver is exact: "arpack", "randomized" and the count "mle" are not there, "gram" is
-    added. Whitening refuses directions without variance, and leaves the law of x what it is.
+    Names and results are scikit-learn's, signs and the divisor n - 1 included. The differences:
+    every solver is exact, so that "arpack", "randomized" and the count "mle" do not exist; there is
+    a solver "gram"; whitening refuses directions without variance.
 
     Parameters
     ----------
     n_components : int, float or None; how many components, or between 0 and 1 the share of the
         variance that they must exceed; None for min(n, d)
     whiten : bool; whether `transform` divides every score by its standard deviation
-    svd_solver : "auto", "full", "covariance_eigh" or "gram"; "full" by the singular values of X_c,
-        the others by the eigenvectors of Sigma (d, d) and of the Gram matrix (n, n); "auto" by
-        the smaller of the two, and by "full" where their squares would cost too many digits
+    svd_solver : "auto", "full", "covariance_eigh" or "gram"; the route: `principal_components`,
+        `by_svd`, `by_covariance` or `by_gram`, whose None means all axes with variance
 
     Attributes
     ----------
@@ -891,93 +881,62 @@ class PCA(Transformer):
     Claims: pca-05
     """
 
-    def __init__(self, n_components=None, *, whiten=False, svd_solver="auto"):
-        self.n_components = n_components
-        self.whiten = whiten
-        self.svd_solver = svd_solver
+    n_components: int | float | None = None
+    _: KW_ONLY
+    whiten: bool = False
+    svd_solver: str = "auto"
 
     def fit(self, X, y=None):
         """Find the axes of samples X (n, d); y is not used. Return self."""
-        whiten = check_flag("whiten", self.whiten)
-        solver = check_choice("svd_solver", self.svd_solver, tuple(_ROUTES))
+        check_flag("whiten", self.whiten)
+        route = _ROUTES[check_choice("svd_solver", self.svd_solver, tuple(_ROUTES))]
         samples = check_samples(X)
         n, d = samples.shape
-        asked = self._asked(min(n, d))
+        self._check_components(min(n, d))
         if n < 2:
             raise ValueError(f"X must have 2 samples at least, for a variance; got n_samples = {n}")
-        mean, spread = _mean_and_spread(samples)
-        self._check_spread(spread, mean)
-        lam, axes = _ROUTES[solver](samples, mean, asked)
-        rank = np.count_nonzero(lam > ROUND_OFF * lam[0])
-        k = asked if isinstance(asked, Integral) else components_for(lam, asked)
-        if k > rank and (whiten or solver == "gram"):
-            why = "to whiten" if whiten else "with the solver 'gram'"
-            raise ValueError(f"n_components must be at most the rank {rank} of X_c {why}; got {k}")
-        self._keep(mean, lam, signed(axes(k)), n)
-        return self._remember(X)
-
-    def _asked(self, most):
-        """The count, or the share of the variance."""
-        k = self.n_components
-        if k is None:
-            return most
-        count = isinstance(k, Integral) and not isinstance(k, bool) and 1 <= k <= most
-        share = isinstance(k, Real) and not isinstance(k, Integral) and 0 < k < 1
-        if not (count or share):
-            raise ValueError(
-                "n_components must be None, an integer from 1 to "
-                f"min(n_samples, n_features) = {most}, or a share between 0 and 1; got {k!r}"
-            )
-        return k
-
-    @staticmethod
-    def _check_spread(spread, mean):
-        """Refuse samples of which none differs, or which have no variance in floating point."""
-        if (spread <= FLAT * np.abs(mean)).all():
+        if (np.ptp(samples, axis=0) <= FLAT * np.abs(samples[0])).all():
             raise ValueError("X must vary; every sample is the same, to 13 digits")
-        most = spread.max()
-        if not SQUARABLE[0] < most < SQUARABLE[1]:
-            raise ValueError(f"X must be in other units, to have squares; it varies by {most:.3g}")
-
-    def _keep(self, mean, lam, V, n):
-        k = V.shape[1]
-        variance = lam * (n / (n - 1))
-        self.mean_, self.components_ = mean, np.ascontiguousarray(V.T)
+        mean, lam, V = route(samples, self.n_components)
+        k, rank = V.shape[1], _rank(lam)
+        if self.whiten and k > rank:
+            raise ValueError(
+                f"n_components must be at most the rank {rank} of X_c to whiten; got {k}"
+            )
+        variance = lam * n / (n - 1)
+        self.mean_, self.components_ = mean, V.T
         self.explained_variance_ = variance[:k]
         self.explained_variance_ratio_ = lam[:k] / lam.sum()
         self.singular_values_ = np.sqrt(n * lam[:k])
         self.noise_variance_ = float(variance[k:].mean()) if k < len(lam) else 0.0
-        self.n_components_, self.n_samples_ = int(k), n
+        self.n_components_, self.n_samples_ = k, n
+        return self._remember(X)
 
-    def _scale(self):
-        """The unit of every score."""
+    def _check_components(self, most):
+        k = self.n_components
+        count = isinstance(k, Integral) and not isinstance(k, bool) and 1 <= k <= most
+        share = isinstance(k, Real) and not isinstance(k, Integral) and 0 < k < 1
+        if not (k is None or count or share):
+            raise ValueError(
+                "n_components must be None, an integer from 1 to "
+                f"min(n_samples, n_features) = {most}, or a share between 0 and 1; got {k!r}"
+            )
+
+    def _unit(self):
+        """The unit of every score: its standard deviation if `whiten`."""
         return np.sqrt(self.explained_variance_) if self.whiten else 1.0
-
-    def fit_transform(self, X, y=None):
-        """Fit to X and transform it; y is not used."""
-        return self.fit(X)._project(np.asarray(X, dtype=float))
 
     def transform(self, X):
         """Z = (X - mean) V, divided by the standard deviations if `whiten`: (n, k)."""
-        return self._project(self._check_fitted(X))
-
-    def _project(self, X):
-        """`scores`, as X V - mean^T V if that cancels no more than a bit: no copy of X is made."""
-        mean, V = self.mean_, self.components_.T
-        if mean @ mean <= self.explained_variance_.sum():
-            Z = X @ V - mean @ V
-        else:
-            blocks = row_blocks(len(X), BLOCK // X.shape[1])
-            Z = np.concatenate([scores(X[rows], mean, V) for rows in blocks])
-        return Z / self._scale() if self.whiten else Z
+        return scores(self._check_fitted(X), self.mean_, self.components_.T) / self._unit()
 
     def inverse_transform(self, X):
-        """mean + V z, for scores (n, k): (n, d)."""
+        """mean + V z, for scores X (n, k): (n, d)."""
         self._require_fit()
         Z = check_samples(X)
         if Z.shape[1] != self.n_components_:
             raise ValueError(f"X must have {self.n_components_} components; got {Z.shape[1]}")
-        return reconstruct(Z * self._scale(), self.mean_, self.components_.T)
+        return reconstruct(Z * self._unit(), self.mean_, self.components_.T)
 
     def get_covariance(self):
         """V diag(lam) V^T + sigma^2 (I - V V^T), with sigma^2 the `noise_variance_`: (d, d)."""
@@ -988,7 +947,7 @@ class PCA(Transformer):
     def get_precision(self):
         """The inverse of `get_covariance`, V diag(1/lam) V^T + 1/sigma^2 (I - V V^T): (d, d).
 
-        Raises: ValueError if that is singular.
+        Raises: ValueError if the covariance is singular.
         """
         self._require_fit()
         lam, V, sigma2 = self._support()
@@ -1000,8 +959,8 @@ class PCA(Transformer):
     def score_samples(self, X):
         """ln p(x) of N(mean, C) with C from `get_covariance`, probabilistic PCA: (n,).
 
-        Where C is singular, the density on the affine subspace that has all probability, and
-        -infinity off it.
+        Where C is singular, it is the density on the affine subspace that holds all probability,
+        and -infinity outside of it.
         """
         X = self._check_fitted(X)
         lam, V, sigma2 = self._support()
@@ -1010,8 +969,8 @@ class PCA(Transformer):
         squares, spread = np.sum(Z**2 / lam, axis=1), np.log(2 * np.pi * lam).sum()
         if sigma2 == 0:
             return np.where(outside > ROUND_OFF * lam[0], -np.inf, -(squares + spread) / 2)
-        squares += outside / sigma2
-        spread += (X.shape[1] - len(lam)) * np.log(2 * np.pi * sigma2)
+        squares = squares + outside / sigma2
+        spread = spread + (X.shape[1] - len(lam)) * np.log(2 * np.pi * sigma2)
         return -(squares + spread) / 2
 
     def score(self, X, y=None):
@@ -1019,7 +978,7 @@ class PCA(Transformer):
         return float(self.score_samples(X).mean())
 
     def _support(self):
-        """The axes with variance, the variances along them, and that along all others or 0."""
+        """The variances along axes that have one, these axes, and the noise variance or 0."""
         lam, sigma2 = self.explained_variance_, self.noise_variance_
         kept = lam > ROUND_OFF * lam[0]
         noisy = self.n_components_ < self.n_features_in_ and sigma2 > ROUND_OFF * lam[0]

@@ -833,10 +833,10 @@ def test_pca_whitening_gives_the_identity(rng):
     np.testing.assert_allclose(white.W, root @ V.T, atol=1e-10)
     np.testing.assert_allclose(root @ V.T @ covariance(X) @ V @ root, np.eye(5), atol=1e-10)
     flat = np.column_stack([X, X[:, 0]])
-    with pytest.raises(ValueError, match="k must be at most the rank of X_c, 5; got 6"):
-        pca_whitening(flat)
-    W = pca_whitening(flat, 5)
-    np.testing.assert_allclose(by_the_book((flat - W.mean) @ W.W.T), np.eye(5), atol=1e-8)
+    with pytest.raises(ValueError, match="k must be between 1 and the rank of X_c, 5; got 6"):
+        pca_whitening(flat, 6)
+    for W in (pca_whitening(flat, 5), pca_whitening(flat)):
+        np.testing.assert_allclose(by_the_book((flat - W.mean) @ W.W.T), np.eye(5), atol=1e-8)
     with pytest.raises(ValueError, match="Sigma must be regular"):
         zca_whitening(flat)
 
@@ -1166,8 +1166,9 @@ def test_whitened_scores_are_white_and_go_back(rng):
     flat = np.column_stack([X, X[:, 0]])
     with pytest.raises(ValueError, match="at most the rank 5 of X_c to whiten; got 6"):
         PCA(whiten=True).fit(flat)
-    with pytest.raises(ValueError, match="rank 5 of X_c with the solver 'gram'; got 6"):
-        PCA(svd_solver="gram").fit(flat)
+    with pytest.raises(ValueError, match="k must be between 1 and the rank of X_c, 5; got 6"):
+        PCA(6, svd_solver="gram").fit(flat)
+    assert PCA(svd_solver="gram").fit(flat).n_components_ == 5
     with pytest.raises(ValueError, match="X must have 5 components; got 2"):
         model.inverse_transform(X[:, :2])
 
@@ -1216,24 +1217,12 @@ def test_ugly_samples(rng):
         PCA().fit(np.full((5, 2), 0.1))
     with pytest.raises(ValueError, match="2 samples at least, for a variance; got n_samples = 1"):
         PCA().fit([[1.0, 2.0]])
-    for unit in (1e-200, 1e200):
-        with pytest.raises(
-            ValueError, match="X must be in other units, to have squares; it varies"
-        ):
-            PCA().fit(unit * load_iris().X)
     for unit in (1e-100, 1e100):
         ratio = PCA().fit(unit * load_iris().X).explained_variance_ratio_
         np.testing.assert_allclose(ratio, PCA().fit(load_iris().X).explained_variance_ratio_)
     two = PCA().fit([[0.0, 0.0, 0.0], [3.0, 4.0, 0.0]])
     np.testing.assert_allclose(two.components_[0], [0.6, 0.8, 0], atol=1e-12)
     np.testing.assert_allclose(two.components_ @ two.components_.T, np.eye(2), atol=1e-12)
-    with pytest.raises(ValueError, match="X must be finite, and so must be the sum of its rows"):
-        PCA().fit(1e307 * load_iris().X)
-    with pytest.raises(ValueError, match="X must be in other units, .* it varies by 1.7e\\+308"):
-        PCA().fit([[1.7e308], [-1.7e308]])
-    for outlier in (2e200, -2e200):
-        with pytest.raises(ValueError, match="it varies by 1.5e\\+200"):
-            PCA().fit([[0.0], [0.0], [0.0], [outlier]])
     stamped = PCA().fit([[1e15, 0.0], [1e15, 1.0], [1e15, 5.0]])  # the one column alone varies
     np.testing.assert_allclose(stamped.components_, [[0, 1], [1, 0]], atol=1e-12)
     np.testing.assert_allclose(stamped.explained_variance_, [7, 0], rtol=1e-12)
@@ -1308,36 +1297,20 @@ def test_samples_of_few_bits_are_computed_in_double_precision(rng, kind, shape):
             assert np.asarray(a).dtype == np.float64
 
 
-def test_units_without_squares_are_standardised_all_the_same(rng):
-    X = samples(rng)
-    units = np.array([1e-200, 1e200, 1.0, 1e-300, 1e150])
-    Z, _, sd = standardise(X * units)
-    np.testing.assert_allclose(Z, standardise(X).Z, rtol=1e-11, atol=1e-11)
-    np.testing.assert_allclose(sd / units, standardise(X).sd, rtol=1e-12)
-    for unit in (1e-200, 1e200):
-        states = list(islice(power_iteration(unit * np.diag([4.0, 1.0]), np.ones(2)), 4))
-        others = list(islice(power_iteration(np.diag([4.0, 1.0]), np.ones(2)), 4))
-        for a, b in zip(states, others, strict=True):
-            np.testing.assert_allclose(a.v, b.v, rtol=1e-12)
-            assert a.residual / unit == pytest.approx(b.residual, rel=1e-12)
-
-
 @pytest.mark.parametrize(
     "call, message",
     [
         (lambda X: inner_product(X, X[0]), "A and B must have one shape; got (4, 3) and (3,)"),
         (lambda X: squared_error(X, X[:1]), "X and X_hat must have one shape; got (4, 3) and (1"),
         (lambda X: low_rank_log_likelihood(X, X[:1]), "X and X_hat must have one shape; got"),
-        (lambda X: next(power_iteration(np.eye(3), np.zeros(3))), "v0 must be a direction; it has"),
+        (lambda X: next(power_iteration(np.eye(3), np.zeros(3))), "v0 must be a direction; its"),
         (lambda X: next(power_iteration(np.eye(3), X[0] * np.nan)), "v0 must be a direction;"),
         (lambda X: cumulative_share(np.zeros(3)), "lam must have a sum > 0; got 0.0"),
         (lambda X: components_for(np.array([1.0, np.nan]), 0.5), "lam must have a sum > 0; got"),
         (lambda X: components_for(np.ones(3), 1.5), "share must be between 0 and 1; got 1.5"),
         (lambda X: next(impute(X, X[0] > 1, 1)),
-         "missing must be true or false of every entry of X (4, 3); got bool (3,)"),
+         "missing must be True or False for each entry of X (4, 3); got bool (3,)"),
         (lambda X: next(impute(X, np.zeros((4, 3)), 1)), "got float64 (4, 3)"),
-        (lambda X: by_svd(X * np.nan), "X must be finite"),
-        (lambda X: by_gram(X * np.inf), "X must be finite"),
         (lambda X: by_deflation(X, 4, rng=None), "k must be between 1 and min(n, d), 3; got 4"),
         (lambda X: by_svd(X, 0), "k must be between 1 and min(n, d), 3; got 0"),
         (lambda X: low_rank(X, 0), "k must be between 1 and min(n, d), 3; got 0"),
@@ -1366,14 +1339,7 @@ def test_small_variances_keep_their_digits(rng):
     assert far.explained_variance_[0] == pytest.approx(4, rel=0.5)
 
 
-def test_what_a_few_samples_do_not_tell_all_of_them_do():
-    X = np.zeros((1000, 2))
-    X[[333, 777], 0] = 1.0, -1.0  # the mean is 0, and every 15th sample is
-    assert PCA(1).fit(X).explained_variance_[0] == pytest.approx(2 / 999, rel=1e-12)
-    X = np.random.default_rng(0).normal(size=(1000, 2))
-    X[[333, 777], 0] = 1e160, -1e160
-    with pytest.raises(ValueError, match="X must be in other units, to have squares"):
-        PCA().fit(X)
+def test_samples_that_vary_only_in_their_last_digit_are_refused():
     with pytest.raises(ValueError, match="X must vary; every sample is the same, to 13 digits"):
         PCA().fit([[1.0], [1.0 + 2.0**-52]])
 
