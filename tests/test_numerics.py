@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from mlnotes.numerics import (
+    cholesky_solve,
     exact_squared_distances,
+    leading_eigenpairs,
     power_of_two,
     square,
     squared_distances,
@@ -116,3 +118,91 @@ def test_the_power_of_two_below_a_number_divides_it_without_rounding(size):
     assert unit <= size < 2 * unit
     assert np.frexp(unit)[0] == 0.5 and (size / unit) * unit == size
     assert power_of_two(0.0) == 1.0
+
+
+# ---------------------------------------------------------------------------------------
+# Lanczos
+# ---------------------------------------------------------------------------------------
+
+
+def spectrum(rng, mu):
+    """A symmetric matrix with the eigenvalues mu."""
+    Q, _ = np.linalg.qr(rng.normal(size=(len(mu), len(mu))))
+    K = Q * mu @ Q.T
+    return (K + K.T) / 2
+
+
+def certified(K, found, k):
+    """The first k eigenvalues found, after a check of what comes with them."""
+    mu, B, residual = found
+    np.testing.assert_allclose(B.T @ B, np.eye(k), rtol=0, atol=1e-13)
+    worst = np.linalg.norm(K @ B - B * mu[:k], axis=0).max() / (np.abs(mu).max() or 1.0)
+    assert residual == pytest.approx(worst, rel=1e-3, abs=1e-13)
+    return mu[:k]
+
+
+@pytest.mark.parametrize("k", [1, 3, 10])
+def test_lanczos_finds_what_the_whole_decomposition_begins_with(rng, k):
+    K = spectrum(rng, 0.9 ** np.arange(400.0))
+    exact, V = np.linalg.eigh(K)
+    mu, B, residual = leading_eigenpairs(K, k, rng=rng)
+    assert len(mu) < 200  # a small basis was enough
+    np.testing.assert_allclose(mu[:k], exact[::-1][:k], rtol=1e-11)
+    signs = np.sign(np.sum(B * V[:, ::-1][:, :k], axis=0))
+    np.testing.assert_allclose(B * signs, V[:, ::-1][:, :k], rtol=0, atol=1e-8)
+    certified(K, (mu, B, residual), k)
+    assert residual < 1e-12
+
+
+def test_lanczos_stops_at_the_tolerance_with_a_true_certificate(rng):
+    K = spectrum(rng, 0.98 ** np.arange(600.0))
+    sizes = []
+    for tol in (1e-2, 1e-5, 0.0):
+        found = leading_eigenpairs(K, 2, tol=tol, rng=rng)
+        mu = certified(K, found, 2)
+        assert found[2] <= max(tol, 600 * np.finfo(float).eps)
+        assert np.abs(mu - [1, 0.98]).max() <= found[2] + 1e-13  # Weyl
+        sizes.append(len(found[0]))
+    assert sizes[0] < sizes[1] < sizes[2]
+
+
+def test_lanczos_shows_a_negative_eigenvalue(rng):
+    K = spectrum(rng, np.r_[-2.0, 0.9 ** np.arange(299.0)])
+    mu, _, _ = leading_eigenpairs(K, 2, rng=rng)
+    assert mu[-1] == pytest.approx(-2, rel=1e-9)
+
+
+def test_lanczos_sees_all_of_equal_eigenvalues(rng):
+    K = spectrum(rng, np.r_[3.0, np.full(6, 2.0), 0.8 ** np.arange(293.0)])
+    expected = [3, 2, 2, 2, 2, 2, 2]
+    np.testing.assert_allclose(certified(K, leading_eigenpairs(K, 7, rng=rng), 7), expected,
+                               rtol=1e-11)  # fmt: skip
+    K = spectrum(rng, np.r_[np.full(50, 2.0), np.zeros(50)])  # more of them than a block is wide
+    found = certified(K, leading_eigenpairs(K, 3, rng=rng), 3)
+    np.testing.assert_allclose(found, [2, 2, 2], rtol=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 16, 30, 131])
+def test_lanczos_ends_for_matrices_of_any_size_and_rank(rng, n):
+    for K in (np.zeros((n, n)), np.ones((n, n)), np.eye(n), spectrum(rng, np.arange(float(n)))):
+        for k in {1, n}:
+            found = certified(K, leading_eigenpairs(K, k, rng=rng), k)
+            expected = np.linalg.eigvalsh(K)[::-1][:k]
+            np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-12 * n)
+
+
+# ---------------------------------------------------------------------------------------
+# Cholesky
+# ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [1, 5, 127, 128, 129, 300])
+def test_cholesky_solve_solves_the_equations(rng, n):
+    A = rng.normal(size=(n, n))
+    M = A @ A.T + n * np.eye(n)
+    L = np.linalg.cholesky(M)
+    for y in (rng.normal(size=n), rng.normal(size=(n, 3)), np.arange(n)):
+        before = y.copy()
+        a = cholesky_solve(L, y)
+        np.testing.assert_allclose(a, np.linalg.solve(M, y), rtol=1e-9, atol=1e-12)
+        np.testing.assert_array_equal(y, before)
