@@ -1,9 +1,10 @@
-"""Clustering: groups whose members are more like each other than like the rest, without labels.
+"""Clustering: divide samples without labels into groups whose members are alike.
 
-Three ingredients make a method: a dissimilarity of samples, a loss of a grouping, an algorithm
-that lowers the loss. K-means takes squared distances to K centers and alternates two exact
-minimisations. It has five weaknesses. The remedies for three of them are here; the other two
-share theirs, the soft assignment of the next chapter, mixture.
+A method has three ingredients: a dissimilarity of two samples, a loss of a grouping, and an
+algorithm that lowers the loss. K-means uses squared distances to K centers and alternates two
+exact minimisations. It has five weaknesses. This chapter has remedies for three of them: robust
+losses, hierarchies and spectral clustering. The other two weaknesses share one remedy, the soft
+assignments of the next chapter, mixture.
 
 Contents
     Dissimilarity             euclidean, manhattan, gower, pair_covariance,
@@ -12,10 +13,10 @@ Contents
     The exact optimum         partitions, best_partition
     K-means                   nearest, lloyd, Clusters, fill_empty, kmeans_plus_plus
     Vector quantisation       encode, decode, storage
-    Another loss (robust)     alternate, k_medians, k_medoids, Medoids, build
-    Another K (hierarchical)  agglomerate, Merges, ward, linkage, cut, dendrogram, Dendrogram
-    Another shape (spectral)  rbf_affinity, neighbor_affinity, laplacian, lanczos, Ritz,
-                              lowest_eigenvectors, spectral_embedding
+    Another loss (robust)     alternate, k_medians, k_medoids, Medoids, swap_losses, build
+    Another K (hierarchical)  agglomerate, Merge, linkage, cut, dendrogram, Dendrogram
+    Another shape (spectral)  rbf_affinity, neighbor_affinity, laplacian, lowest_eigenvectors,
+                              spectral_embedding
     Comparing groupings       adjusted_rand_index
     Estimators                KMeans, KMedoids, AgglomerativeClustering, SpectralClustering
 
@@ -25,22 +26,24 @@ Symbols
     centers   (K, d)      prototypes mu_k
     labels    (n,)        c_i in {0, ..., K-1}, the cluster of x_i
     R         (n, K)      responsibilities r_ik = 1 if c_i = k, else 0
-    n_k       (K,)        samples (or their weights) in each cluster
+    n_k       (K,)        number (or total weight) of the samples in each cluster
     J         float       the loss, sum_i ||x_i - mu_{c_i}||^2 for K-means
     D         (n, n)      dissimilarities of all pairs, symmetric, 0 on the diagonal
-    merges    (n - 1, 4)  a hierarchy: row t makes cluster n + t out of the clusters in its first
-                          two columns (below n: samples), at a height, with so many samples
+    merges    (n - 1, 4)  a hierarchy: row t holds the two clusters that are merged into cluster
+                          n + t (numbers below n are samples), their distance, and the number
+                          of samples in the new cluster
     W, L      (n, n)      similarities w_ij >= 0 of all pairs, and their Laplacian
     rng       Generator   draws the start
 
 Notes: ISML "Clustering" 1-3; REP "K-means Optimization Problem"; IRHD 4. REP writes k for K and
-j for our k. The mixture of Gaussians that both go on to is the chapter mixture.
+j for our k. Both go on to mixtures of Gaussians, our chapter mixture.
 """
 
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from math import comb, factorial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -55,36 +58,27 @@ from mlnotes.base import (
     check_samples,
     check_weights,
     iterate,
-    row_blocks,
     shared,
 )
-from mlnotes.numerics import squared_distances, squared_norms
+from mlnotes.numerics import (
+    exact_squared_distances,
+    nearest_rows,
+    squared_distances,
+    squared_norms,
+    symmetric,
+)
 
 __all__ = [
     "euclidean", "manhattan", "gower", "pair_covariance", "mahalanobis",
     "whiten", "responsibilities", "loss", "cluster_means", "scatter", "Scatter", "partitions",
     "best_partition", "nearest", "lloyd", "Clusters", "fill_empty", "kmeans_plus_plus", "encode",
-    "decode", "storage", "alternate", "k_medians", "k_medoids", "Medoids", "build", "agglomerate",
-    "Merges", "ward", "linkage", "cut", "dendrogram", "Dendrogram", "rbf_affinity",
-    "neighbor_affinity", "laplacian", "lanczos", "Ritz", "lowest_eigenvectors",
-    "spectral_embedding", "adjusted_rand_index", "KMeans", "KMedoids", "AgglomerativeClustering",
-    "SpectralClustering",
+    "decode", "storage", "alternate", "k_medians", "k_medoids", "Medoids", "swap_losses", "build",
+    "agglomerate", "Merge", "linkage", "cut", "dendrogram", "Dendrogram", "rbf_affinity",
+    "neighbor_affinity", "laplacian", "lowest_eigenvectors", "spectral_embedding",
+    "adjusted_rand_index", "KMeans", "KMedoids", "AgglomerativeClustering", "SpectralClustering",
 ]  # fmt: skip
 
-BLOCK = 2**16  # numbers that are worked on at a time: they fit the cache
-CANCELLED = 1e-3  # a difference so much smaller than its terms has lost 3 of its 16 digits
-BLURRED = 1e-10  # one that has lost 10 has still enough of them to draw by
-SAME = 1e-13  # a mean of equal samples is so close to them, relative to the largest number
-FAR = 100.0  # a sample whose square is so many times the usual one
-FEW = 3  # samples: up to n / 3 are handled one by one, more of them with all others
-PRODUCTS = 8  # with L, between two looks at the eigenvectors
-RESIDUAL = 1e-10  # of an eigenvector, relative to L
-ASYMMETRY = 1e-8  # of a matrix of all pairs, relative to its largest entry
-
-
-def _blocks(n, width):
-    """Slices of n rows of that width, a BLOCK each."""
-    return row_blocks(n, BLOCK // width)
+ROUND_OFF = 1e-13  # rounding moves the mean of equal samples by up to this share of their size
 
 
 def _check_clusters(K, n, name="K"):
@@ -100,41 +94,39 @@ def _check_clusters(K, n, name="K"):
 
 
 def euclidean(X, Y=None):
-    """D(x, y) = sqrt(sum_j (x_j - y_j)^2) of every pair, (n, m); of the rows of X for Y = None.
+    """D(x, y) = sqrt(sum_j (x_j - y_j)^2) for every x in X and y in Y (X if None): (n, m).
 
-    It does not change when both are turned, mirrored or shifted, nor its ranking of pairs when
-    all features are scaled by one factor, as ISML says of no scaling at all (clustering-06).
-    ISML names the second sample x_p, after the last feature (clustering-25).
+    Rotating, reflecting or shifting both samples does not change it. Scaling all features by one
+    factor scales all distances, and so does not change which of two pairs is closer.
 
     >>> euclidean(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0], [0.0, 1.0]]))
     array([[5., 1.]])
+
+    Errata: clustering-06 (ISML says that the clusters change with any scaling), clustering-25
+    (ISML names the second sample x_p, and p is also the number of features).
     """
     return np.sqrt(squared_distances(X, Y))
 
 
 def manhattan(X, Y=None):
-    """D(x, y) = sum_j |x_j - y_j| (L1) of every pair, (n, m); of the rows of X for Y = None.
+    """D(x, y) = sum_j |x_j - y_j| (L1) for every x in X and y in Y (X if None): (n, m).
 
     >>> manhattan(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0], [0.0, 1.0]]))
     array([[7., 1.]])
     """
     Y = X if Y is None else Y
-    D = np.zeros((len(X), len(Y)))
-    for rows in _blocks(len(X), len(Y)):
-        for x, y in zip(X[rows].T, Y.T, strict=True):
-            D[rows] += np.abs(x[:, None] - y)
-    return D
+    return sum(np.abs(x[:, None] - y) for x, y in zip(X.T, Y.T, strict=True))
 
 
 def gower(X, kinds):
-    """The mean over the features of a dissimilarity in [0, 1] that suits the kind of each.
+    """The mean over the features of a dissimilarity in [0, 1] that suits each feature's kind.
 
         "categorical"    0 if equal, else 1
-        "ordinal"        |difference of ranks| / (R - 1), R distinct values being ranked 1 ... R
+        "ordinal"        |difference of ranks| / (R - 1), where R distinct values have ranks 1 to R
         "quantitative"   |difference| / range
 
-    `kinds` has one of these words per feature; categories are numbers in X, whatever numbers. A
-    feature that is constant counts 0.
+    `kinds` names the kind of every feature. Categories are any numbers in X. A constant feature
+    contributes 0.
 
     Returns: (n, n).
 
@@ -143,7 +135,7 @@ def gower(X, kinds):
            [0.625, 0.   , 0.375],
            [1.   , 0.375, 0.   ]])
 
-    Raises: ValueError for a kind that is none of the three, or of another number than d.
+    Raises: ValueError for an unknown kind, or if the number of kinds is not d.
 
     Claims: clustering-03
     """
@@ -160,10 +152,10 @@ def gower(X, kinds):
 
 
 def pair_covariance(X, pairs):
-    """Sigma = 1/2 mean of (x_i - x_l)(x_i - x_l)^T over the pairs (i, l) of like samples.
+    """Sigma = 1/2 mean of (x_i - x_l)(x_i - x_l)^T over the pairs (i, l) of similar samples.
 
-    What a user declares alike teaches a dissimilarity: `mahalanobis` with this Sigma makes
-    little of the directions in which like samples differ anyway.
+    A user who names pairs of similar samples teaches a dissimilarity: `mahalanobis` with this
+    Sigma gives little weight to the directions in which similar samples differ.
 
     Returns: (d, d).
 
@@ -177,7 +169,7 @@ def pair_covariance(X, pairs):
 
 
 def mahalanobis(X, Y, Sigma):
-    """D(x, y) = sqrt((x - y)^T Sigma^{-1} (x - y)) of every x in X with every y in Y, (n, m).
+    """D(x, y) = sqrt((x - y)^T Sigma^{-1} (x - y)) for every x in X and y in Y: (n, m).
 
     It is the Euclidean distance after `whiten`.
 
@@ -210,26 +202,26 @@ def responsibilities(labels, K):
            [0., 1., 0.],
            [0., 0., 1.]])
 
-    Raises: ValueError for a label that is none of 0, ..., K - 1.
+    Raises: ValueError if a label is not one of 0, ..., K - 1.
     """
-    R = np.asarray(labels)[:, None] == np.arange(K)
-    if not R.any(axis=1).all():
+    labels = np.asarray(labels)
+    if not np.isin(labels, np.arange(K)).all():
         raise ValueError(f"labels must be 0, ..., K - 1 for K = {K}; got {np.unique(labels)}")
-    return R.astype(float)
+    return np.eye(K)[labels.astype(int)]
 
 
 def loss(X, centers, labels=None, sample_weight=None):
-    """J = sum_i sum_k r_ik ||x_i - mu_k||^2; without labels, of the nearest centers.
+    """J = sum_i sum_k r_ik ||x_i - mu_k||^2; without labels, those of the nearest centers.
 
-    cost(mu_1, ..., mu_K) = sum_i min_k ||x_i - mu_k||^2 is that of the centers alone. REP prints
-    ||x_i - mu_j||^2 with a free j where the minimum belongs, and no 1/n in what it calls an
-    average (clustering-08): for any fixed j that is at least as large, and smallest where mu_j
-    is the mean of all samples.
+    Without labels it is cost(mu_1, ..., mu_K) = sum_i min_k ||x_i - mu_k||^2, a function of the
+    centers alone.
 
     >>> X, centers = np.array([[0.0], [2.0], [9.0]]), np.array([[1.0], [9.0]])
     >>> loss(X, centers, labels=np.array([0, 0, 1])), loss(X, centers, np.array([0, 1, 1]))
     (2.0, 50.0)
 
+    Errata: clustering-08 (REP prints ||x_i - mu_j||^2 with a free j in place of the minimum, and
+    calls the sum an average).
     Claims: clustering-07
     """
     labels = nearest(X, centers)[0] if labels is None else labels
@@ -240,23 +232,28 @@ def _weights(X, sample_weight):
     return np.ones(len(X)) if sample_weight is None else sample_weight
 
 
-def cluster_means(X, labels, K, sample_weight=None):
+def cluster_means(X, labels, K, sample_weight=None, empty=None):
     """mu_k = sum_i r_ik x_i / sum_i r_ik, the centers (K, d) that minimise J for these labels.
 
-    dJ/dmu_k = -2 sum_i r_ik (x_i - mu_k) vanishes there, and J(mu_k + delta) = J + n_k
-    ||delta||^2.
+    There the gradient dJ/dmu_k = -2 sum_i r_ik (x_i - mu_k) is 0. Moving mu_k by delta raises J
+    by n_k ||delta||^2. The mean of an empty cluster would be 0/0: row k of `empty` (K, d), where
+    it is given, takes its place.
 
     >>> cluster_means(np.array([[1.0], [2.0], [6.0]]), np.array([0, 0, 1]), 2)
     array([[1.5],
            [6. ]])
 
-    Raises: ValueError for an empty cluster, whose mean would be 0/0 (clustering-15).
+    Raises: ValueError for an empty cluster, unless `empty` is given.
+
     """
-    R = responsibilities(labels, K) * _weights(X, sample_weight)[:, None]
+    R = responsibilities(labels, K)
+    if sample_weight is not None:
+        R = R * np.reshape(sample_weight, (-1, 1))
     n_k = R.sum(axis=0)
-    if not n_k.all():
+    if empty is None and not n_k.all():
         raise ValueError(f"every cluster must have a sample; got n_k = {n_k}")
-    return R.T @ X / n_k[:, None]
+    means = R.T @ X / np.where(n_k > 0, n_k, 1.0)[:, None]
+    return means if n_k.all() else np.where(n_k[:, None] > 0, means, empty)
 
 
 class Scatter(NamedTuple):
@@ -268,10 +265,11 @@ class Scatter(NamedTuple):
 
 
 def scatter(X, labels):
-    """What any labels take apart: total = within + between, as matrices and in the trace.
+    """Total scatter = within + between, for any labels; the traces add up in the same way.
 
-    J is the trace of `within`: small J and clusters far from each other are the same thing. A
-    sample replaced by its center keeps the `between` part alone, on K points at most.
+    J is the trace of `within`. The total does not depend on the labels, so that small J and
+    clusters that lie far apart are the same goal. If every sample is replaced by its center, only
+    the `between` part is left, on at most K different points.
 
     Returns: `Scatter`.
 
@@ -293,9 +291,10 @@ def scatter(X, labels):
 
 
 def partitions(n, K, most=1_000_000):
-    """All groupings of n samples into K clusters, none empty: the labels, one grouping per row.
+    """All groupings of n samples into K clusters, none empty: one grouping (labels) per row.
 
-    A new cluster takes the smallest number that is free, so that no grouping comes twice.
+    Clusters are numbered in the order in which they first appear, so that no grouping comes
+    twice.
 
     Raises: ValueError if there are more than `most`.
 
@@ -312,14 +311,15 @@ def partitions(n, K, most=1_000_000):
         choices = np.minimum(P.max(axis=1, initial=-1) + 2, K)
         last = np.concatenate([np.arange(c) for c in choices])
         P = np.column_stack([np.repeat(P, choices, axis=0), last])
-        P = P[P.max(axis=1) + left >= K - 1]  # samples are left for the clusters still missing
+        P = P[P.max(axis=1) + left >= K - 1]  # enough samples are left for the missing clusters
     return P
 
 
 def best_partition(X, K):
-    """The labels (n,) of the smallest J that K centers can have, by looking at every partition.
+    """The labels (n,) of the smallest J that K centers can have, found by trying all partitions.
 
-    J = sum_i ||x_i - m||^2 - sum_k n_k ||mu_k - m||^2, and only the second sum depends on them.
+    J = sum_i ||x_i - m||^2 - sum_k n_k ||mu_k - m||^2, where m is the mean of all samples. Only
+    the second sum depends on the labels.
 
     >>> best_partition(np.array([[0.0], [1.0], [5.0], [6.0]]), 2)
     array([0, 0, 1, 1])
@@ -346,39 +346,30 @@ class Clusters(NamedTuple):
     centers: np.ndarray  # (K, d)
     labels: np.ndarray  # (n,), of the nearest of these centers
     objective: float  # the loss of these centers and labels
-    moved: float  # sum_k ||mu_k - the one before||^2; inf at the start
+    moved: float  # sum_k ||mu_k - mu_k before the step||^2; inf at the start
 
 
 def nearest(X, centers):
-    """c_i = argmin_k ||x_i - mu_k||^2, the first of several: the E-step, exact for these centers.
+    """c_i = argmin_k ||x_i - mu_k||^2: the best labels for these centers (the E-step).
 
-    Each center gets the points of a convex cell, bounded by the planes halfway to its neighbours.
+    Of several nearest centers the first is taken. The points nearest to one center form a convex
+    cell, bounded by the planes halfway to the other centers.
 
     Returns: labels (n,), and the squared distances (n,) to these centers.
 
     >>> nearest(np.array([[0.0], [9.0]]), np.array([[1.0], [7.0]]))
     (array([0, 1]), array([1., 4.]))
     """
-    labels, least = np.empty(len(X), dtype=np.intp), np.empty(len(X))
-    for rows in _blocks(len(X), len(centers)):
-        D = squared_distances(centers, X[rows])
-        least[rows] = D.min(axis=0)
-        labels[rows] = _first_equal(D, least[rows])
-    return labels, least
+    return nearest_rows(X, centers)
 
 
 def lloyd(X, centers, sample_weight=None):
-    """c_i = argmin_k ||x_i - mu_k||^2, then mu_k = mean of its samples, until no center moves.
+    """K-means: c_i = argmin_k ||x_i - mu_k||^2, then mu_k = mean of cluster k, until both rest.
 
-    Either step minimises J exactly with the other part fixed, so that J falls until the labels
-    stop changing; with finitely many partitions it must stop, though perhaps not at the best of
-    them. A sample leaves its center only for a strictly nearer one; at the start the first of
-    several nearest has it. An empty cluster has no mean: `fill_empty` gives it a sample.
-
-    Written for speed, it is `alternate(X, centers, squared_distances, mean)`: x is nearest to the
-    mu for which mu^T x - ||mu||^2 / 2 is largest, and is not asked again before the centers have
-    moved far enough to make another the nearest. Where all of it is much smaller than ||x||^2, and
-    digits would cancel, the distances are taken as they stand, and the first of several nearest.
+    Each of the two halves minimises J exactly while the other part is fixed, so that J falls in
+    every step until the centers no longer move. There are finitely many partitions, so it stops,
+    though perhaps not at the best of them. An empty cluster has no mean: `fill_empty` gives it a
+    sample. (If none is left to give, its center stays.)
 
     Yields: the start, then `Clusters` per step.
 
@@ -392,149 +383,23 @@ def lloyd(X, centers, sample_weight=None):
 
     Claims: clustering-11
     """
-    w, K = _weights(X, sample_weight), len(centers)
-    origin = w @ X / w.sum()
-    search = _Search(_columns(X, origin))
-    steady = search.squares <= FAR * search.squares.mean()
-    running = _RunningSums(search.A, K, steady, sample_weight)
-    labels, moved = np.zeros(len(X), dtype=np.intp), np.inf
-    spread, cancelled = float(search.squares @ w), False
+    w, K, moved = _weights(X, sample_weight), len(centers), np.inf
     while True:
-        if moved > 0 and not cancelled:
-            mu = centers - origin
-            labels = search.nearest(mu, labels)
-            sums = running.of(labels)
-            J = float(spread - 2 * np.vdot(mu, sums[:-1].T) + sums[-1] @ squared_norms(mu))
-            if J < CANCELLED * spread:
-                cancelled, origin, squares = True, np.zeros_like(origin), squared_norms(X)
-                steady = squares <= FAR * np.median(squares)  # few samples may hold all of a mean
-                running = _RunningSums(_columns(X, origin), K, steady, sample_weight)
-        if moved > 0 and cancelled:
-            labels, least = nearest(X, centers)
-            J, sums = float(w @ least), running.of(labels)
-        yield Clusters(centers, labels, J, moved)
+        labels, squares = nearest(X, centers)
+        yield Clusters(centers, labels, float(w @ squares), moved)
         if moved == 0:
             return
-        if not sums[-1].all():
-            labels = fill_empty(X, centers, labels, sample_weight)
-            sums = running.of(labels)
-        means = _means(sums, origin, centers)
+        filled = fill_empty(X, centers, labels, sample_weight)
+        means = cluster_means(X, filled, K, sample_weight, empty=centers)
         moved, centers = float(np.sum((means - centers) ** 2)), means
-
-
-def _means(sums, origin, centers):
-    """mu_k = sum_i r_ik x_i / n_k; what cannot be filled keeps its center."""
-    n_k = sums[-1, :, None]
-    return np.where(n_k > 0, sums[:-1].T / np.where(n_k > 0, n_k, 1) + origin, centers)
-
-
-def _columns(X, origin):
-    """A (d + 1, n): a column (x - origin, 1) per sample."""
-    A = np.ones((X.shape[1] + 1, len(X)))
-    for rows in _blocks(len(X), len(A)):
-        A[:-1, rows] = (X[rows] - origin).T
-    return A
-
-
-def _scores(mu):
-    """W (K, d + 1), such that W (x, 1) is mu^T x - ||mu||^2 / 2, largest for the nearest mu."""
-    return np.column_stack([mu, -squared_norms(mu) / 2])
-
-
-class _Search:
-    """Nearest centers, for centers that move little from one time to the next.
-
-    How much farther from a sample the next center is than its own, its slack, shrinks by no more
-    than its own center and the one that moves most among the others move. While there is slack
-    left the sample keeps its label, unasked.
-    """
-
-    def __init__(self, A):
-        self.A, self.squares = A, np.einsum("ij,ij->j", A[:-1], A[:-1])
-        self.labels, self.mu, self.slack = None, None, np.zeros(A.shape[1])
-
-    def nearest(self, mu, labels):
-        """The labels, changed where another center is strictly nearer."""
-        if self.mu is not None:
-            moves = np.linalg.norm(mu - self.mu, axis=1)
-            self.slack -= (moves + _largest_other(moves))[labels]
-            self.slack[labels != self.labels] = 0
-        self.mu, self.labels = mu, labels.copy()
-        W = _scores(mu)
-        for samples in self._doubtful(len(mu)):
-            self._ask(W, samples)
-        return self.labels
-
-    def _doubtful(self, K):
-        """The samples without slack, or simply all, in blocks."""
-        n, doubtful = len(self.slack), np.flatnonzero(self.slack <= 0)
-        if FEW * len(doubtful) > n:
-            return _blocks(n, K)
-        return [doubtful[rows] for rows in _blocks(len(doubtful), K)]
-
-    def _ask(self, W, samples):
-        F = W @ self.A[:, samples]
-        labels, squares, flat = self.labels[samples], self.squares[samples], F.ravel()
-        at = labels * len(labels) + np.arange(len(labels))
-        own, flat[at] = flat[at], -np.inf
-        other = F.max(axis=0)
-        nearer = np.flatnonzero(other > own)
-        labels[nearer] = _first_equal(F.take(nearer, axis=1), other[nearer])
-        self.labels[samples] = labels
-        self.slack[samples] = _distance(squares, other) - _distance(squares, own)
-
-
-def _largest_other(moves):
-    """The largest of all entries but this one, for every entry."""
-    second, first = np.sort(np.append(moves, 0.0))[-2:]
-    return np.where(moves == first, second, first)
-
-
-def _first_equal(F, top):
-    """The first row in which each column of F equals its top: argmax or argmin, but faster."""
-    ranks = np.arange(len(F), 0, -1, dtype=np.min_scalar_type(len(F)))
-    return len(F) - ((F == top) * ranks[:, None]).max(axis=0).astype(np.intp)
-
-
-def _distance(squares, f):
-    """||x - mu|| of ||x||^2 and f = mu^T x - ||mu||^2 / 2."""
-    return np.sqrt(np.maximum(squares - 2 * f, 0))
-
-
-class _RunningSums:
-    """sum_i r_ik w_i (x_i, 1) of labels that change little from one time to the next."""
-
-    def __init__(self, A, K, steady, sample_weight):
-        self.A, self.K = A if sample_weight is None else sample_weight * A, K
-        self.labels, self.sums = np.full(A.shape[1], -1), None
-        self.steady = steady & (sample_weight is None)
-
-    def of(self, labels):
-        """Sums (d + 1, K): afresh, or the last ones with the samples that changed since.
-
-        The latter where these are few, all of them `steady`, which is not so far out that their
-        rounding would stay behind in a sum that they have left, and the weights are 1, so that
-        counts are exact.
-        """
-        changed = np.flatnonzero(labels != self.labels)
-        if FEW * len(changed) > len(labels) or not self.steady[changed].all():
-            self.sums = self._add_up(slice(None), labels)
-        elif len(changed):
-            left, entered = self.labels[changed], labels[changed]
-            self.sums = self.sums - self._add_up(changed, left) + self._add_up(changed, entered)
-        self.labels = labels
-        return self.sums
-
-    def _add_up(self, samples, labels):
-        return np.array([np.bincount(labels, row, self.K) for row in self.A[:, samples]])
 
 
 def fill_empty(X, centers, labels, sample_weight=None):
     """Labels in which every empty cluster has been given the sample that adds most to J.
 
-    Where its center then moves to that sample J falls, so that Lloyd's algorithm still ends. A
-    sample that is alone in its cluster stays. Where no sample adds more than rounding, as with
-    fewer distinct samples than clusters, a cluster stays empty and its center where it is.
+    Its center then moves to that sample and J falls, so that Lloyd's algorithm still ends. A
+    sample that is alone in its cluster stays there. If no sample adds more than rounding, as with
+    fewer distinct samples than clusters, the cluster stays empty.
 
     Returns: (n,).
 
@@ -542,24 +407,27 @@ def fill_empty(X, centers, labels, sample_weight=None):
     >>> fill_empty(X, centers, labels=np.array([0, 0, 0]))
     array([0, 0, 1])
     """
-    labels, w = labels.copy(), _weights(X, sample_weight)
-    squares = squared_norms(X - centers[labels])
-    share = w * squares * (squares > (SAME * np.abs(X).max()) ** 2)
+    w = _weights(X, sample_weight)
     members = np.bincount(labels, w > 0, len(centers))
+    if members.all():
+        return labels
+    labels, squares = labels.copy(), squared_norms(X - centers[labels])
+    added = np.where(squares > (ROUND_OFF * np.abs(X).max()) ** 2, w * squares, 0.0)
     for k in np.flatnonzero(members == 0):
-        i = np.argmax(share * (members[labels] > 1))
-        if share[i] > 0 and members[labels[i]] > 1:
+        i = np.argmax(added * (members[labels] > 1))
+        if added[i] > 0 and members[labels[i]] > 1:
             members[labels[i]] -= 1
             labels[i] = k
     return labels
 
 
-def kmeans_plus_plus(X, K, *, sample_weight=None, rng):
-    """K of the samples to start from, drawn far apart: x with probability ~ w_x D(x)^2.
+def kmeans_plus_plus(X, K, *, sample_weight=None, trials=None, rng):
+    """K samples to start from, drawn far apart: x with probability w_x D(x)^2 / sum w D^2.
 
-    D(x) is the distance to the nearest center drawn before; the first is drawn by w alone. Of
-    a few draws the one is kept that leaves the smallest sum_i w_i D(x_i)^2. Lined up along a
-    random direction first, the samples may come in any order, a sample of weight 2 twice.
+    D(x) is the distance of x to the nearest center drawn before. The first center is drawn with
+    probability w_x / sum w, and so is each further one if no sample is left at a distance. Each
+    further center is the best of some `trials`, the one that leaves the smallest J. One trial is
+    k-means++ as it was published; None stands for 2 + ln K of them, as in scikit-learn.
 
     Returns: centers (K, d).
 
@@ -569,31 +437,18 @@ def kmeans_plus_plus(X, K, *, sample_weight=None, rng):
 
     Raises: ValueError unless 1 <= K <= n.
     """
-    A, w = _columns(X, X.mean(axis=0)), _weights(X, sample_weight)
-    squares = np.einsum("ij,ij->j", A[:-1], A[:-1])
-    line = np.argsort(rng.normal(size=X.shape[1]) @ A[:-1])
-    least, chosen, cancelled = np.full(len(X), np.inf), [], False
-    trials = 2 + int(np.log(_check_clusters(K, len(X))))
-    for draws in [1] + [trials] * (K - 1):
-        share = w * least if chosen else w
-        reach = np.cumsum((share if share.any() else w)[line])
-        drawn = line[np.searchsorted(reach, (1 - rng.uniform(size=draws)) * reach[-1])]
-        after = squared_distances(X[drawn], X) if cancelled else _expanded(A, squares, drawn)
-        np.clip(after, 0, least, out=after)
-        best = (after @ w).argmin()
-        least = after[best]
+    trials = 2 + int(np.log(_check_clusters(K, len(X)))) if trials is None else trials
+    w = _weights(X, sample_weight)
+    chosen = [rng.choice(len(X), p=w / w.sum())]
+    squares = squared_norms(X - X[chosen[0]])  # D(x)^2
+    while len(chosen) < K:
+        p = w * squares if (w * squares).any() else w
+        drawn = rng.choice(len(X), trials, p=p / p.sum())
+        after = [np.minimum(squares, squared_norms(X - X[i])) for i in drawn]
+        best = np.argmin([w @ each for each in after])
         chosen.append(drawn[best])
-        if not cancelled and least @ w < BLURRED * (squares @ w):
-            cancelled, least = True, nearest(X, X[chosen])[1]
+        squares = after[best]
     return X[chosen]
-
-
-def _expanded(A, squares, chosen):
-    """||x||^2 - 2 (mu^T x - ||mu||^2 / 2) of the chosen samples mu and all x: (len(chosen), n)."""
-    D = _scores(A[:-1, chosen].T) @ A
-    D *= -2
-    D += squares
-    return D
 
 
 # ---------------------------------------------------------------------------------------
@@ -604,7 +459,7 @@ def _expanded(A, squares, chosen):
 def encode(X, codebook):
     """The code of x is the index of the nearest of the K vectors in the codebook: (n,).
 
-    K-means makes the codebook of smallest distortion: ||X - decode(encode(X))||^2 is its J.
+    K-means looks for the codebook of smallest distortion: ||X - decode(encode(X))||^2 is its J.
 
     >>> encode(np.array([[1.0, 1.0], [8.0, 9.0]]), codebook=np.array([[0.0, 0.0], [9.0, 9.0]]))
     array([0, 1])
@@ -615,7 +470,7 @@ def encode(X, codebook):
 
 
 def decode(codes, codebook):
-    """Look the codes up: at most K different rows, (n, d).
+    """The vectors of the codebook that `codes` stand for: at most K different rows, (n, d).
 
     >>> decode(np.array([0, 1]), codebook=np.array([[0.0, 0.0], [9.0, 9.0]]))
     array([[0., 0.],
@@ -627,7 +482,7 @@ def decode(codes, codebook):
 def storage(n, d, K, *, bits):
     """Bits for n codes and the codebook, n ceil(log2 K) + K d bits, and for n d plain numbers.
 
-    `bits` is what a plain number takes.
+    `bits` is the size of a plain number.
 
     >>> storage(1000, 3, 16, bits=8)
     (4384, 24000)
@@ -643,9 +498,9 @@ def storage(n, d, K, *, bits):
 def alternate(X, centers, dissimilarity, prototype):
     """K-means with any ingredients: c_i = argmin_k D(x_i, mu_k), mu_k = prototype(its samples).
 
-    `dissimilarity` takes X and the centers to D (n, K), and the loss is sum_i D(x_i, mu_{c_i});
-    `prototype` takes samples (m, d) to the center (d,) with the smallest sum of dissimilarities
-    to them, so that neither step raises the loss. An empty cluster keeps its center.
+    `dissimilarity` maps X and the centers to D (n, K), and the loss is sum_i D(x_i, mu_{c_i}).
+    `prototype` maps samples (m, d) to the center (d,) with the smallest sum of dissimilarities
+    to them. So neither half raises the loss. An empty cluster keeps its center.
 
     Yields: the start, then `Clusters` per step, until no center moves.
 
@@ -675,8 +530,8 @@ def alternate(X, centers, dissimilarity, prototype):
 def k_medians(X, centers):
     """K-means for D = sum_j |x_j - mu_j|: the median of every feature is the best center.
 
-    A sample that goes to infinity takes the mean of its cluster of n_k along, 1/n_k of its way;
-    the median stays within the range of the other samples while these are more than half.
+    If one sample of a cluster moves by v, the mean moves by v / n_k, however far that is. The
+    median stays within the range of the other samples while these are more than half.
 
     Yields: the start, then `Clusters` per step.
 
@@ -693,17 +548,17 @@ def k_medians(X, centers):
 class Medoids(NamedTuple):
     """A grouping by medoids, after a swap."""
 
-    medoids: np.ndarray  # (K,), which samples they are
+    medoids: np.ndarray  # (K,), their numbers as samples
     labels: np.ndarray  # (n,), of the nearest of them
     objective: float  # sum_i D(x_i, its medoid)
-    gain: float  # by how much the swap lowered it; inf at the start
+    gain: float  # how much the swap lowered it; inf at the start
 
 
 def k_medoids(D, medoids):
     """Centers that are samples, for any dissimilarity D: swap as long as a swap lowers the loss.
 
     Each step makes the best of all K n swaps of a medoid for a sample (PAM). At the end no
-    single swap helps, which is more than the alternation of K-means can say.
+    single swap helps. K-means has no such guarantee.
 
     Yields: the start, then `Medoids` per swap.
 
@@ -713,33 +568,30 @@ def k_medoids(D, medoids):
     [0 1] [0 1 1 1 1] 100.0 inf
     [3 1] [1 1 1 0 0] 3.0 97.0
     """
-    gain = np.inf
+    K, gain = len(medoids), np.inf
     while True:
-        to_medoids = D[:, medoids]
-        labels, first = to_medoids.argmin(axis=1), to_medoids.min(axis=1)
-        yield Medoids(medoids, labels, float(first.sum()), gain)
-        k, j = _best_swap(D, to_medoids, labels)
-        swapped = medoids.copy()
-        swapped[k] = j
-        gain = float(first.sum() - D[:, swapped].min(axis=1).sum())
+        J = float(D[:, medoids].min(axis=1).sum())
+        yield Medoids(medoids, D[:, medoids].argmin(axis=1), J, gain)
+        losses = np.array([swap_losses(D, medoids, k) for k in range(K)])
+        k, j = np.unravel_index(losses.argmin(), losses.shape)
+        medoids = np.where(np.arange(K) == k, j, medoids)
+        gain = J - float(D[:, medoids].min(axis=1).sum())
         if gain <= 0:
             return
-        medoids = swapped
 
 
-def _best_swap(D, to_medoids, labels):
-    """The medoid k and the sample j in its place that leave the smallest loss.
+def swap_losses(D, medoids, k):
+    """The loss if sample j took the place of medoid k, for every j: (n,).
 
-    Samples of other clusters go to j if it is nearer than their medoid; those of cluster k go to
-    j or to the second nearest medoid, whichever is nearer.
+    A sample then belongs to j or to the nearest of the other medoids, whichever is nearer.
+
+    >>> D = manhattan(np.array([[0.0], [1.0], [2.0], [50.0], [51.0]]))
+    >>> swap_losses(D, medoids=np.array([0, 1]), k=0)
+    array([100., 101.,  98.,   3.,   3.])
     """
-    K = to_medoids.shape[1]
-    R = responsibilities(labels, K)
-    first = to_medoids.min(axis=1)[:, None]
-    second = np.where(R > 0, np.inf, to_medoids).min(axis=1)[:, None]
-    keep = np.minimum(D, first)
-    losses = keep.sum(axis=0) + R.T @ (np.minimum(D, second) - keep)
-    return np.unravel_index(losses.argmin(), losses.shape)
+    others = np.delete(medoids, k)
+    to_others = D[:, others].min(axis=1, initial=np.inf)
+    return np.minimum(D, to_others[:, None]).sum(axis=0)
 
 
 def build(D, K):
@@ -752,9 +604,9 @@ def build(D, K):
     """
     medoids, least = [], np.full(len(D), np.inf)
     for _ in range(_check_clusters(K, len(D))):
-        after = np.minimum(D, least[:, None])
-        after[:, medoids] = np.inf
-        medoids.append(after.sum(axis=0).argmin())
+        losses = np.minimum(D, least[:, None]).sum(axis=0)
+        losses[medoids] = np.inf  # no sample twice
+        medoids.append(losses.argmin())
         least = np.minimum(least, D[:, medoids[-1]])
     return np.array(medoids)
 
@@ -763,173 +615,84 @@ def build(D, K):
 # Another K (hierarchical)
 # ---------------------------------------------------------------------------------------
 
-
-def _ward(a, b, h, n_a, n_b, n_c):
-    distance = (n_a + n_c) * a
-    distance += (n_b + n_c) * b
-    distance -= h * n_c
-    distance /= n_a + n_b + n_c
-    return distance
-
-
-LINKAGES = {
-    "single": lambda a, b, h, n_a, n_b, n_c: np.minimum(a, b),
-    "complete": lambda a, b, h, n_a, n_b, n_c: np.maximum(a, b),
-    "average": lambda a, b, h, n_a, n_b, n_c: (n_a * a + n_b * b) / (n_a + n_b),
-    "ward": _ward,
+LINKAGES = {  # D(a + b, c) from D(a, c), D(b, c), h = D(a, b) and the numbers of samples
+    "single": lambda D_ac, D_bc, h, n_a, n_b, n_c: np.minimum(D_ac, D_bc),
+    "complete": lambda D_ac, D_bc, h, n_a, n_b, n_c: np.maximum(D_ac, D_bc),
+    "average": lambda D_ac, D_bc, h, n_a, n_b, n_c: (n_a * D_ac + n_b * D_bc) / (n_a + n_b),
+    "ward": lambda D_ac, D_bc, h, n_a, n_b, n_c: (
+        ((n_a + n_c) * D_ac + (n_b + n_c) * D_bc - n_c * h) / (n_a + n_b + n_c)
+    ),
 }
 
 
-class Merges(NamedTuple):
-    """Clusters that were merged in one round; the clusters made are numbered on from n."""
+class Merge(NamedTuple):
+    """Two clusters that become one: merge t makes cluster n + t; numbers below n are samples."""
 
-    pairs: np.ndarray  # (p, 2), the two clusters of each
-    heights: np.ndarray  # (p,), how far apart these were
-    sizes: np.ndarray  # (p,), samples in the new cluster
-    left: int  # clusters that are left
+    pair: tuple  # the numbers of the two clusters
+    height: float  # their distance
+    size: int  # samples in the new cluster
 
 
 def agglomerate(D, method):
     """Start with every sample by itself; merge the two nearest clusters, until one is left.
 
-    Of a merged cluster a + b, at height h = D_ab, the distances follow from those of a and b:
+    The distance of the new cluster a + b to a cluster c follows from those of a and b, with
+    h = D_ab (Lance and Williams):
 
-        single     min(D_ac, D_bc), of the nearest two samples
-        complete   max(D_ac, D_bc), of the farthest two
-        average    (n_a D_ac + n_b D_bc) / (n_a + n_b), the mean over all pairs
+        single     min(D_ac, D_bc), the distance of the nearest two samples
+        complete   max(D_ac, D_bc), the distance of the farthest two samples
+        average    (n_a D_ac + n_b D_bc) / (n_a + n_b), the mean over all pairs of samples
         ward       ((n_a + n_c) D_ac + (n_b + n_c) D_bc - n_c h) / (n_a + n_b + n_c); if D holds
-                   squared distances, half of it is the rise of J that the merge would cost
+                   squared distances, half of it is the rise of J that the merge would cause
 
-    None brings the new cluster nearer to c than a and b were. Two clusters that are each other's
-    nearest therefore stay so until they merge, whatever is merged before: every round merges
-    all such pairs, with the same result as one merge at a time.
+    In none of them is the new cluster nearer to c than both a and b were. So two clusters that
+    are each other's nearest stay so until they merge, whatever is merged before, and may be
+    merged at once. To find two such clusters, go from any cluster to its nearest, from there to
+    that one's nearest, and so on: the distances fall along this chain until its last two are each
+    other's nearest. After their merge the rest of the chain is still valid. Every cluster joins
+    the chain once, so that the work is O(n^2) for any data. `linkage` sorts the merges by height.
 
-    Yields: `Merges` per round.
+    Yields: `Merge` per merge.
 
-    >>> for merges in agglomerate(manhattan(np.array([[0.0], [1.0], [7.0], [9.0]])), "single"):
-    ...     print(merges.pairs.tolist(), merges.heights, merges.sizes, merges.left)
-    [[0, 1], [2, 3]] [1. 2.] [2 2] 2
-    [[4, 5]] [6.] [4] 1
+    >>> for merge in agglomerate(manhattan(np.array([[0.0], [1.0], [7.0], [9.0]])), "single"):
+    ...     print(merge.pair, merge.height, merge.size)
+    (0, 1) 1.0 2
+    (2, 3) 2.0 2
+    (4, 5) 6.0 4
 
     Raises: ValueError for another method.
     """
-    check_choice("method", method, LINKAGES)
-    update, D, n = LINKAGES[method], np.array(D, dtype=float), len(D)
+    update, n = LINKAGES[check_choice("method", method, LINKAGES)], len(D)
+    D = np.array(D, dtype=float)
     np.fill_diagonal(D, np.inf)
-    number, size, height, gone = np.arange(n), np.ones(n), np.zeros(n), np.zeros(n)
-    near, left, made = D.argmin(axis=1), n, n
-    while left > 1:
-        least = D[np.arange(len(D)), near]
-        first, second = _mutual(near, least)
-        h, left = least[first], left - len(first)
-        height[second] = np.maximum(h, np.maximum(height[first], height[second]))
-        pairs = np.column_stack([number[first], number[second]])
-        yield Merges(pairs, height[second], (size[first] + size[second]).astype(int), left)
-        for a, b, h_ab in zip(first.tolist(), second.tolist(), h.tolist(), strict=True):
-            row = update(D[a], D[b], h_ab, size[a], size[b], size)
-            row[b] = np.inf
-            D[b] = D[:, b] = row
-            size[b] += size[a]
-        number[second] = made + np.arange(len(second))
-        made += len(second)
-        gone[first] = np.inf
-        if 2 * left < len(D):  # half of the rows are gone: go on with the others
-            keep = np.flatnonzero(gone == 0)
-            D = D[keep].take(keep, axis=1)
-            number, size, height, gone = number[keep], size[keep], height[keep], gone[keep]
-            near = D.argmin(axis=1)
-        else:
-            near = _nearest_again(D, near, least, first, second, gone)
-
-
-def _mutual(near, least):
-    """The pairs of clusters that are each other's nearest, as two arrays.
-
-    Where equal distances lead round in a circle it is the nearest pair of all.
-    """
-    slots = np.arange(len(near))
-    first = np.flatnonzero((near[near] == slots) & (slots < near))
-    if not len(first):
-        first = np.array([least.argmin()])
-    return first, near[first]
-
-
-def _nearest_again(D, near, least, first, second, gone):
-    """Each cluster's nearest after merges: looked for where the one it had is not so near now."""
-    into = np.arange(len(D))
-    into[first] = second
-    near = into[near]
-    near[first] = first
-    lost = np.flatnonzero((D[np.arange(len(D)), near] > least) & (gone == 0))
-    for rows in _blocks(len(lost), len(D)):
-        near[lost[rows]] = (D[lost[rows]] + gone).argmin(axis=1)
-    return near
-
-
-def ward(X):
-    """Ward's linkage of samples from the means of the clusters, without a matrix of all pairs.
-
-    Merging a and b raises J by n_a n_b / (n_a + n_b) ||mu_a - mu_b||^2, and twice that is their
-    height. The same merges as ``agglomerate(squared_distances(X), "ward")``, in less memory.
-
-    Yields: `Merges` per round.
-
-    >>> for merges in ward(np.array([[0.0], [2.0], [9.0], [13.0]])):
-    ...     print(merges.pairs.tolist(), merges.heights, merges.sizes, merges.left)
-    [[0, 1], [2, 3]] [ 4. 16.] [2 2] 2
-    [[4, 5]] [200.] [4] 1
-    """
-    n = made = len(X)
-    mu, size, number, height = np.array(X, dtype=float), np.ones(n), np.arange(n), np.zeros(n)
-    near, least = _nearest_means(mu, size, np.arange(n))
-    while len(mu) > 1:
-        first, second = _mutual(near, least)
-        size[second] += size[first]
-        mu[second] += (size[first] / size[second])[:, None] * (mu[first] - mu[second])
-        height[second] = np.maximum(least[first], np.maximum(height[first], height[second]))
-        pairs = np.column_stack([number[first], number[second]])
-        yield Merges(pairs, height[second], size[second].astype(int), len(mu) - len(first))
-        number[second] = made + np.arange(len(second))
-        made += len(second)
-        merged, keep = np.zeros(len(mu), dtype=bool), np.ones(len(mu), dtype=bool)
-        merged[first], merged[second], keep[first] = True, True, False
-        lost, near = (
-            np.flatnonzero((merged | merged[near])[keep]),
-            (np.cumsum(keep) - 1)[near[keep]],
-        )
-        mu, size, number, height, least = (v[keep] for v in (mu, size, number, height, least))
-        near[lost], least[lost] = _nearest_means(mu, size, lost)
-
-
-def _nearest_means(mu, size, asked):
-    """For each cluster that is asked, the one it is nearest to by Ward, and its distance."""
-    centered, near = mu - mu.mean(axis=0), np.empty(len(asked), dtype=np.intp)
-    squares, ones = squared_norms(centered), np.ones(len(mu))
-    A = np.column_stack([centered, squares, ones])
-    B = np.column_stack([-2 * centered, ones, squares]).T
-    for rows in _blocks(len(asked), len(mu)):
-        i = asked[rows]
-        near[rows] = _nearest_by_ward(A[i] @ B, size, i)
-        close = squared_norms(mu[i] - mu[near[rows]]) < CANCELLED * squares[i]
-        i = i[close]
-        near[rows][close] = _nearest_by_ward(squared_distances(mu[i], mu), size, i)
-    difference, n_a, n_b = squared_norms(mu[asked] - mu[near]), size[asked], size[near]
-    return near, 2 * n_a * n_b / (n_a + n_b) * difference
-
-
-def _nearest_by_ward(D, size, i):
-    """Where n_a n_b / (n_a + n_b) D_ab is smallest, the rows of D being those of clusters i."""
-    D /= 1 / size[i, None] + 1 / size
-    D[np.arange(len(i)), i] = np.inf
-    return D.argmin(axis=1)
+    number, size, gone = np.arange(n), np.ones(n), np.zeros(n)
+    chain, made = [], n
+    while made < 2 * n - 1:
+        if not chain:
+            chain = [int(gone.argmin())]  # the first cluster that is left
+        a = chain[-1]
+        distances = D[a] + gone  # inf to the clusters that are gone
+        b = int(distances.argmin())
+        if len(chain) == 1 or distances[b] < distances[chain[-2]]:
+            chain.append(b)
+            continue
+        b, h = chain[-2], float(distances[chain[-2]])  # a and b are each other's nearest
+        pair = sorted([int(number[a]), int(number[b])])
+        to_new = update(D[a], D[b], h, size[a], size[b], size)
+        to_new = np.maximum(to_new, np.minimum(D[a], D[b]))  # smaller only by rounding
+        D[b] = D[:, b] = to_new  # the new cluster takes the place of b
+        D[b, b] = gone[a] = np.inf
+        size[b] += size[a]
+        yield Merge(tuple(pair), h, int(size[b]))
+        number[b], made, chain = made, made + 1, chain[:-2]
 
 
 def linkage(X, method="ward", metric="euclidean"):
-    """The whole hierarchy: the merges of `agglomerate` or `ward` in the order of their heights.
+    """The whole hierarchy: the merges of `agglomerate` in the order of their heights.
 
-    With metric "precomputed", X is D. Heights are distances, Ward's too: their squares are twice
-    the rise of J. They never fall, so that cutting at K + 1 clusters refines the cut at K,
-    which nothing makes K-means do.
+    With metric "precomputed", X is D. Heights are distances, also for Ward's linkage: their
+    squares are twice the rise of J. They never fall, so that the cut into K + 1 clusters refines
+    the cut into K. The clusters of K-means for K and K + 1 need not be nested.
 
     Returns: merges (n - 1, 4), as SciPy defines them.
 
@@ -941,27 +704,16 @@ def linkage(X, method="ward", metric="euclidean"):
     Claims: clustering-20
     """
     check_choice("linkage", method, LINKAGES)
-    by_means, n = method == "ward", len(X)
-    allowed = ("euclidean", "l2") if by_means else tuple(METRICS)
-    check_choice("metric", metric, allowed)  # Ward's wants Euclidean distances
-    rounds = list(ward(X) if by_means else agglomerate(METRICS[metric](X), method))
-    if not rounds:
-        return np.zeros((0, 4))
-    pairs, heights, sizes = (np.concatenate(p) for p in list(zip(*rounds, strict=True))[:3])
+    allowed = ("euclidean", "l2") if method == "ward" else tuple(METRICS)
+    check_choice("metric", metric, allowed)  # Ward's linkage is defined by Euclidean distances
+    D, n = squared_distances(X) if method == "ward" else METRICS[metric](X), len(X)
+    merges = list(agglomerate(D, method))
+    pairs = np.array([merge.pair for merge in merges], dtype=int).reshape(-1, 2)
+    heights, sizes = (np.array([merge[part] for merge in merges]) for part in (1, 2))
     order = np.argsort(heights, kind="stable")
-    number = np.concatenate([np.arange(n), n + np.argsort(order)])
-    heights = np.sqrt(heights) if by_means else heights
-    pairs = np.sort(number[pairs], axis=1)
-    return np.column_stack([pairs, heights, sizes])[order]
-
-
-def _check_square(D):
-    rule = "precomputed X must be symmetric, a row per sample"
-    if D.shape[0] != D.shape[1]:
-        raise ValueError(f"{rule}; got {D.shape}")
-    if not np.allclose(D, D.T, atol=ASYMMETRY * np.abs(D).max()):
-        raise ValueError(f"{rule}; it differs from its transpose by {np.abs(D - D.T).max():g}")
-    return D
+    number = np.concatenate([np.arange(n), n + np.argsort(order)])  # in the order of the heights
+    heights = np.sqrt(heights) if method == "ward" else heights
+    return np.column_stack([np.sort(number[pairs], axis=1), heights, sizes])[order]
 
 
 METRICS = {
@@ -969,8 +721,12 @@ METRICS = {
     "l2": euclidean,
     "manhattan": manhattan,
     "l1": manhattan,
-    "precomputed": lambda D: _check_square(np.asarray(D)),
+    "precomputed": lambda D: _symmetric_part(symmetric(D, "precomputed X")),
 }
+
+
+def _symmetric_part(D):
+    return (D + D.T) / 2  # equal to the last digit on both sides: nearest neighbours are mutual
 
 
 def cut(merges, K):
@@ -990,14 +746,16 @@ def cut(merges, K):
 
 
 class Dendrogram(NamedTuple):
-    """A hierarchy as a drawing: samples side by side, a bracket over each two that merge."""
+    """A drawing of a hierarchy: samples side by side, and a bracket over each two that merge."""
 
     order: np.ndarray  # (n,), the samples from left to right, at x = 0, ..., n - 1
     brackets: np.ndarray  # (n - 1, 4, 2), the corners (x, height) of each merge
 
 
 def dendrogram(merges):
-    """Place the samples so that no brackets cross: every cluster stands together.
+    """Place the samples so that no brackets cross: the samples of a cluster stand side by side.
+
+    Returns: `Dendrogram`.
 
     >>> tree = dendrogram(linkage(np.array([[0.0], [7.0], [1.0], [9.0]]), "single"))
     >>> tree.order, tree.brackets[0].tolist()
@@ -1027,21 +785,20 @@ def dendrogram(merges):
 
 
 def rbf_affinity(X, gamma=1.0):
-    """w_ij = exp(-gamma ||x_i - x_j||^2), (n, n).
+    """w_ij = exp(-gamma ||x_i - x_j||^2): (n, n).
 
     >>> rbf_affinity(np.array([[0.0], [2.0]]), gamma=0.25).round(4)
     array([[1.    , 0.3679],
            [0.3679, 1.    ]])
     """
-    W = squared_distances(X)
-    W *= -gamma
-    return np.exp(W, out=W)
+    return np.exp(-gamma * squared_distances(X))
 
 
 def neighbor_affinity(X, k):
     """w_ij = 1 if x_i and x_j are each among the other's k nearest samples, 1/2 if only one is.
 
-    A sample is the first of its own neighbours, as scikit-learn counts.
+    A sample is the first of its own neighbours, as in scikit-learn. Of samples at the same
+    distance the first is the nearer.
 
     Returns: (n, n).
 
@@ -1054,19 +811,20 @@ def neighbor_affinity(X, k):
     """
     if k > len(X):
         raise ValueError(f"n_neighbors must be <= n_samples; got {k} for {len(X)} samples")
-    D = squared_distances(X)
+    D = exact_squared_distances(X, X)
     np.fill_diagonal(D, -1.0)
     A = np.zeros_like(D)
-    np.put_along_axis(A, np.argpartition(D, k - 1, axis=1)[:, :k], 1.0, axis=1)
+    np.put_along_axis(A, np.argsort(D, axis=1, kind="stable")[:, :k], 1.0, axis=1)
     return (A + A.T) / 2
 
 
 def laplacian(W, normalized=False):
     """L = D - W with the degrees D = diag(sum_j w_ij), or `normalized` D^{-1/2} L D^{-1/2}.
 
-    f^T L f = 1/2 sum_ij w_ij (f_i - f_j)^2: small where f is nearly constant on samples that are
-    alike, 0 where it is constant on each connected component of the graph. So eigenvalue 0 has as
-    many eigenvectors as there are components. What a sample is to itself, w_ii, does not count.
+    f^T L f = 1/2 sum_ij w_ij (f_i - f_j)^2. It is small where f is nearly constant on samples
+    that are alike, and 0 where f is constant on each connected component of the graph. So the
+    eigenvalue 0 has as many independent eigenvectors as there are components. The similarities
+    w_ii cancel and do not count.
 
     Returns: (n, n).
 
@@ -1076,110 +834,42 @@ def laplacian(W, normalized=False):
 
     Claims: clustering-22
     """
-    L = np.negative(W, dtype=float)
-    np.fill_diagonal(L, 0.0)
-    np.fill_diagonal(L, -L.sum(axis=1))
-    return _normalised(L)[0] if normalized else L
+    W = np.array(W, dtype=float)
+    np.fill_diagonal(W, 0.0)
+    L = np.diag(W.sum(axis=1)) - W
+    return L / np.outer(_root_degrees(L), _root_degrees(L)) if normalized else L
 
 
-def _normalised(L):
-    """D^{-1/2} L D^{-1/2} in the place of L, and D^{-1/2}: 1 where a sample is like no other."""
+def _root_degrees(L):
+    """The square roots of the degrees of L (n,), with 1 for a sample that is like no other."""
     degrees = L.diagonal()
-    scale = 1 / np.sqrt(np.where(degrees > 0, degrees, 1.0))
-    L *= scale[:, None]
-    L *= scale
-    return L, scale
+    return np.sqrt(np.where(degrees > 0, degrees, 1.0))
 
 
-class Ritz(NamedTuple):
-    """The best approximations to eigenvectors within a subspace."""
-
-    values: np.ndarray  # (K,), ascending
-    vectors: np.ndarray  # (n, K), orthonormal
-    objective: float  # sum of the values, which falls to that of the K smallest eigenvalues
-    residual: float  # ||L V - V diag(values)||, relative to the largest |value| found
-
-
-def lanczos(L, start, K, *, products=PRODUCTS):
-    """The K smallest eigenvalues of a symmetric L from products with L alone.
-
-    The space that start, L start, L^2 start, ... span is where Rayleigh's quotient is minimised.
-    It is grown by an orthonormal block at a time, as wide as `start` (n, at least K): that many
-    equal eigenvalues are found.
-
-    Yields: `Ritz` for the start, then after every so many `products`, while a block still fits.
-
-    >>> *_, last = lanczos(np.diag([3.0, 1.0, 2.0, 9.0]), np.ones((4, 1)), 1, products=1)
-    >>> last.values.round(6), np.abs(last.vectors.ravel()).round(6)
-    (array([1.]), array([0., 1., 0., 0.]))
-    """
-    n, width = start.shape
-    basis = images = np.empty((0, n))
-    block, m, blocks = np.linalg.qr(start)[0].T, 0, 1
-    while blocks:
-        room = np.empty((blocks * width, n))
-        basis, images = np.vstack([basis, room]), np.vstack([images, room])
-        for _ in range(blocks):
-            new = slice(m, m + width)
-            basis[new], images[new], m = block, block @ L, m + width
-            block = _orthonormal(images[new], basis[:m])
-        yield _ritz(basis, images, K)
-        blocks = min(products, (n - m) // width)
-
-
-def _orthonormal(block, basis):
-    """Rows that span what the block has beyond the basis; once leaves rounding, twice does not."""
-    for _ in range(2):
-        block = block - block @ basis.T @ basis
-        block = np.linalg.qr(block.T)[0].T
-    return block
-
-
-def _ritz(basis, images, K):
-    T = basis @ images.T
-    values, Y = np.linalg.eigh((T + T.T) / 2)
-    norm, values, Y = np.abs(values).max() or 1.0, values[:K], Y[:, :K]
-    vectors = basis.T @ Y
-    residual = np.linalg.norm(images.T @ Y - vectors * values) / norm
-    return Ritz(values, vectors, float(values.sum()), float(residual))
-
-
-def lowest_eigenvectors(L, K, *, rng):
+def lowest_eigenvectors(L, K):
     """The K smallest eigenvalues (K,) of a symmetric L and their eigenvectors (n, K).
 
-    `lanczos` where it is quick, which is where n is large and eigenvalue K stands apart from the
-    next; all eigenvectors otherwise.
-
-    >>> lowest_eigenvectors(np.diag([3.0, 1.0, 2.0]), 2, rng=np.random.default_rng(0))[0]
+    >>> lowest_eigenvectors(np.diag([3.0, 1.0, 2.0]), 2)[0]
     array([1., 2.])
     """
-    n, width = len(L), K + 2
-    steps = n // (4 * PRODUCTS * width)
-    if steps > 0:
-        states = lanczos(L, rng.normal(size=(n, width)), K)
-        ritz = iterate(states, "residual", RESIDUAL, steps).state
-        if ritz.residual <= RESIDUAL:
-            return ritz.values, ritz.vectors
     values, vectors = np.linalg.eigh(L)
     return values[:K], vectors[:, :K]
 
 
-def spectral_embedding(W, K, *, normalized=True, rng):
+def spectral_embedding(W, K, *, normalized=True):
     """Row i holds f_1(i), ..., f_K(i) of the K lowest eigenvectors of the Laplacian: (n, K).
 
-    Samples of one component get the same row, whatever shape the component has. The eigenvectors
-    of D^{-1/2} L D^{-1/2} are divided by the roots of the degrees, which makes them those of
-    L f = lambda D f, as scikit-learn does; ISML takes L as it is, `normalized` False.
+    Samples of one component get the same row, whatever shape the component has. ISML takes L as
+    it is (`normalized` False). The eigenvectors of D^{-1/2} L D^{-1/2} are divided by the square
+    roots of the degrees, which makes them solutions of L f = lambda D f, as in scikit-learn.
 
     >>> W = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
-    >>> f = spectral_embedding(W, 2, rng=np.random.default_rng(0))
+    >>> f = spectral_embedding(W, 2)
     >>> bool(np.allclose(f[0], f[1])), bool(np.allclose(f[0], f[2]))
     (True, False)
     """
-    L, scale = laplacian(W), np.ones(len(W))
-    if normalized:
-        L, scale = _normalised(L)
-    return lowest_eigenvectors(L, K, rng=rng)[1] * scale[:, None]
+    F = lowest_eigenvectors(laplacian(W, normalized), K)[1]
+    return F / _root_degrees(laplacian(W))[:, None] if normalized else F
 
 
 # ---------------------------------------------------------------------------------------
@@ -1188,13 +878,13 @@ def spectral_embedding(W, K, *, normalized=True, rng):
 
 
 def adjusted_rand_index(labels, others):
-    """How far two groupings, `labels` and `others`, agree on which samples belong together.
+    """How much two groupings agree on which pairs of samples belong together, beyond chance.
 
         (t - e) / ((a + b) / 2 - e),  e = a b / N
 
-    Of all N pairs of samples a are together in the one, b in the other grouping, and t in both;
-    by chance it would be e. So 1 is the same grouping, whatever its clusters are called, and 0
-    what random ones reach on average.
+    Of all N pairs of samples, a are together in `labels`, b in `others` and t in both. By chance
+    t would be e. So the index is 1 for equal groupings, whatever their clusters are called, and
+    0 on average for random ones.
 
     >>> adjusted_rand_index([0, 0, 1, 1], ["b", "b", "a", "a"])
     1.0
@@ -1217,23 +907,8 @@ def adjusted_rand_index(labels, others):
 # ---------------------------------------------------------------------------------------
 
 
-def _mean_variance(X, w):
-    """The variance of the features, their mean."""
-    w = _weights(X, w)
-    origin = w @ X / w.sum()
-    parts = [w[rows] @ squared_norms(X[rows] - origin) for rows in _blocks(*X.shape)]
-    return _finite(float(sum(parts) / w.sum() / X.shape[1]), X)
-
-
-def _finite(value, X):
-    """What was computed of distances of the samples, if none of their squares has overflowed."""
-    if not np.isfinite(value).all():
-        raise ValueError(f"X must have finite squares; got numbers up to {np.abs(X).max():g}")
-    return value
-
-
 class _Pairwise(Clusterer):
-    """A clusterer that may be given all pairs of samples instead of samples."""
+    """A clusterer whose X may hold all pairs of samples instead of the samples."""
 
     def __sklearn_tags__(self):
         """Tags that tell whether X holds pairs."""
@@ -1242,24 +917,24 @@ class _Pairwise(Clusterer):
         return tags
 
 
+@dataclass(eq=False, repr=False)
 class KMeans(Transformer, Clusterer):
     """K-means by Lloyd's algorithm, from several starts.
 
-    It stops when no center moves, as the notes do, or earlier, as scikit-learn does, when the
-    centers together move little enough; `tol` = 0 leaves the first alone. An empty cluster is
-    given the sample that adds most to the loss (`fill_empty`).
+    It stops when no center moves, as in the notes, or, as in scikit-learn, when the centers
+    move little enough (`tol` = 0 turns the second rule off). An empty cluster is given the sample
+    that adds most to the loss (`fill_empty`).
 
     Parameters
     ----------
     n_clusters : int
     init : "k-means++", "random" or ndarray of shape (K, d); "random" draws K different samples,
-        in proportion to their weights as scikit-learn does: a sample of weight 2 is likelier to
-        be drawn, but never drawn twice as two equal samples may be
-    n_init : "auto" or int; how many starts, the best result being kept; "auto" is 10 for
+        with probabilities proportional to their weights, as scikit-learn does
+    n_init : "auto" or int; number of starts, of which the best result is kept; "auto" is 10 for
         "random", else 1; an array is one start, whatever n_init
     max_iter : int; largest number of steps from one start
-    tol : float; stops where sum_k ||mu_k - its last||^2 <= tol times the mean variance of the
-        features
+    tol : float; stops when sum_k ||mu_k - mu_k before the step||^2 is at most tol times the mean
+        variance of the features
     random_state : int, Generator or None
 
     Attributes
@@ -1267,7 +942,7 @@ class KMeans(Transformer, Clusterer):
     cluster_centers_ : ndarray of shape (K, d)
     labels_ : ndarray of shape (n,)
     inertia_ : float; the loss J
-    history_ : ndarray of shape (n_iter_ + 1,); J of every step from the best start
+    history_ : ndarray of shape (n_iter_ + 1,); J after every step from the best start
     n_iter_ : int; steps from the best start
     converged_ : bool; whether the centers came to rest within max_iter
     n_features_in_ : int
@@ -1278,22 +953,13 @@ class KMeans(Transformer, Clusterer):
     (array([0.5, 8.5]), 1.0)
     """
 
-    def __init__(
-        self,
-        n_clusters=8,
-        *,
-        init="k-means++",
-        n_init="auto",
-        max_iter=300,
-        tol=1e-4,
-        random_state=None,
-    ):
-        self.n_clusters = n_clusters
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    n_clusters: int = 8
+    _: KW_ONLY
+    init: Any = "k-means++"
+    n_init: Any = "auto"
+    max_iter: int = 300
+    tol: float = 1e-4
+    random_state: Any = None
 
     def fit(self, X, y=None, sample_weight=None):
         """Cluster the samples X (n, d), each counted sample_weight (n,) times; return self."""
@@ -1301,7 +967,9 @@ class KMeans(Transformer, Clusterer):
         w = None if sample_weight is None else check_weights(sample_weight, len(X))
         n = len(X) if w is None else np.count_nonzero(w)
         K = _check_clusters(self.n_clusters, n, "n_clusters")
-        tol = check_number("tol", self.tol, at_least=0) * _mean_variance(X, w)
+        mean = np.average(X, axis=0, weights=w)
+        variance = np.average((X - mean) ** 2, axis=0, weights=w).mean()
+        tol = check_number("tol", self.tol, at_least=0) * variance
         max_iter = check_number("max_iter", self.max_iter, at_least=1, integer=True)
         starts = self._starts(X, K, w, check_random_state(self.random_state))
         runs = (iterate(lloyd(X, start, w), "moved", tol, max_iter) for start in starts)
@@ -1319,7 +987,7 @@ class KMeans(Transformer, Clusterer):
         return self._remember(given)
 
     def _starts(self, X, K, w, rng):
-        """The centers (K, d) to start from, one after the other."""
+        """The centers (K, d) to start from, one start after the other."""
         named = isinstance(self.init, str)
         if named:
             check_choice("init", self.init, ("k-means++", "random"))
@@ -1336,6 +1004,9 @@ class KMeans(Transformer, Clusterer):
         if self.init == "random":
             p = None if w is None else w / w.sum()
             return (X[rng.choice(len(X), K, replace=False, p=p)] for _ in range(n_init))
+        # Sorted along a random line, samples may come in any order, and one of weight 2 twice.
+        line = np.argsort(X @ rng.normal(size=X.shape[1]), kind="stable")
+        X, w = X[line], None if w is None else w[line]
         return (kmeans_plus_plus(X, K, sample_weight=w, rng=rng) for _ in range(n_init))
 
     def predict(self, X):
@@ -1349,16 +1020,17 @@ class KMeans(Transformer, Clusterer):
     def score(self, X, y=None, sample_weight=None):
         """-J of the samples X with these centers: larger is better."""
         X = self._check_fitted(X)
-        w = None if sample_weight is None else check_weights(sample_weight, len(X))
+        w = check_weights(sample_weight, len(X))
         return -loss(X, self.cluster_centers_, sample_weight=w)
 
 
+@dataclass(eq=False, repr=False)
 class KMedoids(_Pairwise, Transformer):
     """K-medoids (PAM): centers that are samples, for any dissimilarity, and robust.
 
-    Distances are not squared, so that an outlier pulls with its distance only; and the center is
-    one of the samples, so that it cannot be pulled away from them. There is no chance in it: it
-    starts from `build` and swaps as long as that helps.
+    Distances are not squared, so that an outlier has less influence. The center is one of the
+    samples, so that an outlier cannot pull it away from them. The result involves no chance: the
+    start is `build`, and swaps follow as long as one lowers the loss.
 
     Parameters
     ----------
@@ -1369,13 +1041,13 @@ class KMedoids(_Pairwise, Transformer):
 
     Attributes
     ----------
-    medoid_indices_ : ndarray of shape (K,); which samples the medoids are
+    medoid_indices_ : ndarray of shape (K,); the numbers of the medoids as samples
     cluster_centers_ : ndarray of shape (K, d); these samples; not with "precomputed"
     labels_ : ndarray of shape (n,)
     inertia_ : float; the loss, the sum of the dissimilarities to the medoids
     history_ : ndarray of shape (n_iter_ + 1,); the loss after every swap
-    n_iter_ : int; swaps
-    converged_ : bool; whether no swap is left that helps
+    n_iter_ : int; number of swaps
+    converged_ : bool; whether no further swap lowers the loss
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (d,); only where X is a data frame
 
@@ -1384,10 +1056,10 @@ class KMedoids(_Pairwise, Transformer):
     (array([ 1., 52.]), 51.0)
     """
 
-    def __init__(self, n_clusters=8, *, metric="euclidean", max_iter=300):
-        self.n_clusters = n_clusters
-        self.metric = metric
-        self.max_iter = max_iter
+    n_clusters: int = 8
+    _: KW_ONLY
+    metric: str = "euclidean"
+    max_iter: int = 300
 
     def fit(self, X, y=None):
         """Cluster the samples X (n, d), or X = D (n, n); return self."""
@@ -1398,7 +1070,6 @@ class KMedoids(_Pairwise, Transformer):
         D = METRICS[self.metric](X)
         vars(self).pop("cluster_centers_", None)
         run = iterate(k_medoids(D, build(D, K)), "gain", 0, max_iter)
-        _finite(run.state.objective, X)
         self.medoid_indices_, self.labels_, self.inertia_, _ = run.state
         if self.metric != "precomputed":
             self.cluster_centers_ = X[self.medoid_indices_]
@@ -1417,25 +1088,29 @@ class KMedoids(_Pairwise, Transformer):
         return self.transform(X).argmin(axis=1)
 
 
+@dataclass(eq=False, repr=False)
 class AgglomerativeClustering(_Pairwise):
-    """A hierarchy of clusters from single samples up, cut where there are as many as wanted.
+    """A hierarchy of clusters, from single samples up, cut into as many clusters as wanted.
+
+    All pairs of samples are held in memory: 20,000 samples need some 10 GB.
 
     Parameters
     ----------
     n_clusters : int or None; None where distance_threshold says where to cut
     metric : "euclidean" (or "l2"), "manhattan" (or "l1"), or "precomputed": X is D (n, n);
-        Ward's linkage wants Euclidean distances
+        Ward's linkage requires Euclidean distances
     linkage : "ward", "complete", "average" or "single"
-    distance_threshold : float or None; clusters at least so far apart are not merged
-    compute_distances : bool; whether to keep `distances_`, which a threshold keeps anyway
+    distance_threshold : float or None; clusters at this distance or farther are not merged. It is
+        in the units of X (for Ward's linkage, see `linkage`)
+    compute_distances : bool; whether to keep `distances_`; with a threshold they are always kept
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n,); clusters numbered as they first appear
+    labels_ : ndarray of shape (n,); clusters are numbered as they first appear
     n_clusters_ : int
-    children_ : ndarray of shape (n - 1, 2); the clusters merged in each step: below n a sample,
-        else the cluster of step children_ - n
-    distances_ : ndarray of shape (n - 1,); how far apart these were
+    children_ : ndarray of shape (n - 1, 2); the clusters merged in each step: a number below n
+        is a sample, n + t is the cluster of step t
+    distances_ : ndarray of shape (n - 1,); the distances of these clusters
     n_leaves_ : int; n
     n_connected_components_ : int; 1
     n_features_in_ : int
@@ -1445,20 +1120,12 @@ class AgglomerativeClustering(_Pairwise):
     array([0, 1, 0, 1])
     """
 
-    def __init__(
-        self,
-        n_clusters=2,
-        *,
-        metric="euclidean",
-        linkage="ward",
-        distance_threshold=None,
-        compute_distances=False,
-    ):
-        self.n_clusters = n_clusters
-        self.metric = metric
-        self.linkage = linkage
-        self.distance_threshold = distance_threshold
-        self.compute_distances = compute_distances
+    n_clusters: int | None = 2
+    _: KW_ONLY
+    metric: str = "euclidean"
+    linkage: str = "ward"
+    distance_threshold: float | None = None
+    compute_distances: bool = False
 
     def fit(self, X, y=None):
         """Cluster the samples X (n, d), or X = D (n, n); return self."""
@@ -1466,7 +1133,7 @@ class AgglomerativeClustering(_Pairwise):
         self._check_cut(len(X))
         keep = check_flag("compute_distances", self.compute_distances)
         merges = linkage(X, self.linkage, self.metric)
-        K, heights = self.n_clusters, _finite(merges[:, 2], X)
+        K, heights = self.n_clusters, merges[:, 2]
         if K is None:
             K, keep = 1 + int(np.count_nonzero(heights >= self.distance_threshold)), True
         self.n_clusters_, self.labels_ = K, cut(merges, K)
@@ -1490,6 +1157,7 @@ class AgglomerativeClustering(_Pairwise):
             _check_clusters(K, n, "n_clusters")
 
 
+@dataclass(eq=False, repr=False)
 class SpectralClustering(_Pairwise):
     """K-means on the lowest eigenvectors of the graph Laplacian: clusters of any shape.
 
@@ -1498,7 +1166,7 @@ class SpectralClustering(_Pairwise):
     n_clusters : int
     n_components : int or None; number of eigenvectors, None for n_clusters
     random_state : int, Generator or None
-    n_init : int; starts of K-means
+    n_init : int; number of starts of K-means
     gamma : float; w_ij = exp(-gamma ||x_i - x_j||^2) with affinity "rbf"
     affinity : "rbf", "nearest_neighbors", or "precomputed": X is W (n, n), symmetric and >= 0
     n_neighbors : int; with affinity "nearest_neighbors", the sample itself included
@@ -1518,26 +1186,15 @@ class SpectralClustering(_Pairwise):
     1.0
     """
 
-    def __init__(
-        self,
-        n_clusters=8,
-        *,
-        n_components=None,
-        random_state=None,
-        n_init=10,
-        gamma=1.0,
-        affinity="rbf",
-        n_neighbors=10,
-        normalized=True,
-    ):
-        self.n_clusters = n_clusters
-        self.n_components = n_components
-        self.random_state = random_state
-        self.n_init = n_init
-        self.gamma = gamma
-        self.affinity = affinity
-        self.n_neighbors = n_neighbors
-        self.normalized = normalized
+    n_clusters: int = 8
+    _: KW_ONLY
+    n_components: int | None = None
+    random_state: Any = None
+    n_init: int = 10
+    gamma: float = 1.0
+    affinity: str = "rbf"
+    n_neighbors: int = 10
+    normalized: bool = True
 
     def fit(self, X, y=None):
         """Cluster the samples X (n, d), or X = W (n, n); return self."""
@@ -1547,9 +1204,9 @@ class SpectralClustering(_Pairwise):
         n_init = check_number("n_init", self.n_init, at_least=1, integer=True)
         W, rng = self._affinity(X), check_random_state(self.random_state)
         normalized = check_flag("normalized", self.normalized)
-        embedded = spectral_embedding(W, m, normalized=normalized, rng=rng)
+        rows = spectral_embedding(W, m, normalized=normalized)
         self.affinity_matrix_ = W
-        self.labels_ = KMeans(K, n_init=n_init, random_state=rng).fit(embedded).labels_
+        self.labels_ = KMeans(K, n_init=n_init, random_state=rng).fit(rows).labels_
         return self._remember(given)
 
     def _affinity(self, X):
@@ -1562,4 +1219,4 @@ class SpectralClustering(_Pairwise):
             return neighbor_affinity(X, k)
         if X.min() < 0:
             raise ValueError(f"precomputed similarities must be >= 0; got {X.min():g}")
-        return _check_square(X).copy()
+        return symmetric(X, "precomputed X").copy()

@@ -5,7 +5,7 @@ here, once: arrays go in and arrays come out. Each routine says why it exists, a
 ``tests/test_numerics.py`` compares it with the plain formula that it stands for.
 
 Contents
-    Distances        squared_norms, squared_distances, exact_squared_distances
+    Distances        squared_norms, squared_distances, nearest_rows, exact_squared_distances
     Matrices         square, symmetric
     Lanczos          leading_eigenpairs
     Cholesky         cholesky_solve
@@ -28,8 +28,9 @@ import numpy as np
 from mlnotes.base import row_blocks
 
 __all__ = [
-    "squared_norms", "squared_distances", "exact_squared_distances", "square", "symmetric",
-    "leading_eigenpairs", "cholesky_solve", "power_of_two", "triangle", "refined_least_squares",
+    "squared_norms", "squared_distances", "nearest_rows", "exact_squared_distances", "square",
+    "symmetric", "leading_eigenpairs", "cholesky_solve", "power_of_two", "triangle",
+    "refined_least_squares",
 ]  # fmt: skip
 
 EPS = float(np.finfo(float).eps)  # 2^-52, the relative spacing of floating-point numbers
@@ -81,11 +82,40 @@ def squared_distances(X, Y=None):
     D, aa, bb = A @ B.T, squared_norms(A), squared_norms(B)
     for rows in row_blocks(len(X), BLOCK // len(Y)):
         terms = aa[rows, None] + bb
-        D[rows] = terms - 2 * D[rows]
-        i, j = np.nonzero(D[rows] < CANCELLED * terms)
-        for part in row_blocks(len(i), BLOCK // X.shape[1]):
-            D[rows][i[part], j[part]] = squared_norms(X[rows][i[part]] - Y[j[part]])
+        D[rows] *= -2
+        D[rows] += terms  # in place: half the time of a new array
+        pairs = np.flatnonzero(D[rows] < CANCELLED * terms)
+        for part in row_blocks(len(pairs), BLOCK // X.shape[1]):
+            i, j = np.divmod(pairs[part], len(Y))
+            D[rows][i, j] = squared_norms(X[rows][i] - Y[j])
     return D
+
+
+def nearest_rows(X, Y):
+    """argmin_k ||x - y_k||^2 for every row x of X, the first of several, and that minimum.
+
+    ||x||^2 is the same for all k, so that the largest x^T y_k - ||y_k||^2 / 2 decides. This takes
+    half the time of `squared_distances`. Rows whose minimum is a small difference of large terms
+    are compared by `squared_distances` after all.
+
+    Returns: (n,) and (n,).
+
+    >>> nearest_rows(np.array([[0.0], [9.0]]), np.array([[1.0], [7.0]]))
+    (array([0, 1]), array([1., 4.]))
+    """
+    k, least = np.empty(len(X), dtype=int), np.empty(len(X))
+    origin = Y.mean(axis=0)  # distances do not depend on it, but the terms are smaller
+    B = Y - origin
+    half = squared_norms(B) / 2
+    for rows in row_blocks(len(X), BLOCK // sum(Y.shape)):
+        A = X[rows] - origin
+        k[rows] = (A @ B.T - half).argmax(axis=1)
+        least[rows] = squared_norms(X[rows] - Y[k[rows]])
+        lost = rows.start + np.flatnonzero(least[rows] < CANCELLED**2 * squared_norms(A))
+        if len(lost):
+            D = squared_distances(X[lost], Y)
+            k[lost], least[lost] = D.argmin(axis=1), D.min(axis=1)
+    return k, least
 
 
 def exact_squared_distances(X, Y):

@@ -1,7 +1,8 @@
 """The clustering chapter: every statement of the notes, checked by a second route."""
 
+import sys
 from functools import partial
-from itertools import combinations, groupby, pairwise, product
+from itertools import combinations, groupby, pairwise, permutations, product
 from math import ceil, comb, factorial, log2
 
 import numpy as np
@@ -32,7 +33,6 @@ from mlnotes.clustering import (
     k_medians,
     k_medoids,
     kmeans_plus_plus,
-    lanczos,
     laplacian,
     linkage,
     lloyd,
@@ -49,7 +49,6 @@ from mlnotes.clustering import (
     scatter,
     spectral_embedding,
     storage,
-    ward,
     whiten,
 )
 from mlnotes.datasets import load_iris, make_blobs, make_moons, make_rings
@@ -501,14 +500,13 @@ def test_lloyd_is_alternate_with_squared_distances_and_means(rng, n, K):
         assert a.objective == pytest.approx(b.objective, rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.parametrize("make", ["outlier", "far", "tight", "tiny"])
+@pytest.mark.parametrize("make", ["outlier", "far", "tight"])
 def test_lloyd_keeps_its_word_on_badly_scaled_data(rng, make):
     X = rng.normal(size=(3000, 3))
     X = {
         "outlier": np.vstack([X, [[1e9, 0.0, 0.0], [0.0, -1e11, 0.0]]]),
         "far": X + 1e7,
         "tight": X * 1e-4 + 100 * np.sign(X),
-        "tiny": X * 1e-150,
     }[make]
     start = X[[*range(4), -1]]
     states = list(lloyd(X, start))
@@ -521,14 +519,6 @@ def test_lloyd_keeps_its_word_on_badly_scaled_data(rng, make):
     np.testing.assert_array_equal(end.labels, squared_distances(X, end.centers).argmin(axis=1))
     J = np.array([state.objective for state in states])
     assert (np.diff(J) <= 1e-12 * J[:-1]).all()
-
-
-def test_an_outlier_leaves_nothing_behind_in_the_sum_that_it_leaves(rng):
-    X = np.vstack([rng.normal(size=(300, 2)), [[1e13, 0.0], [1e17, 0.0]]])
-    start = np.array([X[0], [1e17, 0.0], [0.0, -1e20]])  # the empty one gets the nearer outlier
-    end = last(lloyd(X, start))
-    np.testing.assert_array_equal(end.labels, [0] * 300 + [2, 1])
-    np.testing.assert_allclose(end.centers, [X[:300].mean(axis=0), X[-1], X[-2]], rtol=1e-12)
 
 
 @pytest.mark.claims("clustering-12")
@@ -613,13 +603,12 @@ def test_a_sample_alone_in_its_cluster_stays():
     assert alone.objective == 0 and alone.centers[2] == 99
 
 
-def test_ties_go_to_the_first_center_at_the_start_and_then_stay():
+def test_ties_go_to_the_first_center():
     X = np.array([[-2.0], [0.0], [2.0]])
-    states = list(lloyd(X, np.array([[-1.0], [1.0]])))
-    np.testing.assert_array_equal(states[0].labels, [0, 0, 1])
-    states = list(lloyd(X, np.array([[1.0], [-1.0]])))
-    np.testing.assert_array_equal(states[0].labels, [1, 0, 0])
-    np.testing.assert_array_equal(nearest(np.zeros((1, 1)), np.array([[1.0], [-1.0]]))[0], [0])
+    for centers, expected in (([-1.0, 1.0], [0, 0, 1]), ([1.0, -1.0], [1, 0, 0])):
+        start = next(lloyd(X, np.reshape(centers, (2, 1))))
+        np.testing.assert_array_equal(start.labels, expected)
+        np.testing.assert_array_equal(nearest(X, np.reshape(centers, (2, 1)))[0], expected)
 
 
 def test_weights_of_samples_count_them(rng):
@@ -677,30 +666,56 @@ def test_states_are_snapshots(rng, states):
 # ---------------------------------------------------------------------------------------
 
 
-def test_second_center_is_drawn_by_squared_distance(rng):
+def test_further_centers_are_drawn_by_squared_distance(rng):
+    X, w = np.array([[0.0], [1.0], [3.0], [7.0]]), np.array([1.0, 2.0, 1.0, 4.0])
+    drawn = np.array(
+        [kmeans_plus_plus(X, 3, sample_weight=w, trials=1, rng=rng) for _ in range(6000)]
+    )
+    first = (drawn[:, 0] == X.T).mean(axis=0)
+    np.testing.assert_allclose(first, w / 8, rtol=0, atol=0.03)
+    for i, j in permutations(range(4), 2):
+        after_i = drawn[(drawn[:, 0] == X[i]).ravel()]
+        share = w * (X - X[i]).ravel() ** 2
+        found = (after_i[:, 1] == X[j]).mean()
+        assert found == pytest.approx(share[j] / share.sum(), abs=0.06)
+        after_j = after_i[(after_i[:, 1] == X[j]).ravel()]
+        share = w * np.minimum((X - X[i]).ravel() ** 2, (X - X[j]).ravel() ** 2)
+        if len(after_j) > 300:
+            found = (after_j[:, 2] == X.T).mean(axis=0)
+            np.testing.assert_allclose(found, share / share.sum(), rtol=0, atol=0.08)
+
+
+def test_of_several_trials_the_center_that_leaves_the_smallest_loss_is_kept(rng):
     X = np.array([[0.0], [1.0], [3.0], [7.0]])
-    pairs = np.array([kmeans_plus_plus(X, 2, rng=rng).ravel() for _ in range(4000)])
-    first = (pairs[:, :1] == X.T).mean(axis=0)
-    np.testing.assert_allclose(first, 0.25, atol=0.03)
-    for x in X:  # of two draws, each ~ D^2, the one that leaves the smaller sum is kept
+    pairs = np.array([kmeans_plus_plus(X, 2, trials=2, rng=rng).ravel() for _ in range(4000)])
+    for x in X:
         share = (X - x).ravel() ** 2 / np.sum((X - x) ** 2)
         after = np.minimum((X - x) ** 2, (X - X.T) ** 2).sum(axis=0)
         wins = after[:, None] < after
-        ties = np.eye(4)
-        expected = share * (ties @ share + 2 * wins @ share)
+        expected = share * (share + 2 * wins @ share)  # twice the same, or better than the other
         found = (pairs[pairs[:, 0] == x, 1:] == X.T).mean(axis=0)
-        np.testing.assert_allclose(found, expected, atol=0.06)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=0.06)
+    for K, trials in ((2, 2), (3, 3), (8, 4), (21, 5)):  # 2 + ln K, as a default
+        X = rng.normal(size=(40, 2))
+        default, given = (
+            kmeans_plus_plus(X, K, trials=number, rng=np.random.default_rng(0))
+            for number in (None, trials)
+        )
+        np.testing.assert_array_equal(default, given)
 
 
-def test_starts_do_not_depend_on_order_or_on_repetition(rng):
+def test_k_means_does_not_depend_on_the_order_of_samples_or_on_repetition(rng):
     X, _ = three_blobs(rng)
     w = rng.integers(1, 4, size=len(X))
     order = rng.permutation(len(X))
-    plain, weighted = (
-        kmeans_plus_plus(Z, 5, sample_weight=v, rng=np.random.default_rng(1))
-        for Z, v in ((np.repeat(X, w, axis=0), None), (X[order], w[order].astype(float)))
-    )
-    np.testing.assert_array_equal(plain, weighted)
+    for how in ({"n_clusters": 5}, {"n_clusters": 8, "n_init": 3}):
+        plain, weighted = (
+            KMeans(random_state=1, **how).fit(Z, sample_weight=v)
+            for Z, v in ((np.repeat(X, w, axis=0), None), (X[order], w[order].astype(float)))
+        )
+        np.testing.assert_allclose(
+            plain.cluster_centers_, weighted.cluster_centers_, rtol=1e-12, atol=1e-12
+        )
 
 
 def test_starts_are_far_apart_and_distinct_samples(rng):
@@ -1000,25 +1015,20 @@ def test_clusters_of_k_means_need_not_be_nested():
 
 @pytest.mark.claims("clustering-20")
 @pytest.mark.parametrize("method", LINKAGES)
-def test_rounds_bring_the_merges_of_one_at_a_time(rng, method):
+def test_the_chain_of_nearest_neighbours_brings_the_merges_of_the_nearest_pairs(rng, method):
     D, n = squared_distances(rng.normal(size=(150, 3))), 150
-    left, made, merged = n, n, []
-    for merges in agglomerate(D, method):
-        left -= len(merges.pairs)
-        assert merges.left == left and (merges.pairs < made).all()
-        made += len(merges.pairs)
-        merged += [*zip(merges.pairs.tolist(), merges.heights, merges.sizes, strict=True)]
-    assert left == 1 and len(merged) == n - 1
-    groups = [{i} for i in range(n)]
-    for (a, b), _, size in merged:
+    groups, found = [{i} for i in range(n)], {}
+    for t, (pair, height, size) in enumerate(agglomerate(D, method)):
+        a, b = pair
+        assert a < b < n + t
         groups.append(groups[a] | groups[b])
         assert len(groups[-1]) == size == len(groups[a]) + len(groups[b])
-    found = {frozenset(group): m[1] for group, m in zip(groups[n:], merged, strict=True)}
+        found[frozenset(groups[-1])] = height
+    assert len(groups) == 2 * n - 1
     expected = one_merge_at_a_time(D, method)
     assert found.keys() == expected.keys()
     for group, height in expected.items():
         assert found[group] == pytest.approx(height, rel=1e-9)
-    assert max(len(merges.pairs) for merges in agglomerate(D, method)) > 15  # many at once
 
 
 def one_merge_at_a_time(D, method):
@@ -1043,30 +1053,54 @@ def one_merge_at_a_time(D, method):
 
 
 @pytest.mark.parametrize("data", ["normal", "tight", "far out"])
-def test_ward_by_means_is_ward_by_distances(rng, data):
+def test_wards_heights_are_those_of_the_means(rng, data):
     X = rng.normal(size=(150, 3))
     if data == "tight":
-        X = 1e-5 * X + np.sign(X)  # each group is a point, as far as a difference of squares sees
+        X = 1e-5 * X + np.sign(X)  # groups that are points beside their distances
     if data == "far out":
         X = np.vstack([X, [[1e9, 0.0, 0.0], [0.0, 1e11, 0.0]]])
-    by_distances = [merges for merges in agglomerate(squared_distances(X), "ward")]
-    by_means = list(ward(X))
-    for part in ("heights", "sizes"):
-        ours, theirs = (
-            np.sort(np.concatenate([getattr(merges, part) for merges in rounds]))
-            for rounds in (by_means, by_distances)
+    merges = linkage(X)
+    groups = members(merges)
+    for a, b, height, _ in merges:
+        (n_a, mu_a), (n_b, mu_b) = (
+            (len(g), X[g].mean(axis=0)) for g in (groups[int(a)], groups[int(b)])
         )
-        np.testing.assert_allclose(ours, theirs, rtol=1e-8)
-    assert by_means[-1].left == by_distances[-1].left == 1
-    assert {tuple(m) for m in map(tuple, members(linkage(X)))} == {
-        tuple(m) for m in members(one_by_one(by_distances, len(X)))
-    }
+        rise = n_a * n_b / (n_a + n_b) * np.sum((mu_a - mu_b) ** 2)
+        assert height**2 == pytest.approx(2 * rise, rel=1e-8)
 
 
-def one_by_one(rounds, n):
-    """The pairs of all rounds as a hierarchy, without the order of the heights."""
-    pairs = np.vstack([merges.pairs for merges in rounds])
-    return np.column_stack([pairs, np.zeros((n - 1, 2))])
+def lines_run(function, code):
+    """How many lines of the function `code` run while `function` is called."""
+    count = 0
+
+    def trace(frame, event, argument):
+        nonlocal count
+        if frame.f_code is not code.__code__:
+            return None
+        count += event == "line"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        function()
+    finally:
+        sys.settrace(before)
+    return count
+
+
+@pytest.mark.claims("clustering-20")
+@pytest.mark.parametrize("method", LINKAGES)
+def test_merging_takes_a_number_of_steps_proportional_to_n_for_any_data(rng, method):
+    """A step works on O(n) numbers, so that the whole takes O(n^2)."""
+    n = 300
+    path = np.concatenate([[0.0], np.cumsum(np.arange(n - 1, 0.0, -1))])[:, None]
+    grid = np.array(list(product(range(15), range(20))), dtype=float)
+    growing, triples = 1.02 ** np.arange(n)[:, None], rng.normal(size=(3, 2)).repeat(100, axis=0)
+    normal, equal = rng.normal(size=(n, 2)), np.zeros((n, 2))
+    for X in (equal, path, path[::-1], growing, grid, triples, normal):
+        D = squared_distances(X)
+        assert lines_run(lambda: list(agglomerate(D, method)), agglomerate) < 40 * n  # noqa: B023
 
 
 def test_equal_samples_merge_at_height_zero(rng):
@@ -1134,7 +1168,7 @@ def test_linkage_takes_other_distances_where_they_make_sense(rng):
         linkage(X, "ward", "l1")
     with pytest.raises(ValueError, match="linkage must be one of 'single', .*; got 'median'"):
         linkage(X, "median")
-    with pytest.raises(ValueError, match=r"must be symmetric, a row per sample; got \(30, 3\)"):
+    with pytest.raises(ValueError, match=r"precomputed X must be square; got shape \(30, 3\)"):
         linkage(X, "single", "precomputed")
 
 
@@ -1143,14 +1177,14 @@ def test_a_matrix_of_pairs_is_symmetric_in_any_unit(rng):
     crooked = D.copy()
     crooked[0, 1] *= 2
     for unit in (1e-12, 1.0, 1e12):
-        nearly = D * (1 + 1e-9 * rng.normal(size=D.shape))
+        nearly = D * (1 + 1e-12 * rng.normal(size=D.shape))
         np.testing.assert_allclose(
             linkage(nearly * unit, "average", "precomputed")[:, 2],
             linkage(D, "average", "precomputed")[:, 2] * unit,
             rtol=1e-6,
         )
         with pytest.raises(
-            ValueError, match="must be symmetric, .*; it differs from its transpose"
+            ValueError, match="precomputed X must be symmetric; it differs from its transpose"
         ):
             linkage(crooked * unit, "average", "precomputed")
 
@@ -1225,7 +1259,7 @@ def test_eigenvalue_zero_counts_connected_components(rng, sizes, normalized):
     assert np.sum(np.abs(values) < 1e-10) == len(sizes)
     assert values[0] > -1e-10  # positive semi-definite
     component = np.repeat(np.arange(len(sizes)), sizes)[order]
-    rows = spectral_embedding(W, len(sizes), normalized=normalized, rng=rng)
+    rows = spectral_embedding(W, len(sizes), normalized=normalized)
     D = euclidean(rows)
     together = component[:, None] == component
     assert D[together].max() < 1e-7 and (len(sizes) == 1 or D[~together].min() > 1e-2)
@@ -1245,7 +1279,7 @@ def test_laplacian_of_a_graph_in_whole_numbers(dtype, normalized):
 def test_a_sample_hardly_like_the_others_is_embedded_with_its_component(rng):
     W = rbf_affinity(np.array([[0.0], [0.5], [7.0]]))
     assert 0 < W[2, :2].sum() < 1e-16 * W[2, 2]  # lost beside what the sample is to itself
-    rows = spectral_embedding(W, 1, rng=rng)
+    rows = spectral_embedding(W, 1)
     np.testing.assert_allclose(rows, np.tile(rows[0], (3, 1)), rtol=1e-5)  # one component
 
 
@@ -1258,7 +1292,7 @@ def rings():
 def test_rings_are_separated_exactly_by_a_disconnected_graph(normalized):
     T = rings()
     W = neighbor_affinity(T.X, 10)
-    values, _ = lowest_eigenvectors(laplacian(W), 3, rng=np.random.default_rng(0))
+    values, _ = lowest_eigenvectors(laplacian(W), 3)
     assert (np.abs(values) < 1e-9).sum() == 2
     model = SpectralClustering(
         2, affinity="nearest_neighbors", normalized=normalized, random_state=0
@@ -1301,7 +1335,7 @@ def test_affinities_are_what_they_say(rng):
 @pytest.mark.parametrize("normalized", [False, True])
 def test_lowest_eigenvectors_are_those_of_the_whole_matrix(rng, n, K, normalized):
     L = laplacian(rbf_affinity(rng.normal(size=(n, 2))), normalized)
-    values, vectors = lowest_eigenvectors(L, K, rng=rng)
+    values, vectors = lowest_eigenvectors(L, K)
     np.testing.assert_allclose(values, np.linalg.eigvalsh(L)[:K], atol=1e-10 * np.linalg.norm(L, 2))
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(K), atol=1e-10)
     np.testing.assert_allclose(L @ vectors, vectors * values, atol=1e-8 * np.linalg.norm(L, 2))
@@ -1309,40 +1343,13 @@ def test_lowest_eigenvectors_are_those_of_the_whole_matrix(rng, n, K, normalized
 
 def test_equal_eigenvalues_and_clustered_ones_are_all_found(rng):
     L = np.kron(np.eye(5), laplacian(np.ones((80, 80))))
-    values, vectors = lowest_eigenvectors(L, 5, rng=rng)
+    values, vectors = lowest_eigenvectors(L, 5)
     np.testing.assert_allclose(values, 0, atol=1e-9)
     assert np.linalg.matrix_rank(vectors) == 5
     path = np.diag(np.full(399, 1.0), 1)  # eigenvalues 2 - 2 cos(pi k / n), of the order 1e-4
-    values, _ = lowest_eigenvectors(laplacian(path + path.T), 3, rng=rng)
+    values, _ = lowest_eigenvectors(laplacian(path + path.T), 3)
     np.testing.assert_allclose(values, 2 - 2 * np.cos(np.pi * np.arange(3) / 400), atol=1e-12)
-    assert not lowest_eigenvectors(np.zeros((300, 300)), 2, rng=rng)[0].any()
-
-
-def test_lanczos_closes_in_from_above_and_is_exact_in_the_end(rng):
-    A = rng.normal(size=(60, 60))
-    L, start = A @ A.T, rng.normal(size=(60, 3))
-    states = list(lanczos(L, start, 2, products=3))
-    values = np.linalg.eigvalsh(L)[:2]
-    assert all((state.values >= values - 1e-9).all() for state in states)
-    assert (np.diff([state.objective for state in states]) <= 1e-9).all()
-    assert [state.objective for state in states] == [sum(state.values) for state in states]
-    np.testing.assert_allclose(states[-1].values, values, atol=1e-9)
-    assert states[-1].residual < 1e-10 < 1e-2 < states[0].residual
-    norm = np.linalg.norm(L, 2)
-    for state in states:  # relative to the largest value found, which grows to the norm
-        residual = np.linalg.norm(L @ state.vectors - state.vectors * state.values)
-        assert state.residual >= residual / norm - 1e-12
-    assert residual < 1e-10 * norm
-
-
-def test_lanczos_goes_on_where_the_space_it_grows_is_exhausted(rng):
-    L, start = np.diag(np.repeat([1.0, 2.0, 9.0], 20)), rng.normal(size=(60, 3))
-    for state in lanczos(L, start, 2, products=2):  # L^3 start lies in the span of what is there
-        np.testing.assert_allclose(state.vectors.T @ state.vectors, np.eye(2), atol=1e-10)
-    np.testing.assert_allclose(state.values, 1, rtol=1e-10)
-    larger = [state.residual for state in lanczos(1e6 * L, start, 2, products=2)]
-    assert larger[0] == pytest.approx(next(lanczos(L, start, 2)).residual, rel=1e-9)  # relative
-    assert larger[-1] < 1e-10
+    assert not lowest_eigenvectors(np.zeros((300, 300)), 2)[0].any()
 
 
 # ---------------------------------------------------------------------------------------
@@ -1507,25 +1514,6 @@ def test_k_means_refuses_what_is_out_of_range(how, message):
         KMeans(**{"n_clusters": 2} | how).fit(CORNERS)
 
 
-@pytest.mark.filterwarnings("ignore:(overflow|invalid value) encountered")
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        KMeans(2, random_state=0),
-        KMeans(2, init="random", random_state=0),
-        KMedoids(2),
-        AgglomerativeClustering(2),
-        AgglomerativeClustering(2, linkage="single"),
-    ],
-    ids=repr,
-)
-def test_samples_whose_squares_overflow_are_refused(estimator):
-    with pytest.raises(ValueError, match=r"X must have finite squares; got numbers up to 4e\+160"):
-        estimator.fit(CORNERS * 1e160)
-    labels = estimator.fit(CORNERS * 1e150).labels_
-    assert same_grouping(labels, [0, 0, 1, 1])
-
-
 def test_k_means_wants_as_many_weighted_samples_as_clusters():
     with pytest.raises(ValueError, match="n_clusters must be at most n_samples; got 3 for 2"):
         KMeans(3).fit(CORNERS, sample_weight=[1, 0, 0, 2])
@@ -1636,7 +1624,7 @@ def test_spectral_clustering_takes_a_graph(rng):
         ({"affinity": "cosine"}, "affinity must be one of .*; got 'cosine'"),
         ({"n_neighbors": 0}, "n_neighbors must be an integer >= 1; got 0"),
         ({"affinity": "nearest_neighbors"}, "n_neighbors must be <= n_samples; got 10 for 4"),
-        ({"affinity": "precomputed"}, r"must be symmetric, a row per sample; got \(4, 2\)"),
+        ({"affinity": "precomputed"}, r"precomputed X must be square; got shape \(4, 2\)"),
         ({"normalized": "yes"}, "normalized must be True or False; got 'yes'"),
     ],
 )
@@ -1658,6 +1646,15 @@ def test_normalising_keeps_a_single_sample_from_being_a_cluster(rng):
 def test_spectral_clustering_wants_similarities():
     with pytest.raises(ValueError, match="precomputed similarities must be >= 0; got -1"):
         SpectralClustering(2, affinity="precomputed").fit([[0.0, -1.0], [-1.0, 0.0]])
+
+
+@pytest.mark.parametrize("estimator", [KMeans(2, n_init=5, random_state=0), KMedoids(2),
+                                       AgglomerativeClustering(2)], ids=repr)  # fmt: skip
+def test_samples_of_any_size_are_clustered_or_refused_by_name(estimator):
+    for scale in (1e-140, 1e149):
+        assert same_grouping(estimator.fit(CORNERS * scale).labels_, [0, 0, 1, 1])
+    with pytest.raises(ValueError, match="X must lie within -1e.150 and 1e.150"):
+        estimator.fit(CORNERS * 1e150)
 
 
 @pytest.mark.parametrize("estimator", [KMeans(3, random_state=0), KMedoids(3),

@@ -10,6 +10,7 @@ from mlnotes.numerics import (
     cholesky_solve,
     exact_squared_distances,
     leading_eigenpairs,
+    nearest_rows,
     power_of_two,
     refined_least_squares,
     square,
@@ -44,6 +45,27 @@ def test_distances_keep_12_digits_where_the_expanded_square_cancels(rng):
     norms = ((X + 1e6) ** 2).sum(axis=1)
     naive = norms[:, None] + norms - 2 * (X + 1e6) @ (X + 1e6).T
     assert np.abs(naive - squared_distances(X)).max() > 1e-4
+
+
+@pytest.mark.parametrize("make", ["plain", "shifted", "pairs", "outlier", "tight", "ties"])
+def test_nearest_rows_are_those_of_all_exact_distances(make, rng):
+    X = rng.normal(size=(3000, 3))
+    X = {
+        "plain": X,
+        "shifted": X + 1e9,
+        "pairs": 1e-6 * X + 100 * np.sign(X),
+        "outlier": np.vstack([X, [[1e12, 0.0, 0.0]]]),
+        "tight": 1e-9 * X + np.sign(X),
+        "ties": np.round(X),
+    }[make]
+    Y = np.vstack([X[rng.choice(3000, 39, replace=False)], X[-1:], X[-1:]])
+    k, least = nearest_rows(X, Y)
+    D = exact_squared_distances(X, Y)
+    np.testing.assert_allclose(least, D.min(axis=1), rtol=1e-9, atol=0)
+    gap = np.partition(D, 1, axis=1)
+    clear = gap[:, 1] > gap[:, 0] * (1 + 1e-9)
+    np.testing.assert_array_equal(k[clear], D.argmin(axis=1)[clear])
+    assert k[-1] in (40 - 1, *range(39)) and least[-1] == 0  # of equal rows the first
 
 
 @pytest.mark.parametrize("kind", ["uint8", "int8", "int32", "float32"])
