@@ -15,6 +15,7 @@ that the pictures survive a black-and-white printer and a colour-blind reader.
 Contents
     Figures of a chapter    figure, LectureFigure, REGISTRY, new_figure, pictures, draw_all,
                             run_script
+    Two pictures compared   difference
     The look                use_style, INK, BLUE, ORANGE, GREEN, PURPLE, GREY, SHADE, COLORS,
                             MARKERS, tint
     What chapters draw      set_view, draw_samples, draw_line, draw_strip, draw_regions,
@@ -28,16 +29,20 @@ Symbols
     w, b     normal (2,) and offset of a line
 """
 
+import re
 import sys
+from base64 import b64decode
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
+from xml.etree import ElementTree
 
 import numpy as np
 
 __all__ = [
     "figure", "LectureFigure", "REGISTRY", "new_figure", "pictures", "draw_all", "run_script",
+    "difference",
     "use_style", "INK", "BLUE", "ORANGE", "GREEN", "PURPLE", "GREY", "SHADE", "COLORS", "MARKERS",
     "tint", "set_view", "draw_samples", "draw_line", "draw_strip", "draw_regions",
     "draw_contours", "draw_ellipse", "draw_image", "draw_matrix",
@@ -68,6 +73,15 @@ STYLE = {
     "contour.negative_linestyle": "solid",
     "savefig.dpi": 200,
 }
+POINT = 0.05  # how far a line may move, in points: far less than a printer resolves
+GREY_LEVELS = 2.0  # how much two images may differ, of 255, root mean square
+LONGEST = 2000  # a line is compared in so many places at most, else once for every point
+SHADES = 0.01  # how much a width, an opacity, or the red of a colour from 0 to 1 may differ
+PNG = b"\x89PNG"
+HREF = "{http://www.w3.org/1999/xlink}href"
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+LOOK = re.compile(rf"#[0-9a-f]{{6}}\b|{NUMBER.pattern}")
+LINKED = re.compile(r"url\(#[^)]*\)")  # clip paths and hatches, whose names depend on the content
 UNDATED = {
     "svg": {"Date": None, "Creator": None},
     "png": {"Software": None},
@@ -142,18 +156,21 @@ def pictures(chapter, formats=("svg",)):
 
 
 def draw_all(folder, formats=("svg",)):
-    """Draw the figures of the chapter that the folder is named after, into it.
+    """Draw the figures of the chapter that the folder is named after, into the folder.
 
-    All are drawn before the first is written, and each file is replaced in one step: a script
-    that fails leaves every picture as it was. Pictures that no figure draws any more go.
+    All figures are drawn before the first file is written, and each file is replaced in one step:
+    a script that fails leaves every picture as it was. A file stays as it is if it already shows
+    the same, so that another processor, which rounds differently, leaves it alone. Pictures that
+    no figure draws any more are deleted.
     """
     folder = Path(folder)
     drawn = dict(pictures(folder.name, formats))
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in drawn.items():
-        part = folder / f".{name}.part"
-        part.write_bytes(content)
-        part.replace(folder / name)
+        path, part = folder / name, folder / f".{name}.part"
+        if not path.exists() or difference(content, path.read_bytes()) is not None:
+            part.write_bytes(content)
+            part.replace(path)
     for kind in formats:
         for path in folder.glob(f"*.{kind}"):
             if path.name not in drawn:
@@ -166,6 +183,159 @@ def run_script(script):
         draw_all(Path(script).resolve().with_suffix(""), sys.argv[1:] or ("svg",))
     except ValueError as error:
         sys.exit(f"{Path(script).name}: {error}")
+
+
+# ---------------------------------------------------------------------------------------
+# Two pictures compared
+# ---------------------------------------------------------------------------------------
+
+
+class Mark(NamedTuple):
+    """What an SVG file draws one after the other in one look."""
+
+    look: str  # the styles of its elements, without numbers and colours
+    values: np.ndarray  # these numbers and colours
+    segments: np.ndarray  # (m, 2, 2), the lines between its points, in points of the page
+    images: list  # the pixels of the images
+
+
+def difference(new, old):
+    """What tells two pictures apart, as bytes of files of one format; None if they show the same.
+
+    The last bits of a computation depend on the processor. With them change the last digits of
+    coordinates, the number of points in a contour line, and the names that matplotlib derives from
+    the content. So two SVG files show the same if they draw the same looks in the same order, and
+    if no line of one is farther than POINT from the lines of the other that look the same.
+    """
+    if new == old:
+        return None
+    try:
+        if new.startswith(PNG) and old.startswith(PNG):
+            return _image_difference(_pixels(new), _pixels(old))
+        ours, theirs = _marks(new), _marks(old)
+    except (ElementTree.ParseError, ValueError, KeyError) as error:
+        return f"not a picture of ours: {error}"
+    if [mark.look for mark in ours] != [mark.look for mark in theirs]:
+        return "other elements"
+    for a, b in zip(ours, theirs, strict=True):
+        if not np.allclose(a.values, b.values, rtol=0, atol=SHADES):
+            return "another style"
+        if len(a.images) != len(b.images) or any(map(_image_difference, a.images, b.images)):
+            return "another image"
+        if not (_lie_on(a.segments, b.segments) and _lie_on(b.segments, a.segments)):
+            return "other coordinates"
+    return None
+
+
+def _image_difference(a, b):
+    same = a.shape == b.shape and np.sqrt(np.mean((a - b) ** 2)) <= GREY_LEVELS
+    return None if same else "another image"
+
+
+def _pixels(png):
+    """The pixels of a PNG file, from 0 to 255."""
+    from matplotlib.image import imread
+
+    return 255.0 * imread(BytesIO(png))
+
+
+def _marks(svg):
+    """The marks of an SVG file in their order; neighbours that look the same are one mark."""
+    root = ElementTree.fromstring(svg)
+    named = {each.get("id"): each for each in root.iter() if each.get("id")}
+    found = []
+    for styles, segments, image in _elements(root, named, np.eye(3), ()):
+        text = LINKED.sub("url()", "; ".join(styles))
+        if not found or found[-1][0] != text:
+            found.append((text, [], []))
+        found[-1][1].append(segments)
+        found[-1][2].extend(image)
+    return [
+        Mark(LOOK.sub("#", text), _values(text), np.concatenate(segments), images)
+        for text, segments, images in found
+    ]
+
+
+def _elements(element, named, place, styles):
+    """What an element draws and what is in it: (styles, segments, images) each.
+
+    `place` (3, 3) leads from the coordinates of the element to those of the page.
+    """
+    tag = element.tag.rpartition("}")[2]
+    if tag in ("defs", "metadata"):
+        return
+    place = place @ _transform(element.get("transform", ""))
+    styles = (*styles, tag, element.get("style", "")) if tag != "g" else styles
+    if tag == "use":
+        shift = f"translate({element.get('x', 0)} {element.get('y', 0)})"
+        there = named[element.get(HREF).removeprefix("#")]
+        yield from _elements(there, named, place @ _transform(shift), styles)
+    elif tag == "path":
+        yield styles, _segments(element.get("d", "")) @ place[:2, :2].T + place[:2, 2], []
+    elif tag == "image":
+        code = element.get(HREF).partition(",")[2]
+        corner = np.array([float(element.get("x", 0)), float(element.get("y", 0)), 1.0])
+        yield styles, np.tile(place[:2] @ corner, (1, 2, 1)), [_pixels(b64decode(code))]
+    for child in element:
+        yield from _elements(child, named, place, styles)
+
+
+def _transform(text):
+    """The matrix (3, 3) of an SVG transform such as ``translate(2 3) scale(0.1 -0.1)``."""
+    product = np.eye(3)
+    for name, arguments in re.findall(r"(\w+)\(([^)]*)\)", text):
+        given, matrix = [float(number) for number in NUMBER.findall(arguments)], np.eye(3)
+        if name == "translate":
+            matrix[: len(given), 2] = given
+        elif name == "scale":
+            matrix[[0, 1], [0, 1]] = given
+        elif name == "rotate" and len(given) == 1:
+            c, s = np.cos(np.deg2rad(given[0])), np.sin(np.deg2rad(given[0]))
+            matrix[:2, :2] = [[c, -s], [s, c]]
+        elif name == "matrix":
+            matrix[:2] = np.reshape(given, (3, 2)).T
+        else:
+            raise ValueError(f"the transform {name} of {len(given)} numbers")
+        product = product @ matrix
+    return product
+
+
+def _segments(d):
+    """The lines (m, 2, 2) of an SVG path; a curve counts as the lines between its controls."""
+    found = []
+    for command, arguments in re.findall(r"([MLCQz])([^MLCQz]*)", d):
+        points = np.reshape([float(number) for number in NUMBER.findall(arguments)], (-1, 2))
+        if command == "M":
+            start = last = points[0]
+            found.append((start, start))
+        for point in (start,) if command == "z" else points:
+            found.append((last, point))
+            last = point
+    return np.reshape(found, (-1, 2, 2))
+
+
+def _values(text):
+    """The numbers of a style, and the red, green and blue of its colours, from 0 to 1."""
+    from matplotlib.colors import to_rgb
+
+    each = [to_rgb(v) if v.startswith("#") else (float(v),) for v in LOOK.findall(text)]
+    return np.array([value for values in each for value in values])
+
+
+def _lie_on(A, B):
+    """Whether all lines of the segments A (m, 2, 2) are within POINT of those of B."""
+    if A.shape == B.shape and np.allclose(A, B, rtol=0, atol=POINT):
+        return True
+    start, along = B[:, 0], B[:, 1] - B[:, 0]
+    squares = np.maximum((along**2).sum(axis=1), np.finfo(float).tiny)
+    for a, b in A:
+        length = min(np.linalg.norm(b - a), LONGEST)
+        points = a + np.linspace(0, 1, int(length) + 2)[:, None, None] * (b - a)
+        share = np.clip(((points - start) * along).sum(axis=2) / squares, 0, 1)
+        gaps = ((points - start - share[..., None] * along) ** 2).sum(axis=2)
+        if not (gaps.min(axis=1, initial=np.inf) <= POINT**2).all():
+            return False
+    return True
 
 
 # ---------------------------------------------------------------------------------------

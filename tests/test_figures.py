@@ -1,8 +1,6 @@
 """The lecture figures: those committed are what the scripts draw now."""
 
-import base64
 import importlib
-import re
 import subprocess
 import sys
 from io import BytesIO
@@ -15,50 +13,14 @@ from matplotlib.figure import Figure
 
 import mlnotes
 from mlnotes import plotting
+from mlnotes.plotting import difference
 
 FOLDER = Path(__file__).resolve().parent.parent / "figures"
 SCRIPTS = sorted(path.stem for path in FOLDER.glob("*.py"))
-NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
-HASHED = re.compile(r'(?<=["#(])(\w*?)[0-9a-f]{10,12}(?=[")])')  # ids that depend on the content
-IMAGE = re.compile(r"data:image/png;base64,([^\"]+)")
-POINT = 0.05  # how far a coordinate may move, in points: far less than a printer resolves
-GREY_LEVELS = 2.0  # how much an embedded image may differ, root mean square of 255
-
 
 # ---------------------------------------------------------------------------------------
 # Two pictures compared
 # ---------------------------------------------------------------------------------------
-
-
-def difference(ours, theirs):
-    """What tells two SVG files apart beyond rounding, in a word; None if nothing does.
-
-    The last bits of a computation depend on the processor, and with them the last digits of
-    coordinates and the ids that matplotlib derives from them.
-    """
-    (text, numbers, images), (text_2, numbers_2, images_2) = parts(ours), parts(theirs)
-    if text != text_2 or len(numbers) != len(numbers_2):
-        return "other elements"
-    if not np.allclose(numbers, numbers_2, rtol=0, atol=POINT):
-        return "other coordinates"
-    for a, b in zip(images, images_2, strict=True):
-        if a.shape != b.shape or np.sqrt(np.mean((a - b) ** 2)) > GREY_LEVELS:
-            return "another image"
-    return None
-
-
-def parts(svg):
-    """Its text without numbers, its numbers and its embedded images."""
-    from PIL import Image
-
-    text = svg.decode("utf-8")
-    images = [
-        np.asarray(Image.open(BytesIO(base64.b64decode(code))).convert("RGBA"), dtype=float)
-        for code in IMAGE.findall(text)
-    ]
-    seen = {}
-    text = HASHED.sub(lambda m: f"{m[1]}{seen.setdefault(m[0], len(seen))}", IMAGE.sub("", text))
-    return NUMBER.sub("#", text), [float(n) for n in NUMBER.findall(text)], images
 
 
 def drawn(draw):
@@ -71,17 +33,100 @@ def drawn(draw):
     return file.getvalue()
 
 
-def test_rounding_is_no_difference_and_anything_more_is():
-    rng = np.random.default_rng(0)
-    x, pixels = rng.normal(size=50), rng.random((8, 8))
-    line = drawn(lambda ax: ax.plot(x))
-    assert difference(line, drawn(lambda ax: ax.plot(x + 1e-9 * rng.normal(size=50)))) is None
-    assert difference(line, drawn(lambda ax: ax.plot(x + 1e-2))) is not None
-    assert difference(line, drawn(lambda ax: ax.plot(x, "--"))) is not None
-    assert difference(line, drawn(lambda ax: ax.plot(x[1:]))) is not None
+def line(*points, **style):
+    """A picture of a line through the points (x, y) in a view of fixed size."""
+
+    def draw(ax):
+        ax.set(xlim=(0, 10), ylim=(0, 10))
+        for part in points if np.ndim(points) == 3 else [points]:
+            ax.plot(*np.transpose(part), **({"color": "C0"} | style))
+
+    return drawn(draw)
+
+
+def test_rounding_is_not_a_difference(rng):
+    x = rng.normal(size=50)
+    plain = drawn(lambda ax: ax.plot(x))
+    assert difference(plain, drawn(lambda ax: ax.plot(x + 1e-9 * rng.normal(size=50)))) is None
+    pixels = rng.random((8, 8))
     image = drawn(lambda ax: ax.imshow(pixels))
-    assert difference(image, drawn(lambda ax: ax.imshow(pixels))) is None
+    assert difference(image, drawn(lambda ax: ax.imshow(pixels + 1e-9))) is None
+
+
+def test_points_that_change_no_line_are_not_a_difference():
+    whole = line((1, 1), (9, 5))
+    assert difference(whole, line((1, 1), (5, 3), (7, 4), (9, 5))) is None
+    assert difference(whole, line((9, 5), (1, 1))) is None
+    dots = {"marker": "o", "ls": ""}
+    assert difference(line((1, 1), (9, 5), **dots), line((9, 5), (1, 1), (9, 5), **dots)) is None
+
+
+def test_a_name_that_depends_on_the_content_is_not_a_difference():
+    clipped = line((1, 1), (9, 5), lw=2)
+    names = {name for name in clipped.decode().split('"') if name.startswith("url(#")}
+    (name,) = names
+    renamed = clipped.replace(name[5:-1].encode(), b"another")
+    assert clipped != renamed and difference(clipped, renamed) is None
+
+
+@pytest.mark.parametrize(
+    "other, what",
+    [
+        (line((1, 1), (9, 5.1)), "other coordinates"),
+        (line((1, 1), (5, 3)), "other coordinates"),
+        (line((1, 1), (5, 3.1), (9, 5)), "other coordinates"),
+        (line([(1, 1), (9, 5)], [(2, 6), (3, 6)]), "other coordinates"),
+        (line([(1, 1), (4, 2.5)], [(5, 3), (9, 5)]), "other coordinates"),
+        (line((1, 1), (9, 5), ls="--"), "other elements"),
+        (line((1, 1), (9, 5), marker="o"), "other elements"),
+        (line((1, 1), (9, 5), color="C1"), "another style"),
+        (line((1, 1), (9, 5), lw=1.6), "another style"),
+        (line((1, 1), (9, 5), alpha=0.9), "other elements"),
+        (b"<svg", "not a picture"),
+        (b"<svg><g transform='skewX(3)'/></svg>", "not a picture"),
+        (b"", "not a picture"),
+    ],
+)
+def test_what_is_seen_is_a_difference(other, what):
+    whole = line((1, 1), (9, 5))
+    for told in (difference(whole, other), difference(other, whole)):
+        assert told.startswith(what)
+
+
+def test_a_marker_more_and_a_text_that_differs_are_seen():
+    dots = {"marker": "o", "ls": ""}
+    two = line((1, 1), (9, 5), **dots)
+    assert difference(two, line((1, 1), (5, 3), (9, 5), **dots)) == "other coordinates"
+    assert difference(two, line((1, 1), (9, 5), marker="s", ls="")) is not None
+    words = [drawn(lambda ax, word=word: ax.set_title(word)) for word in ("one", "two")]
+    assert difference(*words) == "other coordinates"
+
+
+def test_what_covers_what_is_seen():
+    wide, thin = (
+        ([(1, 1), (9, 5)], {"lw": 5, "color": "C1"}),
+        ([(1, 5), (9, 1)], {"lw": 1, "ls": ":"}),
+    )
+
+    def cross(first, second):
+        return drawn(lambda ax: [ax.plot(*zip(*p, strict=True), **s) for p, s in (first, second)])
+
+    assert difference(cross(wide, thin), cross(thin, wide)) == "other elements"
+
+
+def test_images_are_compared_by_their_pixels(rng):
+    pixels = rng.random((8, 8))
+    image = drawn(lambda ax: ax.imshow(pixels))
     assert difference(image, drawn(lambda ax: ax.imshow(pixels.T))) == "another image"
+    assert difference(image, drawn(lambda ax: ax.imshow(pixels[:4]))) is not None
+
+
+def test_pictures_of_pixels_are_compared_by_them(tmp_path):
+    run(tmp_path, "png")
+    first = (tmp_path / "lines" / "line.png").read_bytes()
+    other = (tmp_path / "lines" / "pair.png").read_bytes()
+    assert difference(first, first + b"more") is None
+    assert difference(first, other) == "another image"
 
 
 # ---------------------------------------------------------------------------------------
@@ -158,6 +203,18 @@ def test_a_script_that_fails_leaves_every_picture_as_it_was(tmp_path):
     failed = run(tmp_path, last="1 / 0")
     assert failed.returncode == 1 and "ZeroDivisionError" in failed.stderr
     assert {path.name: path.read_bytes() for path in (tmp_path / "lines").iterdir()} == first
+
+
+def test_a_file_that_shows_the_same_is_left_alone(tmp_path):
+    run(tmp_path)
+    line, pair = (tmp_path / "lines" / f"{name}.svg" for name in ("line", "pair"))
+    rounded = line.read_bytes().replace(b'.8"', b'.800001"')
+    assert rounded != line.read_bytes()
+    line.write_bytes(rounded)
+    pair.write_bytes(pair.read_bytes()[:-20])
+    run(tmp_path)
+    assert line.read_bytes() == rounded
+    assert pair.read_bytes().rstrip().endswith(b"</svg>")
 
 
 def test_pictures_that_nothing_draws_any_more_go_and_other_formats_stay(tmp_path):
