@@ -1,9 +1,9 @@
-"""Nearest neighbours: what is close by decides.
+"""Nearest neighbours: predict from the samples close by.
 
-To predict at a point x, ask the k samples nearest to it: their average is the k-NN regression,
-their vote the k-NN classifier. Nothing is learnt before the question is put, nothing is assumed
-of the law but that near is alike, and with enough samples that is enough. How many are enough is
-the second half of the chapter: in many dimensions no sample is near.
+To predict at a point x, take the k samples nearest to it. Their average is k-NN regression, their
+vote is the k-NN classifier. There is no training. Nothing is assumed about the distribution,
+except that nearby points are alike, and with enough samples that is enough. The second half of
+the chapter asks how many samples are enough: in many dimensions no sample is near.
 
 Contents
     Norms and distances      norm, distances
@@ -11,7 +11,7 @@ Contents
     Regression               relative_frequency, regress, smoother
     Classification           tally, vote, classify, neighbor_weights, leave_one_out_errors
     Voronoi cells            Cell, box_cell, clip, voronoi_cell, voronoi_edges, Edges
-    How often 1-NN errs      asymptotic_error, cover_hart_bound
+    The error of 1-NN        asymptotic_error, cover_hart_bound
     Many dimensions          sample_ball, cube_share, tail_probability, nearest_distance,
                              norm_log_density, nearest_to_farthest
     Estimators               KNeighborsClassifier, KNeighborsRegressor
@@ -30,15 +30,18 @@ Symbols
     box     (2, 2)     the corners (left, bottom), (right, top) of the part of the plane to look at
     rng     Generator  source of random numbers
 
-Ties. Of samples equally far the first in X is the nearer. Of classes with equally many votes the
-first wins, in sorted order (PRNN's class 0, and scikit-learn's rule); `vote` offers the class of
-the nearest of the neighbours as well.
+Ties. Of samples at the same distance the first in X is the nearer. Of classes with the same
+number of votes the first in sorted order wins (PRNN's class 0, and scikit-learn's rule); `vote`
+also offers the class of the nearest neighbour among them.
 
 Notes: REP "Nearest Neighbour Methods"; PRNN 6.2.1; ISML 1 "Nearest Neighbor Classifiers"; IRHD 2.2
 and 2.3; MLN "Bootstrap Methods". IRHD writes N for n and p for d.
 """
 
-from math import inf, lgamma, log
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+from functools import reduce
+from math import inf, isqrt, lgamma, log
 from numbers import Real
 from typing import NamedTuple
 
@@ -59,6 +62,7 @@ from mlnotes.base import (
 from mlnotes.clustering import euclidean, manhattan
 from mlnotes.decision_theory import log_evidence, posterior
 from mlnotes.density import ball_volume, sample_kernel
+from mlnotes.numerics import squared_distances
 
 __all__ = [
     "norm", "distances", "nearest_neighbors", "Neighbors", "other_neighbors",
@@ -69,12 +73,8 @@ __all__ = [
     "KNeighborsRegressor",
 ]  # fmt: skip
 
-QUERIES, SAMPLES = 256, 8192  # of which a block holds the distances: 8 megabytes of float32
-BLOCK = 2**18  # numbers worked on at a time elsewhere
-FEW = 4  # features, up to which sorting the samples along one of them pays
-SLAB = 1024  # samples to begin with, of those so sorted
-DEPTH = 32  # samples of which the screening takes the nearest one, before it looks for k
-SINGLE = np.finfo(np.float32)
+BLOCK = 2**20  # distances held at a time: 8 megabytes
+ROUND_OFF = 1e-11  # two distances that differ by no more than this share may be equal
 
 
 # ---------------------------------------------------------------------------------------
@@ -85,41 +85,39 @@ SINGLE = np.finfo(np.float32)
 def norm(x, p=2):
     """||x||_p = (sum_j |x_j|^p)^{1/p}; the sum for p = 1, the largest |x_j| for p = inf.
 
-    A norm: ||a x|| = |a| ||x||, ||x + y|| <= ||x|| + ||y||, and 0 for x = 0 alone. For p = 2 it is
-    sqrt(x^T x); its square is no norm, but has the same neighbours. REP has lost the plus sign
-    before x_n^2 (neighbors-29). The vector is scaled first, so that nothing overflows; for p = 1
-    and 2 by a power of 2, which rounds nothing.
+    It is a norm: ||a x|| = |a| ||x||, ||x + y|| <= ||x|| + ||y||, and only 0 has the norm 0. For
+    p = 2 it is sqrt(x^T x). The square of that is not a norm, but it has the same neighbours.
 
     x (..., d). Returns: (...).
 
     >>> v = np.array([3.0, -4.0])
-    >>> float(norm(v, 1)), float(norm(v)), float(norm(v, np.inf)), float(norm(1e200 * v) / 1e200)
-    (7.0, 5.0, 4.0, 5.0)
+    >>> float(norm(v, 1)), float(norm(v)), float(norm(v, np.inf))
+    (7.0, 5.0, 4.0)
 
+    Errata: neighbors-29 (REP prints no plus sign before x_n^2).
     Claims: neighbors-01
     """
     _check_order(p)
-    size = np.abs(x)
-    largest = size.max(axis=-1)
-    if p == inf:
-        return largest
-    power_of_2 = np.ldexp(0.5, np.frexp(largest)[1])
-    unit = power_of_2 if p in (1, 2) else np.where(largest > 0, largest, 1.0)
-    return unit * np.sum((size / unit[..., None]) ** p, axis=-1) ** (1 / p)
+    if p in (1, 2, inf):
+        return np.linalg.norm(x, p, axis=-1)
+    largest = np.abs(x).max(axis=-1, keepdims=True)
+    unit = np.where(largest > 0, largest, 1.0)  # large powers of the others would not be finite
+    return unit[..., 0] * np.sum(np.abs(x / unit) ** p, axis=-1) ** (1 / p)
 
 
 def distances(x, X, p=2):
-    """D(x, x_i) = ||x - x_i||_p of every query with every sample: (m, n).
+    """D(x, x_i) = ||x - x_i||_p of every query and every sample: (m, n).
 
-    For p = 2 through ||x||^2 + ||x_i||^2 - 2 x^T x_i, one matrix product. ISML prints x for both of
-    the two vectors (neighbors-29). What shall be near is for the user to say: any function of two
-    samples can take the place of the norm.
+    For p = 2 it takes one matrix product, as ||x - x_i||^2 = ||x||^2 + ||x_i||^2 - 2 x^T x_i. The
+    user decides what near means: any function of two samples can take the place of the norm.
 
-    Raises: ValueError if such a function gives anything but numbers >= 0.
+    Raises: ValueError if such a function returns anything but numbers >= 0.
 
     >>> x, X = np.array([[0.0, 0.0]]), np.array([[3.0, 4.0], [0.0, 2.0]])
     >>> distances(x, X), distances(x, X, p=1), distances(x, X, lambda a, b: abs(b[0] - a[0]))
     (array([[5., 2.]]), array([[7., 2.]]), array([[3., 0.]]))
+
+    Errata: neighbors-29 (ISML prints x for both vectors).
     """
     if callable(p):
         D = np.array([[float(p(a, b)) for b in X] for a in x]).reshape(len(x), len(X))
@@ -128,10 +126,8 @@ def distances(x, X, p=2):
         return D
     if p in (1, 2):
         return manhattan(x, X) if p == 1 else euclidean(x, X)
-    D = np.empty((len(x), len(X)))
-    for rows in row_blocks(len(x), BLOCK // X.size):
-        D[rows] = norm(x[rows, None] - X, p)
-    return D
+    blocks = row_blocks(len(x), BLOCK // X.size)
+    return np.concatenate([norm(x[rows, None] - X, p) for rows in blocks])
 
 
 def _check_order(p):
@@ -152,11 +148,10 @@ class Neighbors(NamedTuple):
 
 
 def nearest_neighbors(x, X, k, p=2):
-    """N_k(x), the k samples nearest to x; of those equally far the first in X.
+    """N_k(x), the k samples nearest to x: the first k when all n distances are sorted.
 
-    That is what sorting all n distances gives. None is compared but by its true distance, in blocks
-    of bounded memory: for p = 2 most samples are ruled out before, by a matrix product in single
-    precision with a bound on what that loses.
+    Not all n distances have to be sorted. First a bound is found that k of them do not exceed,
+    then the samples within this bound (up to rounding) are sorted by distance and number.
 
     Returns: `Neighbors`. Raises: ValueError unless 1 <= k <= n and x has the columns of X.
 
@@ -165,12 +160,18 @@ def nearest_neighbors(x, X, k, p=2):
     Neighbors(distance=array([[1., 2.]]), index=array([[2, 1]]))
     """
     _check_query(x, X, k)
-    if not callable(p):
-        _check_order(p)
     x, X = np.asarray(x, dtype=float), np.asarray(X, dtype=float)
-    if p == 2:
-        return _along_a_feature(x, X, k)
-    return Neighbors(*map(np.concatenate, zip(*_by_sorting(x, X, k, p), strict=True)))
+    found = []
+    for rows in row_blocks(len(x), max(BLOCK // len(X), X.shape[1])):
+        D = squared_distances(x[rows], X) if p == 2 else distances(x[rows], X, p)
+        bound = (1 + ROUND_OFF) * _bound_of_kth(D, k)
+        i, j = np.divmod(np.flatnonzero(D <= bound), len(X))
+        r = D[i, j] if callable(p) else _distances_of_pairs(x[rows], X, i, j, p)
+        order = np.lexsort((j, r, i))  # by query, then by distance, then by number
+        first = np.searchsorted(i, np.arange(len(D)))
+        chosen = order[first[:, None] + np.arange(k)]
+        found.append((r[chosen], j[chosen]))
+    return Neighbors(*map(np.concatenate, zip(*found, strict=True)))
 
 
 def _check_query(x, X, k):
@@ -180,148 +181,21 @@ def _check_query(x, X, k):
         raise ValueError(f"queries and samples must be (m, d), (n, d); got {x.shape}, {X.shape}")
 
 
-def _by_sorting(x, X, k, p):
-    """The neighbours of one block of queries after the other, from all their distances."""
-    for rows in row_blocks(len(x), BLOCK // len(X)):
-        D = distances(x[rows], X, p)
-        rim = np.partition(D, k - 1, axis=1)[:, k - 1 : k]
-        i, j = np.nonzero(D <= rim)
-        yield _first_of_each(i, j, D[i, j], len(D), k)
+def _bound_of_kth(D, k):
+    """A number for each row of D (m, n) that at least k of its entries do not exceed: (m, 1).
 
-
-def _first_of_each(i, j, r, m, k):
-    """Of pairs (query i, sample j) at distance r the k nearest of each query: r and j, (m, k).
-
-    Each query has k pairs or more; i is rising, and those of one query and one r are in the order
-    of j. They are sorted as the rows of a table, the shorter ones filled up.
+    It is the k-th smallest among the minima of g groups of columns, which are fewer than n.
     """
-    count = np.bincount(i, minlength=m)
-    start = np.cumsum(count) - count
-    table = np.full((m, count.max()), inf)
-    table[i, np.arange(len(i)) - start[i]] = r
-    chosen = start[:, None] + np.argsort(table, axis=1, kind="stable")[:, :k]
-    return r[chosen], j[chosen]
+    n = D.shape[1]
+    g = isqrt(n * k)
+    minima = reduce(np.minimum, (D[:, start : start + g] for start in range(0, n - g + 1, g)))
+    return np.partition(minima, k - 1, axis=1)[:, k - 1 : k]
 
 
-def _along_a_feature(x, X, k):
-    """The same for p = 2. Where features are few, all is put in the order of the widest of them.
-
-    Then the neighbours of a block of queries are not far from it in this order.
-    """
-    if X.shape[1] > FEW:
-        nowhere = np.zeros(len(X)), np.zeros(len(x))
-        parts = _screened(x, X, k, np.arange(len(X)), *nowhere)
-        return Neighbors(*map(np.concatenate, zip(*parts, strict=True)))
-    widest = np.argmax(X.max(axis=0) / 2 - X.min(axis=0) / 2)
-    order, turn = np.argsort(X[:, widest]), np.argsort(x[:, widest])
-    place, at = X[order, widest], x[turn, widest]
-    parts = _screened(x[turn], X[order], k, order, place, at)
-    back = np.argsort(turn)
-    return Neighbors(*(np.concatenate(part)[back] for part in zip(*parts, strict=True)))
-
-
-def _screened(x, X, k, number, place, at):
-    """The neighbours by blocks of queries; only samples that may be among the k are measured.
-
-    With a and b for x and x_i, moved and scaled, D^2 = ||a||^2 - 2 a^T b + ||b||^2. In single
-    precision the last two terms are off by less than c (||a||^2 + ||b||^2), so that
-
-        L = (1 - c) ||b||^2 - 2 a^T b  <=  R^2 - (1 - c) ||a||^2    whenever    D <= R,
-
-    and R, the largest of any k distances, is no less than the k-th. The samples have a `number`
-    that they go by and rise in the feature `place`, which the queries have too, `at`.
-    """
-    A, B, squares, c, unit = _factors(x, X)
-    for rows in row_blocks(len(x), max(QUERIES, BLOCK // min(len(X), SAMPLES))):
-        m, near, todo = rows.stop - rows.start, None, _around(place, at[rows], k)
-        while todo:
-            columns = todo.pop()
-            L = A[rows] @ B[columns].T
-            first = near is None
-            R = _kth_at_most(x[rows], X[columns], L, k) if first else near[0][:, -1]
-            bound = (R / unit) ** 2 * (1 + c) - (1 - c) * squares[rows]
-            bound = np.nextafter((bound + len(B.T) * SINGLE.tiny).astype(np.float32), SINGLE.max)
-            i, j = np.divmod(np.flatnonzero(bound[:, None] >= L), L.shape[1])
-            r = _pair_distances(x[rows], X[columns], i, j)
-            near = _merged(near, i, number[columns][j], r, m, k)
-            if first:
-                todo = _within(place, at[rows], near[0][:, -1].max(), c, columns)
-        yield near
-
-
-def _around(place, at, k):
-    """The block of samples to begin with: those around the queries in the order of `place`."""
-    n, middle = len(place), np.searchsorted(place, np.median(at))
-    size = min(n, max(k, SAMPLES if place[0] == place[-1] else SLAB))
-    start = min(max(0, int(middle) - size // 2), n - size)
-    return [slice(start, start + size)]
-
-
-def _within(place, at, R, c, done):
-    """The blocks of the other samples whose `place` is within (1 + c) R of that of some query."""
-    with np.errstate(over="ignore"):  # infinitely far, in floating point
-        left, right = at.min() - (1 + c) * R, at.max() + (1 + c) * R
-    low = min(int(np.searchsorted(place, left)), done.start)
-    high = max(int(np.searchsorted(place, right, side="right")), done.stop)
-    before = [slice(max(low, t - SAMPLES), t) for t in range(done.start, low, -SAMPLES)]
-    after = [slice(t, min(t + SAMPLES, high)) for t in range(done.stop, high, SAMPLES)]
-    return before + after
-
-
-def _factors(x, X):
-    """Single-precision A (m, d + 1) and B (n, d + 1) with A B^T = L, and ||a||^2, c and the unit.
-
-    The unit, a power of 2, keeps all in range; the origin is the mean of the samples.
-    """
-    d = X.shape[1]
-    largest = max(x.max(), -x.min(), X.max(), -X.min(), 2.0**-900)
-    unit = 2.0 ** min(np.frexp(largest)[1], 1023)
-    blocks = row_blocks(len(X), BLOCK // d)
-    origin = sum(np.sum(X[rows] / unit, axis=0) for rows in blocks) / len(X)
-    c = 4 * (d + 8) * SINGLE.eps
-    A, B = (np.empty((len(points), d + 1), dtype=np.float32) for points in (x, X))
-    squares = np.empty(len(x))
-    for rows in row_blocks(len(x), BLOCK // d):
-        a = x[rows] / unit - origin
-        squares[rows] = np.einsum("ij,ij->i", a, a)
-        A[rows, :d], A[rows, d] = -2 * a, 1.0
-    for rows in blocks:
-        b = X[rows] / unit - origin
-        B[rows, :d], B[rows, d] = b, (1 - c) * np.einsum("ij,ij->i", b, b)
-    return A, B, squares, c, unit
-
-
-def _kth_at_most(x, X, L, k):
-    """R (m,), the largest distance of x to k samples that L takes for near.
-
-    They are the nearest ones of k groups, those with the smallest minima.
-    """
-    m, n = L.shape
-    depth = max(1, min(DEPTH, n // (4 * k)))
-    groups = L[:, : n // depth * depth].reshape(m, depth, -1)
-    g = np.argpartition(groups.min(axis=1), k - 1, axis=1)[:, :k]
-    member = np.take_along_axis(groups, g[:, None], axis=2).argmin(axis=1)
-    j = member * groups.shape[2] + g
-    i = np.repeat(np.arange(m), k)
-    return _pair_distances(x, X, i, j.ravel()).reshape(m, k).max(axis=1)
-
-
-def _pair_distances(x, X, i, j):
-    """||x_i - X_j|| of pairs of rows, as it stands."""
-    r = np.empty(len(i))
-    with np.errstate(over="ignore"):  # infinitely far, in floating point
-        for part in row_blocks(len(i), BLOCK // X.shape[1]):
-            r[part] = norm(x[i[part]] - X[j[part]])
-    return r
-
-
-def _merged(near, i, j, r, m, k):
-    """The k nearest of each query among those known, `near`, and the pairs (i, j)."""
-    if near is not None:
-        known = np.repeat(np.arange(m), k), near[1].ravel(), near[0].ravel()
-        i, j, r = (np.concatenate(pair) for pair in zip(known, (i, j, r), strict=True))
-    order = np.lexsort((j, i))
-    return _first_of_each(i[order], j[order], r[order], m, k)
+def _distances_of_pairs(x, X, i, j, p):
+    """||x_i - X_j||_p of pairs of rows, to the last digit: equal distances are equal."""
+    blocks = row_blocks(len(i), BLOCK // X.shape[1])
+    return np.concatenate([norm(x[i[part]] - X[j[part]], p) for part in blocks])
 
 
 def other_neighbors(X, k, p=2):
@@ -336,7 +210,7 @@ def other_neighbors(X, k, p=2):
         raise ValueError(f"k must be between 1 and the {len(X) - 1} other samples; got {k}")
     near = nearest_neighbors(X, X, k + 1, p)
     other = near.index != np.arange(len(X))[:, None]
-    other[other.all(axis=1), -1] = False  # behind k + 1 duplicates
+    other[other.all(axis=1), -1] = False  # k + 1 duplicates come before the sample itself
     return Neighbors(*(part[other].reshape(len(X), k) for part in near))
 
 
@@ -346,17 +220,18 @@ def other_neighbors(X, k, p=2):
 
 
 def relative_frequency(x, X, y):
-    """The average of the y_i with x_i = x: E[Y | X = x] of the sample, if x was seen at all.
+    """The average of the y_i with x_i = x: E[Y | X = x] of the sample, if x was observed at all.
 
-    For a continuous X no sample equals the query, and the point has to become a region. The five
-    events of IRHD's figure 2.2 give 5 at x = 4 as printed pairs (y, x); read as (x, y), as it says,
-    they would give 1 (neighbors-06).
+    For a continuous X no sample equals the query, so that the point has to become a region.
 
-    Returns: (m,). Raises: ValueError if a query was never seen.
+    Returns: (m,). Raises: ValueError if a query was never observed.
 
     >>> X, y = np.array([[1.0], [1.0], [2.0]]), np.array([3.0, 5.0, 7.0])
     >>> relative_frequency(np.array([[1.0], [2.0]]), X, y)
     array([4., 7.])
+
+    Errata: neighbors-06 (IRHD's five events are pairs (y, x), not (x, y): the average at x = 4
+    would be 1, not 5).
     """
     averages = []
     for query in np.asarray(x):
@@ -372,7 +247,8 @@ def relative_frequency(x, X, y):
 def regress(x, X, y, k, p=2):
     """f_k(x) = 1/k sum_{x_i in N_k(x)} y_i (REP; IRHD 2.9).
 
-    Two approximations: an average for the expectation, a region for the point.
+    There are two approximations: an average in place of the expectation, and a region in place of
+    the point.
 
     >>> X, y = np.array([[1.0], [2.0], [9.0]]), np.array([10.0, 20.0, 90.0])
     >>> regress(np.array([[1.2]]), X, y, k=2)
@@ -386,8 +262,8 @@ def regress(x, X, y, k, p=2):
 def smoother(x, X, k, p=2):
     """S (m, n) with f_k = S y: s_i = 1/k for the neighbours x_i, 0 for the rest.
 
-    Of targets y_i = f(x_i) + e_i with noise of variance sigma^2 the variance of f_k is
-    sigma^2 sum_i s_i^2 = sigma^2 / k, and the bias sum_i s_i f(x_i) - f(x).
+    For targets y_i = f(x_i) + e_i with noise of variance sigma^2, f_k has the variance
+    sigma^2 sum_i s_i^2 = sigma^2 / k and the bias sum_i s_i f(x_i) - f(x).
 
     >>> smoother(np.array([[1.2]]), np.array([[1.0], [2.0], [9.0]]), k=2)
     array([[0.5, 0.5, 0. ]])
@@ -414,16 +290,18 @@ def tally(labels, K, w=None):
 
 
 def vote(labels, K, w=None, ties="first"):
-    """The class of most votes; of several, the "first" (PRNN) or that of the "nearest" neighbour.
+    """The class with the most votes; of several, the "first" (PRNN), or that of the "nearest".
 
-    ISML wants k odd, which prevents ties of two classes. With three, k = 3 can end 1 : 1 : 1, and a
-    rule is needed (neighbors-15).
+    An odd k prevents ties between two classes. With three classes, k = 3 can end 1 : 1 : 1, so that
+    a rule is needed: `ties` names it, the first class or the class of the nearest neighbour.
 
-    ties : which of the two rules. Returns: (m,).
+    Returns: (m,).
 
     >>> labels = np.array([[2, 0, 1], [2, 1, 1]])
     >>> vote(labels, K=3), vote(labels, K=3, ties="nearest")
     (array([0, 1]), array([2, 1]))
+
+    Errata: neighbors-15 (ISML says that k should be odd, as if that prevented all ties).
     """
     check_choice("ties", ties, ("first", "nearest"))
     votes = tally(labels, K, w)
@@ -434,12 +312,12 @@ def vote(labels, K, w=None, ties="first"):
 
 
 def classify(x, X, y, k, p=2, ties="first"):
-    """argmax_c k_c(x), k_c the neighbours of class c: with labels -1 and +1, sign of f_k.
+    """argmax_c k_c(x), where k_c neighbours are of class c; for labels -1 and +1, sign of f_k.
 
-    As k_c / (n V) estimates p(x, c), V the volume that holds the k samples, this is the Bayes
-    classifier with the k-NN density in the place of the true one. For k = 1 it is the label of the
-    nearest sample: right on all training samples, if none of them are equal with different labels
-    (ISML says always, neighbors-14).
+    If the k samples fill the volume V, then k_c / (n V) estimates p(x, c). So this is the Bayes
+    classifier with the k-NN density in place of the true one. For k = 1 it is the label of the
+    nearest sample. That is right on all training samples, unless two of them are equal and have
+    different labels.
 
     `ties` are broken as by `vote`. Returns: labels (m,).
 
@@ -447,6 +325,7 @@ def classify(x, X, y, k, p=2, ties="first"):
     >>> classify(np.array([[0.2]]), X, y, k=1), classify(np.array([[0.2]]), X, y, k=3)
     (array(['a'], dtype='<U1'), array(['b'], dtype='<U1'))
 
+    Errata: neighbors-14 (ISML says that 1-NN is always right on its training samples).
     Claims: neighbors-04
     """
     classes, number = np.unique(y, return_inverse=True)
@@ -455,33 +334,28 @@ def classify(x, X, y, k, p=2, ties="first"):
 
 
 def neighbor_weights(r, weights="uniform"):
-    """w = 1 ("uniform"), w = r_1 / r ("distance": as 1 / r, in the unit of the nearest), or any.
+    """w = 1 ("uniform"), w = r_1 / r ("distance", proportional to 1 / r), or a function of r.
 
-    Where a sample is at the query itself, only those that are count. `weights` may be a function
-    of r.
+    If samples coincide with the query (r = 0), only they count.
 
     >>> r = np.array([[1.0, 2.0], [0.0, 3.0]])
     >>> neighbor_weights(r, "distance")
     array([[1. , 0.5],
            [1. , 0. ]])
+
+    Raises: ValueError if the `weights` of a function are not finite, negative, or all 0 in a row.
     """
     if callable(weights):
-        w = np.asarray(weights(r), dtype=float)
-        return _check_weights_of(w, r)
+        return _check_weights_of_function(np.asarray(weights(r), dtype=float), r)
     check_choice("weights", weights, ("uniform", "distance"))
     if weights == "uniform":
         return np.ones(r.shape)
-    w = np.ones(r.shape)
-    return np.divide(r[:, :1], r, out=w, where=r > r[:, :1])
+    nearest = r[:, :1]
+    return np.where(r > nearest, nearest / np.where(r > 0, r, 1.0), 1.0)
 
 
-def _check_weights_of(w, r):
-    if (
-        w.shape != r.shape
-        or not np.isfinite(w).all()
-        or (w < 0).any()
-        or (w.sum(axis=1) == 0).any()
-    ):
+def _check_weights_of_function(w, r):
+    if w.shape != r.shape or not (np.isfinite(w) & (w >= 0)).all() or not w.any(axis=1).all():
         raise ValueError(
             "weights must give finite numbers >= 0 in the shape of the distances, not all of a row "
             f"zero; got shape {w.shape} for {r.shape}"
@@ -490,10 +364,12 @@ def _check_weights_of(w, r):
 
 
 def leave_one_out_errors(X, y, ks, p=2):
-    """The share of samples that the others get wrong, for every k of `ks`; (len(ks),).
+    """The share of samples that their k nearest others misclassify, for every k of `ks`.
 
-    A sample is its own nearest neighbour, so that its own vote must not count: with it, k = 1 would
-    look perfect on any labels. One search answers for all k.
+    A sample is its own nearest neighbour, so that its own vote must not count: otherwise k = 1
+    would look perfect on any labels. One search serves all k.
+
+    Returns: (len(ks),).
 
     >>> X, y = np.array([[0.0], [1.0], [2.0], [9.0]]), np.array([0, 0, 0, 1])
     >>> leave_one_out_errors(X, y, ks=[1, 3])
@@ -534,8 +410,9 @@ def box_cell(box):
 def clip(cell, a, c, site):
     """The part of the cell with a^T x <= c; the edge cut along a^T x = c faces the sample `site`.
 
-    Going round, the vertices inside are kept, and where an edge crosses the line it ends. A line
-    that cuts nothing off changes nothing. a (2,) is the normal of the line, c a number.
+    Going round the cell, the vertices inside are kept, and an edge that crosses the line ends
+    there. A line that cuts nothing off changes nothing. a (2,) is the normal of the line, c a
+    number.
 
     >>> clip(box_cell([[0, 0], [2, 1]]), np.array([1.0, 0.0]), 1.0, site=7)
     Cell(vertices=array([[0., 0.],
@@ -565,8 +442,9 @@ def voronoi_cell(X, i, box):
 
         2 (x_j - x_i)^T x <= ||x_j||^2 - ||x_i||^2    for all j,
 
-    half planes, so that the cell is convex. They are cut off the box one by one, the nearest sample
-    first; one farther off than twice the farthest vertex cuts nothing.
+    The cell is an intersection of half planes, and so convex. The half planes are cut off the box
+    one by one, the nearest sample first. A sample farther away than twice the farthest vertex cuts
+    nothing off.
 
     i : number of the sample. Returns: `Cell`.
 
@@ -596,7 +474,7 @@ class Edges(NamedTuple):
 def voronoi_edges(X, box):
     """All edges of the Voronoi diagram of X (n, 2) inside the box, each once.
 
-    Those between samples of different classes are the decision boundary of 1-NN.
+    The edges between samples of different classes are the decision boundary of 1-NN.
 
     Returns: `Edges`. Raises: ValueError if two samples are equal.
 
@@ -619,17 +497,17 @@ def voronoi_edges(X, box):
 
 
 # ---------------------------------------------------------------------------------------
-# How often 1-NN errs
+# The error of 1-NN
 # ---------------------------------------------------------------------------------------
 
 
 def asymptotic_error(log_p, prior, dx):
     """R_NN = E[1 - sum_k q_k(x)^2], the error of 1-NN as n grows: E[2 q (1 - q)] of two classes.
 
-    The nearest sample is then at x itself, and the two labels are drawn by the same posterior,
-    independently: they agree with probability sum_k q_k^2. What is passed is what `bayes_error`
-    takes: log_p (m, K) at the points of a quadrature, its weights dx (m,), the prior (K,). Points
-    where no sample can be add nothing.
+    As n grows, the nearest sample comes to x itself. The two labels are then drawn independently
+    from the same posterior, and agree with probability sum_k q_k^2. The arguments are those of
+    `bayes_error`: log_p (m, K) at the points of a quadrature, its weights dx (m,), the prior (K,).
+    Points of probability 0 add nothing.
 
     >>> log_p, dx = np.log([[0.5, 0.5], [0.5, 0.5]]), np.ones(2)
     >>> round(asymptotic_error(log_p, np.array([0.75, 0.25]), dx), 12)  # 2 (3/4) (1/4)
@@ -644,13 +522,15 @@ def asymptotic_error(log_p, prior, dx):
 def cover_hart_bound(R, K=2):
     """R (2 - K / (K - 1) R), which is 2 R (1 - R) <= 2 R for two classes: R* <= R_NN <= bound(R*).
 
-    PRNN states the factor 2 without the limit. For finite n it can fail: with one sample of two
-    classes that do not overlap, R* = 0, and half of all x are wrong (neighbors-20).
+    This holds in the limit of large n. For finite n it can fail: with a single sample of two
+    classes that do not overlap, R* = 0, and yet half of all x are misclassified.
 
-    R : the Bayes error R*. K : classes.
+    R : the Bayes error R*. K : number of classes.
 
     >>> cover_hart_bound(0.25), cover_hart_bound(0.5)
     (0.375, 0.5)
+
+    Errata: neighbors-20 (PRNN states the factor 2 without the limit).
     """
     return R * (2 - K / (K - 1) * R)
 
@@ -661,18 +541,18 @@ def cover_hart_bound(R, K=2):
 
 
 def sample_ball(n, d, *, rng):
-    """n points uniformly of the unit ball in d dimensions: P(||x|| <= r) = r^d, (n, d).
-
-    IRHD says sphere; on a sphere all points have the distance 1 from its centre (neighbors-27).
+    """n points drawn uniformly from the unit ball in d dimensions: P(||x|| <= r) = r^d, (n, d).
 
     >>> bool((norm(sample_ball(100, 3, rng=np.random.default_rng(0))) < 1).all())
     True
+
+    Errata: neighbors-27 (IRHD says sphere, where all points have distance 1 from the centre).
     """
     return sample_kernel(n, d, "tophat", rng=rng)
 
 
 def cube_share(d):
-    """V_d / 2^d = pi^{d/2} / (2^d Gamma(d/2 + 1)), what the unit ball fills of its cube.
+    """V_d / 2^d = pi^{d/2} / (2^d Gamma(d/2 + 1)), the share of its cube that the unit ball fills.
 
     >>> [round(cube_share(d), 4) for d in (1, 2, 3, 10)]
     [1.0, 0.7854, 0.5236, 0.0025]
@@ -681,7 +561,9 @@ def cube_share(d):
 
 
 def tail_probability(alpha, d):
-    """1 - (1 - alpha)^d: that at least one of d independent components is in a tail of mass alpha.
+    """1 - (1 - alpha)^d: the probability that at least one of d components is in its tail.
+
+    The components are independent, and each is in its tail with probability `alpha`.
 
     >>> round(tail_probability(0.05, d=10), 3)
     0.401
@@ -690,11 +572,12 @@ def tail_probability(alpha, d):
 
 
 def nearest_distance(n, d, share=0.5):
-    """r with P(nearest <= r) = share, from the centre of the unit ball to n points uniform in it:
+    """The distance r from the centre of the unit ball to the nearest of n uniform points in it:
 
-        P(nearest > r) = (1 - r^d)^n,    r = (1 - (1 - share)^{1/n})^{1/d}.
+        P(nearest > r) = (1 - r^d)^n,    P(nearest <= r) = share
+        for r = (1 - (1 - share)^{1/n})^{1/d}.
 
-    The median by default, it falls as n^{-1/d}: to halve it takes 2^d times as many samples.
+    By default it is the median. It falls as n^{-1/d}: halving it takes 2^d times as many samples.
 
     >>> round(nearest_distance(500, d=10), 2)
     0.52
@@ -703,11 +586,12 @@ def nearest_distance(n, d, share=0.5):
 
 
 def norm_log_density(r, d):
-    """ln p(r) of r = ||x||, x from N(0, I) in d dimensions (chi):
+    """ln p(r) of the length r = ||x|| of x from N(0, I) in d dimensions (chi distribution):
 
         p(r) = r^{d-1} exp(-r^2 / 2) / (2^{d/2-1} Gamma(d/2)),    largest at r = sqrt(d - 1).
 
-    r (m,), positive. The density of x is largest at the mean, and yet for large d nothing is there.
+    r (m,), positive. The density of x is largest at the mean, and yet for large d there are hardly
+    any samples near it.
 
     >>> r = np.array([1.0])
     >>> float(np.exp(norm_log_density(r, d=2)[0]).round(6)), float(np.exp(-0.5).round(6))
@@ -717,7 +601,7 @@ def norm_log_density(r, d):
 
 
 def nearest_to_farthest(x, X, p=2):
-    """min_i D(x, x_i) / max_i D(x, x_i) of each query: near 1, near means nothing. (m,)
+    """min_i D(x, x_i) / max_i D(x, x_i) of each query (m,): if it is close to 1, no sample is near.
 
     >>> nearest_to_farthest(np.array([[0.0]]), np.array([[1.0], [4.0], [2.0]]))
     array([0.25])
@@ -733,17 +617,18 @@ def nearest_to_farthest(x, X, p=2):
 ORDERS = {"euclidean": 2, "manhattan": 1, "chebyshev": inf}
 
 
+@dataclass(eq=False, repr=False)
 class _KNeighbors(Estimator):
-    """What the two have in common: the samples, and the search among them."""
+    """What both estimators share: the hyperparameters, the samples and the search among them."""
 
-    def __init__(self, n_neighbors=5, *, weights="uniform", p=2, metric="minkowski"):
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.p = p
-        self.metric = metric
+    n_neighbors: int = 5
+    _: KW_ONLY
+    weights: str | Callable = "uniform"
+    p: float = 2
+    metric: str | Callable = "minkowski"
 
     def _keep(self, X):
-        """Check the hyperparameters, and store the samples: that is all there is to learn."""
+        """Check the hyperparameters and store the samples: there is nothing else to learn."""
         k = check_number("n_neighbors", self.n_neighbors, at_least=1, integer=True)
         if not callable(self.weights):
             check_choice("weights", self.weights, ("uniform", "distance"))
@@ -754,20 +639,20 @@ class _KNeighbors(Estimator):
         self.samples_, self.n_samples_fit_ = np.array(X, order="C"), len(X)
 
     def _order(self):
-        """The p of the search: a number, or the user's own metric."""
+        """The p of `nearest_neighbors`: the order of a norm, or the user's own metric."""
         if callable(self.metric):
             return self.metric
         return ORDERS.get(self.metric, self.p)
 
     def kneighbors(self, X=None, n_neighbors=None, return_distance=True):
-        """The nearest samples of X (m, d): distances (m, k) and numbers (m, k), nearest first.
+        """The samples nearest to X (m, d): distances (m, k) and numbers (m, k), nearest first.
 
-        Without X those of the training samples, none being a neighbour of itself; n_neighbors
-        takes the place of the estimator's; without return_distance the numbers alone.
+        Without X, those of the training samples, where a sample is not its own neighbour.
+        `n_neighbors` takes the place of the estimator's. Without `return_distance`, only the
+        numbers are returned.
         """
-        queries = self._check_fitted(
-            getattr(self, "samples_", np.zeros((1, 1))) if X is None else X
-        )
+        self._require_fit()
+        queries = self.samples_ if X is None else self._check_fitted(X)
         k = self.n_neighbors if n_neighbors is None else n_neighbors
         check_number("n_neighbors", k, at_least=1, integer=True)
         check_flag("return_distance", return_distance)
@@ -778,8 +663,8 @@ class _KNeighbors(Estimator):
             near = nearest_neighbors(queries, self.samples_, k, self._order())
         return tuple(near) if return_distance else near.index
 
-    def _weighted(self, X):
-        """What the neighbours of X say, and their weights: both (m, k)."""
+    def _neighbor_targets(self, X):
+        """The targets of the neighbours of X, and their weights: both (m, k)."""
         X = self._check_fitted(X)
         r, index = nearest_neighbors(X, self.samples_, self.n_neighbors, self._order())
         return self.targets_[index], neighbor_weights(r, self.weights)
@@ -790,21 +675,23 @@ def _check_enough(k, n):
         raise ValueError(f"n_neighbors must be at most the {n} samples to choose from; got {k}")
 
 
+@dataclass(eq=False, repr=False)
 class KNeighborsClassifier(_KNeighbors, Classifier):
-    """The vote of the k nearest samples; scikit-learn's, by exact search without a tree.
+    """The vote of the k nearest samples, as in scikit-learn, by exact search without a tree.
 
-    Samples equally far come in the order of X, classes of equally many votes in sorted order.
+    Of samples at the same distance the first in X is the nearer. Of classes with the same number
+    of votes the first in sorted order wins.
 
     Parameters
     ----------
-    n_neighbors : int; k. Odd, it leaves no ties of two classes (of three it does)
+    n_neighbors : int; k. An odd k prevents ties between two classes, but not among three
     weights : "uniform", "distance" (1 / r) or a function of the distances (m, k)
     p : number >= 1; the order of the norm, where `metric` is "minkowski"
     metric : "minkowski", "euclidean", "manhattan", "chebyshev", or a function of two samples
 
     Attributes
     ----------
-    samples_ : ndarray of shape (n, d); all samples: the learning is put off until a question
+    samples_ : ndarray of shape (n, d); all samples: the work is done when a prediction is made
     targets_ : ndarray of shape (n,); their class numbers
     classes_ : ndarray of shape (K,)
     n_samples_fit_, n_features_in_ : int
@@ -823,19 +710,20 @@ class KNeighborsClassifier(_KNeighbors, Classifier):
         return self._remember(given)
 
     def predict_proba(self, X):
-        """The share of each class in the weight of the neighbours: (m, K)."""
-        labels, w = self._weighted(X)
+        """The share of each class in the total weight of the neighbours: (m, K)."""
+        labels, w = self._neighbor_targets(X)
         shares = tally(labels, len(self.classes_), w)
         return shares / shares.sum(axis=1, keepdims=True)
 
     def predict(self, X):
-        """Labels (m,): the class of largest weight."""
-        labels, w = self._weighted(X)
+        """Labels (m,): the class with the largest total weight."""
+        labels, w = self._neighbor_targets(X)
         return self.classes_[vote(labels, len(self.classes_), w)]
 
 
+@dataclass(eq=False, repr=False)
 class KNeighborsRegressor(_KNeighbors, Regressor):
-    """The average of the k nearest samples; scikit-learn's, by exact search without a tree.
+    """The average of the k nearest samples, as in scikit-learn, by exact search without a tree.
 
     Parameters
     ----------
@@ -865,5 +753,5 @@ class KNeighborsRegressor(_KNeighbors, Regressor):
 
     def predict(self, X):
         """Predictions (m,), the weighted average of the neighbours' targets."""
-        y, w = self._weighted(X)
+        y, w = self._neighbor_targets(X)
         return np.sum(w * y, axis=1) / np.sum(w, axis=1)
