@@ -189,8 +189,9 @@ def six_filters():
 
 
 def six_maps():
-    """What the six filters make of the digit: (28, 28, 6)."""
-    return conv(coloured_digit()[None], six_filters(), np.zeros(6))[0]
+    """The maps of the digit by the six filters, (28, 28, 6), with 0 where only rounding is left."""
+    found = conv(coloured_digit()[None], six_filters(), np.zeros(6))[0]
+    return np.where(np.abs(found) > 1e-12, found, 0.0)
 
 
 PLACE = (9, 14)  # row and column of the neurons that are shown
