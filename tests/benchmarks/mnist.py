@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mlnotes import convolution
+from mlnotes.base import row_blocks
 from mlnotes.convolution import Conv, Dense, MaxPool, Relu, initial_parameters, loss_and_gradient
 from mlnotes.datasets import load_mnist
 from mlnotes.neural_networks import (
@@ -75,8 +76,9 @@ LENET = (
 
 
 def lenet_scores(theta, X):
-    """The scores that LeNet computes."""
-    return convolution.forward(theta, LENET, X.reshape(-1, *IMAGE))[:, 0, 0]
+    """The scores that LeNet computes, for some images at a time."""
+    blocks = [X[rows].reshape(-1, *IMAGE) for rows in row_blocks(len(X), 200)]
+    return np.concatenate([convolution.forward(theta, LENET, V)[:, 0, 0] for V in blocks])
 
 
 def convnet(split, passes, seed):
