@@ -1,11 +1,11 @@
-"""Optimization: going downhill, and knowing when one has arrived.
+"""Optimization: how to find a minimum, and how to prove that it is one.
 
-Learning ends in a minimisation. Of a convex function every descent finds the minimum, and there
-the gradient vanishes; under constraints it need not, and multipliers say what holds instead
-(Lagrange; Karush, Kuhn and Tucker). The multipliers are the variables of a second problem, the
-dual, whose value bounds the first from below: where the two values meet, each proves the other
-right. The quadratic programs of the later chapters are solved here to that proof, or refused
-with a proof that they have no solution.
+Learning ends in a minimisation. On a convex function every method of descent finds the minimum,
+and the gradient vanishes there. Under constraints the gradient need not vanish; multipliers say
+what holds instead (Lagrange; Karush, Kuhn and Tucker). The multipliers are the variables of a
+second problem, the dual. Its value is a lower bound of the first; where the two values meet, each
+proves the other right. The chapter's solver solves the quadratic programs of the later chapters
+together with this proof, or proves that they have no solution.
 
 Contents
     Convexity              segment, convexity_gap, indicator, smallest_gap, Witness
@@ -18,7 +18,8 @@ Contents
                            active_set, lagrangian, lagrangian_gradient, kkt_residuals,
                            KKTResiduals
     Duality                dual_function, quadratic_dual
-    Quadratic programs     solve_qp, QPSolution, box, interior_point, InteriorState
+    Interior point method  interior_point, InteriorState, interior_step, longest_step
+    Quadratic programs     solve_qp, QPSolution, box
     Without a solution     infeasibility_certificate, InfeasibleError, unbounded_direction,
                            UnboundedError
     Separation             closest_points, ClosestPoints, separating_hyperplane
@@ -27,17 +28,17 @@ Symbols
     x       (d,)         a point (IRHD 8.2 writes z, PRNN w); x0 a start, x_star a minimiser
     f       x -> float   the objective; gradient x -> (d,), hessian x -> (d, d) its derivatives
     t       float        place on the segment from x1 to x2, in [0, 1]
-    eta     float        step length
+    eta     float        step size
     M       float        Lipschitz constant of the gradient: the largest curvature of f (often
                          called L, which is the Lagrangian here)
     E, I    sets         p equalities c_i(x) = 0 for i in E, m inequalities c_j(x) >= 0 for j in I
-    c       (p + m,)     the values of all, E first; J (p + m, d) is its Jacobian
+    c       (p + m,)     the values of all constraints, E first; J (p + m, d) is their Jacobian
     lam     (p + m,)     their multipliers lambda; >= 0 on I, of either sign on E
     L       float        the Lagrangian L(x, lam) = f(x) - lam^T c(x)
     g       float        the dual function g(lam) = inf_x L(x, lam)
     P, q    (d, d) (d,)  of the quadratic 1/2 x^T P x + q^T x; P positive semi-definite
     A, b    (p, d) (p,)  of equalities A x = b
-    G, h    (m, d) (m,)  of inequalities G x >= h, whose slacks are s = G x - h
+    G, h    (m, d) (m,)  of inequalities G x >= h, with slacks s = G x - h
 
 Notes: IRHD 3 "Interlude: Convexity", 8.2.1, 8.2.2; PRNN 3, 7.1, 7.2.1. PRNN writes its
 inequalities a_j^T w + b_j <= 0 and its Lagrangian f + sum_j mu_j (a_j^T w + b_j): with
@@ -51,6 +52,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mlnotes.base import ConvergenceWarning, check_number, iterate
+from mlnotes.numerics import symmetric
 from mlnotes.probability import is_psd
 
 __all__ = [
@@ -60,10 +62,10 @@ __all__ = [
     "newton_direction", "projected_gradient", "ProjectedState", "project_ball",
     "project_sphere", "Problem", "QuadraticProgram", "quadratic_program", "constraints",
     "violation", "active_set", "lagrangian", "lagrangian_gradient", "kkt_residuals",
-    "KKTResiduals", "dual_function", "quadratic_dual", "solve_qp", "QPSolution", "box",
-    "interior_point", "InteriorState", "infeasibility_certificate", "InfeasibleError",
-    "unbounded_direction", "UnboundedError", "closest_points", "ClosestPoints",
-    "separating_hyperplane",
+    "KKTResiduals", "dual_function", "quadratic_dual", "interior_point", "InteriorState",
+    "interior_step", "longest_step", "solve_qp", "QPSolution", "box",
+    "infeasibility_certificate", "InfeasibleError", "unbounded_direction", "UnboundedError",
+    "closest_points", "ClosestPoints", "separating_hyperplane",
 ]  # fmt: skip
 
 EPS = np.finfo(np.float64).eps
@@ -77,7 +79,7 @@ EPS = np.finfo(np.float64).eps
 def segment(x1, x2, t):
     """t x_2 + (1 - t) x_1: the point between x_1 (t = 0) and x_2 (t = 1).
 
-    A set is convex if with any two points it contains their segment.
+    A set is convex if it contains the segment between any two of its points.
 
     >>> segment(np.array([0.0, 0.0]), np.array([4.0, 8.0]), t=0.25)
     array([1., 2.])
@@ -88,16 +90,17 @@ def segment(x1, x2, t):
 
 
 def convexity_gap(f, x1, x2, t):
-    """t f(x_2) + (1 - t) f(x_1) - f(t x_2 + (1 - t) x_1): how far the chord lies above f.
+    """t f(x_2) + (1 - t) f(x_1) - f(t x_2 + (1 - t) x_1): the height of the chord above f.
 
-    f is convex if no gap is negative, for all x_1, x_2 and all t in [0, 1]; strictly convex if
-    the gap is positive for x_1 != x_2 and 0 < t < 1. IRHD leaves out these two conditions, and
-    then no function would be strictly convex: at the ends of a chord the gap is 0
-    (optimization-02). Sums and maxima of convex functions are convex, and so is phi(f(x)) for
-    convex phi, if f is affine, or f convex and phi non-decreasing; minima and differences need
-    not be.
+    f is convex if no gap is negative, for all x_1, x_2 and all t in [0, 1]. It is strictly convex
+    if the gap is positive for x_1 != x_2 and 0 < t < 1. Sums and maxima of convex functions are
+    convex. So is phi(f(x)) for convex phi, if f is affine, or if f is convex and phi does not
+    decrease. Minima and differences of convex functions need not be convex.
 
     Many pairs at once are rows of x1 and x2 and entries of t; f maps many points to their values.
+
+    Errata: optimization-02 (IRHD asks for a positive gap at the ends of the chord, too, where it
+    is 0 for every function).
 
     >>> convexity_gap(np.square, -1.0, 3.0, t=np.array([0.0, 0.25]))  # t (1 - t) (x_1 - x_2)^2
     array([0., 3.])
@@ -110,7 +113,7 @@ def convexity_gap(f, x1, x2, t):
 def indicator(inside):
     """0 inside a set and infinity outside: a convex function iff the set is convex.
 
-    Then a pair of its points has gap -inf where the segment between them leaves the set.
+    A pair of points of the set has gap -inf where the segment between them leaves the set.
 
     >>> indicator(np.array([True, False]))
     array([ 0., inf])
@@ -119,7 +122,7 @@ def indicator(inside):
 
 
 class Witness(NamedTuple):
-    """The chord of smallest gap of those tried, from x1 to x2 and at t."""
+    """The chord with the smallest gap among those tried: from x1 to x2, at t."""
 
     gap: float
     x1: np.ndarray  # (d,)
@@ -130,8 +133,8 @@ class Witness(NamedTuple):
 def smallest_gap(f, X, *, pairs=1000, rng):
     """The smallest convexity gap of f on random `pairs` of the points X (n, d), or X (n,).
 
-    A gap that is negative beyond rounding refutes convexity, and the `Witness` is the proof;
-    that none was found proves nothing. `rng` draws the pairs and the t.
+    A gap that is negative beyond rounding shows that f is not convex, and the `Witness` is the
+    proof. If no negative gap is found, nothing is proved. `rng` draws the pairs and the t.
 
     Returns: a `Witness`.
 
@@ -154,14 +157,14 @@ def smallest_gap(f, X, *, pairs=1000, rng):
 
 
 def subdifferential(f, c, *, h=1e-6):
-    """An interval around [f'_-(c), f'_+(c)], the slopes of a convex f of one number at c:
+    """An interval that contains [f'_-(c), f'_+(c)], for a convex f of one number:
 
-        (f(c) - f(c - h)) / h <= f'_-(c) <= f'_+(c) <= (f(c + h) - f(c)) / h ,
+        (f(c) - f(c - h)) / h <= f'_-(c) <= f'_+(c) <= (f(c + h) - f(c)) / h .
 
-    as chords of a convex function grow steeper to the right; beyond |c| = 1, h is a share of |c|.
-    Each slope s in between is a subgradient, f(x) >= f(c) + s (x - c) for all x, so that c is a
-    minimiser iff s = 0 is one. Of the mean of |y_i - c| the exact one is
-    `decision_theory.absolute_subdifferential`: 0 lies in it iff c is a median.
+    The chords of a convex function grow steeper to the right. Beyond |c| = 1 the step is h |c|.
+    Every slope s between the one-sided derivatives is a subgradient: f(x) >= f(c) + s (x - c) for
+    all x. So c is a minimiser iff 0 is a subgradient at c. For the mean of |y_i - c| the exact
+    interval is `decision_theory.absolute_subdifferential`; it contains 0 iff c is a median.
 
     >>> subdifferential(abs, 0.0)
     (-1.0, 1.0)
@@ -169,7 +172,7 @@ def subdifferential(f, c, *, h=1e-6):
     Claims: optimization-08
     """
     step = h * max(1.0, abs(c))
-    left, right = c - step, c + step  # as rounded: the chords are divided by what they span
+    left, right = c - step, c + step  # c - left and right - c differ a little from the step
     return float((f(c) - f(left)) / (c - left)), float((f(right) - f(c)) / (right - c))
 
 
@@ -178,8 +181,8 @@ def subdifferential(f, c, *, h=1e-6):
 # ---------------------------------------------------------------------------------------
 
 SUFFICIENT = 0.25  # Armijo: a step must lower f by this share of what the slope promises
-ROUNDING = 8 * EPS  # by so much of |f(x)| a computed value may be off
-SMALLEST_SHIFT = 1e-8  # of the largest entry of a Hessian that is not positive definite
+ROUNDING = 8 * EPS  # a computed f(x) may be wrong by this share of |f(x)|
+SHIFT = 1e-8  # the first shift of a Hessian that is not positive definite, to its largest entry
 
 
 class DescentState(NamedTuple):
@@ -188,59 +191,50 @@ class DescentState(NamedTuple):
     x: np.ndarray  # (d,)
     objective: float  # f(x)
     gradient_norm: float  # ||gradient f(x)||, 0 at a stationary point
-    eta: float  # length of the step that led here; nan at the start
+    eta: float  # size of the step that led here; nan at the start
 
 
 def gradient_descent(f, gradient, x0, *, eta=None):
     """Step by step against the gradient: x <- x - eta gradient f(x).
 
-    Among all directions the loss falls fastest along -gradient; IRHD 3 has the gradient itself
-    "best minimize mistakes", along which it rises fastest (optimization-09). With eta = 1/M a
-    step lowers f by eta/2 ||gradient||^2 or more, and of convex f `descent_bound` tells how far f
-    is from its minimum. On a quadratic eta > 2/M diverges. Without eta, each step length is found
-    by `backtrack`, from twice the last one on.
+    f falls fastest in the direction -gradient. With eta = 1/M each step lowers f by
+    eta/2 ||gradient||^2 or more; for convex f `descent_bound` bounds the distance to the minimum
+    value. On a quadratic eta > 2/M diverges. Without eta, `backtrack` finds each step size,
+    starting from twice the last one (from the last one, once rounding hides the fall of f).
 
-    Yields: the start, then a `DescentState` per step. It ends where the gradient is 0 or,
-    if backtracking, no step is left that rounding does not undo.
+    Yields: the start, then a `DescentState` per step. It ends where the gradient is 0 or, with
+    backtracking, where no step changes x.
+
+    Errata: optimization-09 (IRHD follows the gradient itself, along which f rises fastest).
 
     >>> states = gradient_descent(lambda x: x @ x, lambda x: 2 * x, np.array([8.0]), eta=0.25)
     >>> [float(next(states).x[0]) for _ in range(4)]
     [8.0, 4.0, 2.0, 1.0]
     """
-    x, step, before = np.array(x0, dtype=np.float64), np.nan, np.inf
-    value = f(x)
+    x, step = np.array(x0, dtype=np.float64), np.nan
+    value, trial = f(x), 1.0
     while True:
         slope = gradient(x)
         norm = float(np.linalg.norm(slope))
         yield DescentState(x, float(value), norm, step)
+        if norm == 0 or step == 0:
+            return
         if eta is None:
-            trial = _trial(step, value, norm, before)
             step, x, value = backtrack(f, x, value, -slope, slope, eta=trial)
+            trial = 2 * step if step * norm**2 > ROUNDING * abs(value) else step
         else:
             step, x = eta, x - eta * slope
             value = f(x)
-        if norm == 0 or step == 0:
-            return
-        before = norm
-
-
-def _trial(step, value, norm, before):
-    """Twice the last step length; where f no longer tells good steps, what the gradient tells."""
-    if np.isnan(step):
-        return 1.0
-    if step * norm**2 > ROUNDING * abs(value):
-        return 2 * step
-    return step if norm < before else step / 2
 
 
 def backtrack(f, x, value, direction, gradient, *, eta=1.0):
-    """The first of eta, eta/2, eta/4, ... that lowers f as much as may be asked (Armijo):
+    """The first step size among eta, eta/2, eta/4, ... that lowers f enough (Armijo's rule):
 
         f(x + eta p) <= f(x) + SUFFICIENT eta gradient^T p ,   up to rounding.
 
-    `value` is f(x), `direction` is p, and `gradient` that of f at x.
+    `value` is f(x), `direction` is p, and `gradient` is the gradient of f at x.
 
-    Returns: eta, x + eta p and f there; eta = 0 if none of them does before x + eta p is x.
+    Returns: eta, x + eta p and f there. eta is 0 if no step that changes x lowers f enough.
 
     Raises: ValueError if x or p is not finite.
 
@@ -249,20 +243,22 @@ def backtrack(f, x, value, direction, gradient, *, eta=1.0):
     """
     if not (np.isfinite(x).all() and np.isfinite(direction).all()):
         raise ValueError("x and direction must be finite; they contain NaN or infinity")
-    promised, allowed = np.dot(gradient, direction), value + ROUNDING * abs(value)
-    while np.any((ahead := x + eta * direction) != x):
+    slope, allowed = np.dot(gradient, direction), value + ROUNDING * abs(value)
+    ahead = x + eta * direction
+    while np.any(ahead != x):
         there = f(ahead)
-        if there <= allowed + SUFFICIENT * eta * promised:
+        if there <= allowed + SUFFICIENT * eta * slope:
             return eta, ahead, there
         eta = eta / 2
+        ahead = x + eta * direction
     return 0.0, x, value
 
 
 def descent_bound(M, x0, x_star, k):
     """M ||x_0 - x_star||^2 / (2 k), which f(x_k) - f(x_star) never exceeds for eta = 1/M.
 
-    It holds for every convex f after k = 1, 2, ... steps. If all curvatures are >= M / kappa, the
-    distance to the minimum shrinks by 1 - 1/kappa or more in a step.
+    It holds for every convex f after k = 1, 2, ... steps. If all curvatures are >= M / kappa, a
+    step also shrinks the distance to the minimum by the factor 1 - 1/kappa or less.
 
     >>> descent_bound(M=2.0, x0=np.array([8.0]), x_star=np.array([0.0]), k=np.array([1, 4]))
     array([64., 16.])
@@ -279,11 +275,11 @@ class StochasticState(NamedTuple):
 
 
 def stochastic_gradient_descent(f, gradient, x0, n, *, eta, batch=1, rng):
-    """Descent on f = (1/n) sum_i f_i, a few of the n terms at a time, in random order.
+    """Descent on f = (1/n) sum_i f_i that uses a few of the n terms per step, in random order.
 
-    ``gradient(x, rows)`` is the mean gradient of `batch` terms, those of the indices `rows`: on
-    average that of f. If eta is a number, x ends up wandering about the minimiser; if it is a
-    function of the number k = 1, 2, ... of the step, with sum_k eta_k = inf and
+    ``gradient(x, rows)`` is the mean gradient of the `batch` terms with the indices `rows`. On
+    average it is the gradient of f. If eta is a number, x ends up wandering around the minimiser.
+    If eta is a function of the step's number k = 1, 2, ... with sum_k eta_k = inf and
     sum_k eta_k^2 < inf, such as 1/k, the wandering dies out. `rng` draws the order.
 
     Yields: the start, then a `StochasticState` per pass over all terms.
@@ -325,11 +321,11 @@ class NewtonState(NamedTuple):
 def newton(f, gradient, hessian, x0):
     """To the minimum of the quadratic that fits f at x: x <- x - eta H^-1 gradient f(x).
 
-    Far from the minimiser `backtrack` takes a share eta of the step; near it eta = 1, and every
-    step doubles the number of correct digits. f lies about decrement^2 / 2 above its minimum.
+    Far from the minimiser `backtrack` takes a share eta of the step. Near it eta = 1, and every
+    step doubles the number of correct digits. f is about decrement^2 / 2 above its minimum.
 
-    Yields: the start, then a `NewtonState` per step. It ends where the gradient is 0 or
-    rounding hides whether a step goes down.
+    Yields: the start, then a `NewtonState` per step. It ends where the gradient is 0 or where
+    rounding hides whether a step lowers f.
 
     >>> states = newton(lambda x: x @ x, lambda x: 2 * x, lambda x: 2 * np.eye(1), np.array([8.0]))
     >>> [state.x.tolist() for state in states]
@@ -353,23 +349,24 @@ def newton(f, gradient, hessian, x0):
 def newton_direction(H, gradient):
     """p = -(H + shift I)^-1 gradient, with shift = 0 if H is positive definite.
 
-    Otherwise -H^-1 gradient may point uphill, or not exist. Then shift is the first of 1e-8, 1e-7,
-    ... of H's largest entry that makes H + shift/2 I positive definite, and so gradient^T p < 0.
+    If H is not, -H^-1 gradient may point uphill or not exist. Then shift is the first of 1e-8,
+    1e-7, ... times H's largest entry that makes H + shift/2 I positive definite, so that
+    gradient^T p < 0.
 
     Raises: ValueError if H is not finite.
 
     >>> newton_direction(np.array([[2.0]]), np.array([8.0]))
     array([-4.])
     """
-    shift, smallest = 0.0, SMALLEST_SHIFT * np.abs(H).max() or SMALLEST_SHIFT
-    if not np.isfinite(smallest):
+    if not np.isfinite(H).all():
         raise ValueError("H must be finite; it contains NaN or infinity")
+    shift, identity = 0.0, np.eye(len(H))
     while True:
         try:
-            np.linalg.cholesky(H + shift / 2 * np.eye(len(H)))
-            return -np.linalg.solve(H + shift * np.eye(len(H)), gradient)
-        except np.linalg.LinAlgError:  # rounding may hide from the one what the other sees
-            shift = max(10 * shift, smallest)
+            np.linalg.cholesky(H + shift / 2 * identity)  # which only a positive definite H has
+            return -np.linalg.solve(H + shift * identity, gradient)
+        except np.linalg.LinAlgError:
+            shift = 10 * shift or SHIFT * _size(H) or SHIFT
 
 
 # ---------------------------------------------------------------------------------------
@@ -386,12 +383,12 @@ class ProjectedState(NamedTuple):
 
 
 def projected_gradient(f, gradient, project, x0, *, eta):
-    """Downhill, and back to the set: x <- project(x - eta gradient f(x)).
+    """A step downhill, then back to the set: x <- project(x - eta gradient f(x)).
 
-    `project` maps a point to the nearest one of the set. Where x stays, it is stationary on the
-    set: a minimiser, if f and the set are convex. f falls at every step if eta <= 1/M.
+    `project` maps a point to the nearest point of the set. Where x stays, it is stationary on the
+    set; if f and the set are convex, it is a minimiser. f falls at every step if eta <= 1/M.
 
-    Yields: the start, projected, then a `ProjectedState` per step.
+    Yields: the projected start, then a `ProjectedState` per step.
 
     >>> def project(x):
     ...     return np.maximum(x, 1.0)
@@ -420,16 +417,15 @@ def project_sphere(x, radius=1.0):
 
     The sphere is not convex: a stationary point on it can be a maximum.
 
-    Raises: ValueError for x = 0, to which all its points are as near.
+    Raises: ValueError for x = 0, which has the same distance to all points of the sphere.
 
     >>> project_sphere(np.array([0.3, 0.4]))
     array([0.6, 0.8])
     """
-    largest = _size(x)
-    if largest == 0:
-        raise ValueError("x must not be 0: all points of the sphere are as near to it")
-    x = x / largest  # whose squares neither overflow nor vanish
-    return x * (radius / np.linalg.norm(x))
+    norm = np.linalg.norm(x)
+    if norm == 0:
+        raise ValueError("x must not be 0: all points of the sphere are equally near")
+    return x * (radius / norm)
 
 
 # ---------------------------------------------------------------------------------------
@@ -505,8 +501,8 @@ def quadratic_program(P, q, A=None, b=None, G=None, h=None):
 
     Returns: a `QuadraticProgram`.
 
-    Raises: ValueError if the parts do not fit each other or are not finite, there is no
-    variable, or P is not symmetric.
+    Raises: ValueError if the parts do not fit together or are not finite, there is no variable,
+    or P is not symmetric.
 
     >>> program = quadratic_program(np.eye(2), np.zeros(2), A=[[1.0, 1.0]], b=[1.0])
     >>> program.f(np.array([3.0, 4.0])), program.equalities(np.array([3.0, 4.0]))
@@ -518,12 +514,11 @@ def quadratic_program(P, q, A=None, b=None, G=None, h=None):
         raise ValueError("q must have an entry for each variable; got none")
     if P.shape != (d, d):
         raise ValueError(f"P must have shape ({d}, {d}), as q has length {d}; got {P.shape}")
-    if _size(P - P.T) > UNSOLVED * _size(P):
-        raise ValueError(f"P must be symmetric; got |P - P^T| up to {_size(P - P.T):.3g}")
+    P = symmetric(P, "P")
     A, b = _check_rows("A", A, "b", b, d)
     G, h = _check_rows("G", G, "h", h, d)
     C, c = np.vstack([A, G]), np.concatenate([b, h])
-    return QuadraticProgram(P / 2 + P.T / 2, q, C, c, len(b))
+    return QuadraticProgram((P + P.T) / 2, q, C, c, len(b))
 
 
 def _check_rows(left, C, right, c, d):
@@ -554,7 +549,7 @@ def _finite(name, values, ndim):
 def constraints(problem, x):
     """c(x) = (c_E(x), c_I(x)), of shape (p + m,).
 
-    Raises: ValueError unless x, and with it each part, is a vector.
+    Raises: ValueError unless c_E(x) and c_I(x) are vectors; x must be one.
 
     >>> problem = quadratic_program(np.eye(1), [0.0], A=[[1.0]], b=[1.0], G=[[2.0]], h=[0.0])
     >>> constraints(problem, np.array([3.0]))
@@ -566,7 +561,7 @@ def constraints(problem, x):
 def _equalities_and_inequalities(problem, x):
     parts = problem.equalities(x), problem.inequalities(x)
     for name, part in zip(("equalities", "inequalities"), parts, strict=True):
-        if np.ndim(part) != 1:  # of a column x, C x - c would be a matrix
+        if np.ndim(part) != 1:  # for a column x, C x - c would be a matrix
             raise ValueError(f"{name}(x) must be a vector, as x; got shape {np.shape(part)}")
     return parts
 
@@ -590,7 +585,7 @@ def active_set(problem, x, *, tol=1e-8):
 
     A c_j(x) within `tol` of 0 counts as 0.
 
-    Returns: their places in c, ascending.
+    Returns: their positions in c, ascending.
 
     >>> problem = quadratic_program(np.eye(2), np.zeros(2), G=np.eye(2), h=[1.0, 1.0])
     >>> active_set(problem, np.array([5.0, 1.0]))
@@ -618,7 +613,7 @@ def lagrangian(problem, x, lam):
 
 
 def lagrangian_gradient(problem, x, lam):
-    """The gradient of L in x: gradient f(x) - J(x)^T lam. (That in lam is -c(x).)
+    """The gradient of L in x: gradient f(x) - J(x)^T lam. (The gradient in lam is -c(x).)
 
     >>> problem = quadratic_program([[2.0]], [0.0], G=[[1.0]], h=[1.0])
     >>> lagrangian_gradient(problem, np.array([1.0]), lam=np.array([2.0]))
@@ -628,7 +623,7 @@ def lagrangian_gradient(problem, x, lam):
 
 
 class KKTResiduals(NamedTuple):
-    """How far (x, lam) is from each of the KKT conditions; all 0 if it meets them."""
+    """By how much (x, lam) violates each of the KKT conditions; all 0 if it satisfies them."""
 
     stationarity: float  # max |gradient_x L|
     equality: float  # max |c_i|, i in E
@@ -642,12 +637,15 @@ def kkt_residuals(problem, x, lam):
 
         gradient_x L = 0,  c_i = 0 on E,  c_j >= 0 on I,  lam_j >= 0 on I,  lam_i c_i = 0 .
 
-    A minimiser has multipliers that meet them if the constraints are linear, or regular in some
-    other way: that of x on -x^2 >= 0 has none. Conversely, who meets them is a minimiser if f is
-    convex and the constraints are linear. On E the sign of lam is free; with lam >= 0 there too,
-    as IRHD 8.2.2 wants it, x^2 on x + 1 = 0 would have no minimiser (optimization-23).
+    If the constraints are linear, or regular in some other way, every minimiser has multipliers
+    that satisfy them. (The minimiser of x on -x^2 >= 0 has none.) Conversely, if f is convex and
+    the constraints are linear, a point that satisfies them is a minimiser. On E the sign of lam is
+    free.
 
     Returns: `KKTResiduals`.
+
+    Errata: optimization-23 (IRHD 8.2.2 has lam >= 0 on E, too; then x^2 on x + 1 = 0 would have no
+    minimiser).
 
     >>> problem = quadratic_program([[2.0]], [0.0], A=[[1.0]], b=[-1.0])
     >>> max(kkt_residuals(problem, np.array([-1.0]), lam=np.array([-2.0])))
@@ -676,19 +674,21 @@ def _size(v):
 
 
 def dual_function(problem, lam, points):
-    """g(lam) = inf_x L(x, lam), the infimum taken over the rows of `points` (k, d).
+    """g(lam) = inf_x L(x, lam), with the infimum over the rows of `points` (k, d).
 
-    That is g itself if they hold a minimiser of L, and at least g if not. The least of functions
-    f(x) - lam^T c(x), each affine in lam, is concave, whatever f.
+    If a minimiser of L is among the points, this is g itself; otherwise it is at least g. As the
+    minimum of functions f(x) - lam^T c(x), each affine in lam, g is concave for every f.
 
-    Weak duality, for any f: if lam_j >= 0 on I, g(lam) <= p_star, the infimum of f over the
-    feasible x. IRHD prints inf_x f(x), over all x, which in general is less (optimization-24);
-    and lam_i >= 0 for all i, which can keep the largest g from reaching p_star
-    (optimization-23). Strong duality, that it does reach it, PRNN claims of every problem; it
-    takes convex f and linear constraints (optimization-22).
+    Weak duality holds for every f: if lam_j >= 0 on I, then g(lam) <= p_star, the infimum of f
+    over the feasible x. Strong duality says that the largest g is p_star. It holds for convex f and
+    linear constraints, with multipliers of either sign on E.
 
     Returns: a number; (l,) for l multipliers, the rows of lam (l, p + m). Raises: ValueError if
     there is no point.
+
+    Errata: optimization-22 (PRNN claims strong duality of every problem), optimization-23 (IRHD
+    has lam >= 0 on E, too: the largest g may be below p_star), optimization-24 (IRHD prints the
+    infimum of f over all x, which is smaller in general).
 
     For x^2 on x >= 1, where p_star = 1:
 
@@ -704,12 +704,12 @@ def dual_function(problem, lam, points):
 
 
 def quadratic_dual(lam, P, q, A=None, b=None, G=None, h=None):
-    """g(lam) of a quadratic program; C holds the rows of A and G, c those of b and h:
+    """g(lam) of a quadratic program; C holds the rows of A and G, c the entries of b and h:
 
-        g(lam) = c^T lam - 1/2 r^T P^-1 r,   r = q - C^T lam ,
+        g(lam) = c^T lam - 1/2 r^T P^-1 r,   r = q - C^T lam .
 
-    which is L(x, lam) where P x = -r. If no x solves that (for P = 0, none unless r = 0), or P has
-    a negative eigenvalue, L has no lower bound and g(lam) = -inf.
+    This is the value of L(x, lam) where P x = -r. If no x solves that (as for P = 0 and r != 0),
+    or if P has a negative eigenvalue, L has no lower bound and g(lam) = -inf.
 
     Raises: ValueError as `quadratic_program`, or if lam does not fit.
 
@@ -724,7 +724,8 @@ def quadratic_dual(lam, P, q, A=None, b=None, G=None, h=None):
     lam = _finite("lam", lam, 1)
     if lam.shape != c.shape:
         raise ValueError(f"lam must have shape {c.shape}, a constraint each; got {lam.shape}")
-    unit = 1 / _root(np.diag(P))  # in x / unit, the diagonal of P is 1 or 0
+    diagonal = np.diag(P)
+    unit = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))  # P has the diagonal 1 in x / unit
     P, q, pull = unit[:, None] * P * unit, unit * q, unit * (C.T @ lam)
     r = q - pull
     x = np.linalg.lstsq(P, -r, rcond=None)[0]
@@ -734,14 +735,126 @@ def quadratic_dual(lam, P, q, A=None, b=None, G=None, h=None):
 
 
 # ---------------------------------------------------------------------------------------
+# Interior point method
+# ---------------------------------------------------------------------------------------
+
+STEP = 0.99  # a step goes this share of the way to the boundary lam_j = 0 or s_j = 0
+HOLD = 1e-13  # added to the diagonal of Newton's matrix, which is singular without it if P is
+NEAR = 1e-6  # if the residual rises from below this, rounding has taken over
+DIVERGED = 1e50  # x or lam grow beyond all bounds if the program has no solution
+
+
+class InteriorState(NamedTuple):
+    """The interior point method after a step."""
+
+    x: np.ndarray  # (d,)
+    lam: np.ndarray  # (m,), positive
+    slack: np.ndarray  # (m,), s: positive, tending to G x - h
+    objective: float  # 1/2 x^T P x + q^T x
+    gap: float  # lam^T s: for feasible x and lam the objective minus the dual objective
+    residual: float  # the largest violation of a KKT condition or gap, relative to its terms
+
+
+def interior_point(P, q, G, h):
+    """Mehrotra's predictor-corrector method for min 1/2 x^T P x + q^T x subject to G x >= h.
+
+    With slacks s the KKT conditions are
+
+        P x + q - G^T lam = 0,   G x - s = h,   lam_j s_j = 0,   lam >= 0,   s >= 0 .
+
+    Newton's method on the equations would run into the boundary lam_j = 0 or s_j = 0 and stay
+    there. So a step aims at lam_j s_j = sigma mu, where mu is the mean of the lam_j s_j, and stops
+    short of the boundary. The predictor is the step with sigma = 0. If it lowers mu much, sigma is
+    small. The corrector uses this sigma, and the products dlam_j ds_j that the predictor left out.
+
+    Yields: the start, then an `InteriorState` per step. It ends where rounding stops it, or where
+    x or lam diverge because the program has no solution.
+
+    For x^2 on x >= 3:
+
+    >>> *_, last = interior_point(np.array([[2.0]]), np.zeros(1), np.eye(1), np.array([3.0]))
+    >>> last.x.round(6), last.lam.round(6)
+    (array([3.]), array([6.]))
+    """
+    P, q, G, h = (np.asarray(part, dtype=np.float64) for part in (P, q, G, h))
+    program = QuadraticProgram(P, q, G, h, 0)
+    d, m, before = len(q), len(h), np.inf
+    x, lam, s = _interior_start(P, q, G, h)
+    while True:
+        residual = _residual(program, x, lam)
+        if before <= min(residual, NEAR) or not _size(np.append(x, lam)) <= DIVERGED:
+            return
+        yield InteriorState(x, lam, s, program.f(x), float(lam @ s), residual)
+        before, mu = residual, lam @ s / m
+        dual, primal = P @ x + q - G.T @ lam, G @ x - s - h
+        K = np.block([[P, -G.T], [G, np.diag(s / lam)]]) + HOLD * np.eye(d + m)
+        # predictor
+        _, dlam, ds = interior_step(K, dual, primal, lam, s, 0.0)
+        eta = longest_step(lam, dlam, s, ds)
+        sigma = ((lam + eta * dlam) @ (s + eta * ds) / m / mu) ** 3
+        # corrector
+        dx, dlam, ds = interior_step(K, dual, primal, lam, s, sigma * mu - dlam * ds)
+        eta = STEP * longest_step(lam, dlam, s, ds)
+        x, lam, s = x + eta * dx, lam + eta * dlam, s + eta * ds
+
+
+def interior_step(K, dual, primal, lam, s, aim):
+    """Newton's step (dx, dlam, ds) towards lam_j s_j = `aim`, from the three equations
+
+        P dx - G^T dlam         = -dual ,           dual   = P x + q - G^T lam
+        G dx             -  ds  = -primal ,         primal = G x - s - h
+             s_j dlam_j + lam_j ds_j = aim_j - lam_j s_j .
+
+    The third gives ds_j = (aim_j - s_j dlam_j) / lam_j - s_j. With that the first two are
+
+        K (dx, dlam) = (-dual, -primal + aim / lam - s) ,    K = | P      -G^T      |
+                                                                 | G   diag(s / lam)| .
+
+    For x^2 on x >= 3, from x = 4, lam = 1, s = 1:
+
+    >>> K = np.array([[2.0, -1.0], [1.0, 1.0]])
+    >>> interior_step(K, np.array([7.0]), np.zeros(1), np.ones(1), np.ones(1), aim=0.0)
+    (array([-2.66666667]), array([1.66666667]), array([-2.66666667]))
+    """
+    right = np.concatenate([-dual, aim / lam - s - primal])
+    step = np.linalg.solve(K, right)
+    dx, dlam = step[: len(dual)], step[len(dual) :]
+    return dx, dlam, (aim - s * dlam) / lam - s
+
+
+def longest_step(lam, dlam, s, ds):
+    """The largest eta <= 1 with lam + eta dlam >= 0 and s + eta ds >= 0.
+
+    >>> longest_step(np.array([1.0]), np.array([-4.0]), np.array([1.0]), np.array([5.0]))
+    0.25
+    """
+    v, dv = np.concatenate([lam, s]), np.concatenate([dlam, ds])
+    return float((-v[dv < 0] / dv[dv < 0]).min(initial=1.0))
+
+
+def _interior_start(P, q, G, h):
+    """The x that minimises f(x) + 1/2 ||G x - h||^2, and lam and s pushed above 0."""
+    x = np.linalg.lstsq(P + G.T @ G, G.T @ h - q, rcond=None)[0]
+    s = G @ x - h
+    return x, _push(-s), _push(s)
+
+
+def _push(v):
+    """v if all of it is positive; otherwise v shifted so that its smallest entry is 1."""
+    return v if v.min() > 0 else v + (1 - v.min())
+
+
+# ---------------------------------------------------------------------------------------
 # Quadratic programs
 # ---------------------------------------------------------------------------------------
 
 UNSOLVED = 1e-9  # relative to its terms, a residual that rounding does not explain
-SUSPECT = 1e6  # a scaled solution as large as that may be on its way to infinity
-SLIGHT_BOUND = 1e-8  # a scaled c as small as that may be of another unit than the minimum
-NO_BOUND = 1e-200  # one as small as that is 0: in its unit squares would overflow
-CLEANER = 1e-2  # of tol: what the interior point is to reach before the last digits
+SLIGHT = 1e-10  # relative to its terms, a violation that rounding explains
+CANCELLED = 1e-6  # terms that cancel to less than this share of their size count as this share
+TINY = 1e-20  # in a scaled program, a number below this may be 0
+LARGE = 1e6  # a scaled solution larger than this may be on its way to infinity
+SWEEPS = 10  # of scaling: each brings the largest entries of rows and columns nearer to 1
+ROUNDS = 6  # guesses of the active constraints
 
 
 class QPSolution(NamedTuple):
@@ -750,7 +863,7 @@ class QPSolution(NamedTuple):
     x: np.ndarray  # (d,)
     lam: np.ndarray  # (p + m,), those of A x = b first
     objective: float  # 1/2 x^T P x + q^T x
-    gap: float  # the objective less the dual objective
+    gap: float  # the objective minus the dual objective
     residual: float  # the largest violation of a KKT condition or gap, relative to its terms
     n_iter: int  # steps of the interior point method
 
@@ -758,17 +871,20 @@ class QPSolution(NamedTuple):
 def solve_qp(P, q, A=None, b=None, G=None, h=None, *, tol=1e-9, max_iter=100):
     """min 1/2 x^T P x + q^T x subject to A x = b and G x >= h, P positive semi-definite.
 
-    The program is scaled; again, if the solution turns out to be of another size. The equalities
-    go: x = x_0 + N u, with N a basis of the null space of A, whose rows may repeat each other.
-    `interior_point` finds u, and with it which inequalities are active; solving for these alone
-    gives the last digits, and lam_j = 0 exactly on the others. P may be singular, or 0 (a linear
-    program).
+    1. Scale the variables and the constraints, so that all numbers have a size near 1.
+    2. Eliminate the equalities: x = x_0 + N u, where the columns of N span the null space of A.
+    3. Find u and the multipliers lam of the inequalities by the `interior_point` method.
+    4. Guess which inequalities are active, and solve the linear KKT equations of these alone. This
+       gives the last digits, and lam_j = 0 exactly for the inactive inequalities.
 
-    Returns: a `QPSolution`. If its residual is above `tol`, after at most `max_iter` steps, a
+    The rows of A and G may repeat each other. P may be singular, or 0 (a linear program).
+
+    Returns: a `QPSolution`. If its residual is above `tol` after `max_iter` steps, a
     ConvergenceWarning says so.
 
     Raises: InfeasibleError or UnboundedError if there is no solution, with the proof; ValueError
-    if P is not positive semi-definite, or what is given does not fit together.
+    if the parts do not fit together, if P is not positive semi-definite, or if the numbers of the
+    program differ so much in size that rounding keeps the residual above `tol`.
 
     >>> solution = solve_qp(2 * np.eye(2), [0.0, 0.0], A=[[1.0, 1.0]], b=[1.0])
     >>> solution.x.round(9), solution.lam.round(9), round(solution.objective, 9)
@@ -779,71 +895,28 @@ def solve_qp(P, q, A=None, b=None, G=None, h=None, *, tol=1e-9, max_iter=100):
     program = quadratic_program(P, q, A, b, G, h)
     scaled, columns, rows = _scale(program)
     _check_psd(program, scaled)
-    x, lam, residual, n_iter = _solve_in_two_units(scaled, tol, max_iter)
-    if not residual <= tol or max(_size(x), _size(lam)) > SUSPECT:
+    x, lam, n_iter = _minimise(scaled, tol, max_iter)
+    residual = _residual(scaled, x, lam)
+    if residual > tol or max(_size(x), _size(lam)) > LARGE:
         _refuse(scaled, columns, rows)
-    if not residual <= tol:
+    if residual > tol and n_iter < max_iter:
+        raise ValueError(
+            "the numbers of the program must be of similar size; rounding stopped solve_qp at "
+            f"residual = {residual:.3g} > {tol:g}: measure variables and constraints in other units"
+        )
+    if residual > tol:
         warnings.warn(
             f"solve_qp stopped after {n_iter} iterations with residual = {residual:.3g} > {tol:g}",
             ConvergenceWarning,
             stacklevel=2,
         )
     x, lam = columns * x, rows * lam
-    Px = program.P @ x
-    objective, gap = x @ Px / 2 + program.q @ x, x @ Px + program.q @ x - program.c @ lam
-    return QPSolution(x, lam, float(objective), float(gap), residual, n_iter)
-
-
-def _check_psd(program, scaled):
-    if not is_psd(scaled.P, UNSOLVED):
-        lowest = np.linalg.eigvalsh(program.P)[0]
-        raise ValueError(f"P must be positive semi-definite; got an eigenvalue {lowest:.3g}")
-
-
-def _solve_in_two_units(program, tol, max_iter):
-    """x, lam, their residual and the steps taken, of a scaled program.
-
-    Where c is next to nothing, x may be too: minima without constraints are far away if P is a
-    slight ridge. Then the residual is taken in the unit of c, and if it is large so is x.
-    """
-    x, lam, n_iter = _solve(program, tol, max_iter)
-    unit = _size(program.c)
-    if not NO_BOUND < unit < SLIGHT_BOUND:
-        return x, lam, _residual(program, x, lam), n_iter
-    program, cost = _in_unit(program, unit)
-    residual = _residual(program, x / unit, lam / cost)
-    if not residual <= tol:
-        near, near_lam, steps = _solve(program, tol, max_iter)
-        near_residual = _residual(program, near, near_lam)
-        if not residual <= near_residual:
-            return unit * near, cost * near_lam, near_residual, steps
-    return x, lam, residual, n_iter
-
-
-def _solve(program, tol, max_iter):
-    """x, lam and the steps taken, of a scaled program, cleaned up."""
-    P, q, C, c, p = program
-    G, h = C[p:], c[p:]
-    x, N, inverse = _eliminate(C[:p], c[:p])
-    lam, n_iter = np.zeros(len(h)), 0
-    if len(h) and N.shape[1]:
-        states = interior_point(N.T @ P @ N, N.T @ (q + P @ x), G @ N, h - G @ x)
-        run = iterate(states, "residual", CLEANER * tol, max_iter)
-        x, lam, n_iter = x + N @ run.state.x, run.state.lam, run.n_iter
-    lam_equalities = inverse.T @ (P @ x + q - G.T @ lam)
-    return *_clean_up(program, x, np.concatenate([lam_equalities, lam])), n_iter
-
-
-def _eliminate(A, b):
-    """x_0 and N (d, d - rank), so that x_0 + N u are the solutions of A x = b; A's inverse."""
-    U, s, Vt = np.linalg.svd(A, full_matrices=True)
-    rank = np.count_nonzero(s > max(A.shape) * EPS * s.max(initial=0.0))
-    inverse = (Vt[:rank].T / s[:rank]) @ U[:, :rank].T
-    return inverse @ b, Vt[rank:].T, inverse
+    gap = x @ program.gradient(x) - program.c @ lam
+    return QPSolution(x, lam, program.f(x), float(gap), residual, n_iter)
 
 
 def box(lower, upper):
-    """G and h of lower <= x <= upper, of which -inf and inf give no row.
+    """G and h of lower <= x <= upper. A bound of -inf or inf gives no row.
 
     Raises: ValueError if the bounds are not vectors of one length.
 
@@ -862,234 +935,116 @@ def box(lower, upper):
     return G[bound], h[bound]
 
 
-# The interior point method
-
-STEP = 0.99  # of the way to the first lam_j or s_j = 0, how much a step goes
-PROXIMAL = 1e-13  # how strongly a step holds on to x and lam: no system is singular
-MET_ROUNDING = 1e-6  # when it rises from less than that, the residual is rounding
-
-
-class InteriorState(NamedTuple):
-    """The interior point method after a step."""
-
-    x: np.ndarray  # (d,)
-    lam: np.ndarray  # (m,), positive
-    slack: np.ndarray  # (m,), positive, tending to G x - h
-    objective: float  # 1/2 x^T P x + q^T x
-    gap: float  # lam^T slack, for feasible x and lam the objective less the dual objective
-    residual: float  # the largest violation of a KKT condition or gap, relative to its terms
+def _check_psd(program, scaled):
+    if not is_psd(scaled.P, UNSOLVED):
+        lowest = np.linalg.eigvalsh(program.P)[0]
+        raise ValueError(f"P must be positive semi-definite; got an eigenvalue {lowest:.3g}")
 
 
-def interior_point(P, q, G, h):
-    """Mehrotra's method for min 1/2 x^T P x + q^T x subject to G x >= h, of one row or more.
-
-    With slacks s the KKT conditions are
-
-        P x + q - G^T lam = 0,   G x - s = h,   lam_j s_j = 0,   lam >= 0,   s >= 0 .
-
-    Newton's method on the equations would run into the boundary lam_j = 0 or s_j = 0 and stay
-    there. So each step aims at lam_j s_j = sigma mu > 0, with mu their mean before it, and ends
-    short of the boundary. How small a sigma will do, a first solution with sigma = 0 tells (the
-    predictor); the second makes up for the term dlam_j ds_j that the first has left out (the
-    corrector). For x^2 on x >= 3:
-
-    >>> *_, last = interior_point(np.array([[2.0]]), np.zeros(1), np.eye(1), np.array([3.0]))
-    >>> last.x.round(6), last.lam.round(6)
-    (array([3.]), array([6.]))
-
-    Yields: the start, then an `InteriorState` per step. Of a program with a solution it ends when
-    rounding stops it; else it need not end. Raises: ValueError if the parts do not fit each
-    other or are not finite, or there is no row.
-    """
-    P, q = _finite("P", P, 2), _finite("q", q, 1)
-    G, h = _check_rows("G", G, "h", h, len(q))
-    if len(h) == 0 or P.shape != (len(q), len(q)):
-        raise ValueError(f"P must be (d, d), G of one row or more; got {P.shape} and {G.shape}")
-    program, before = QuadraticProgram(P, q, G, h, 0), np.inf
-    x, lam, slack = _interior_start(P, q, G, h)
-    while True:
-        residual = _residual(program, x, lam)
-        if not residual < before and (before < MET_ROUNDING or np.isnan(residual)):
-            return
-        objective = float(x @ (P @ x) / 2 + q @ x)
-        yield InteriorState(x, lam, slack, objective, float(lam @ slack), residual)
-        if residual <= EPS:
-            return
-        before = residual
-        dx, dlam, dslack = _mehrotra(P, q, G, h, x, lam, slack)
-        x, lam, slack = x + dx, lam + dlam, slack + dslack
+def _minimise(program, tol, max_iter):
+    """x, lam and the number of steps, for a scaled program."""
+    P, q, C, c, p = program
+    A, b, G, h = C[:p], c[:p], C[p:], c[p:]
+    x, N, inverse = _eliminate(A, b)
+    lam, n_iter = np.zeros(len(h)), 0
+    if len(h) and N.shape[1]:
+        states = interior_point(N.T @ P @ N, N.T @ (q + P @ x), G @ N, h - G @ x)
+        run = iterate(states, "residual", tol / 100, max_iter)
+        x, lam, n_iter = x + N @ run.state.x, run.state.lam, run.n_iter
+    lam = np.concatenate([inverse.T @ (P @ x + q - G.T @ lam), lam])
+    return *_last_digits(program, x, lam), n_iter
 
 
-def _interior_start(P, q, G, h):
-    """The x of least f(x) + 1/2 ||G x - h||^2, or nearly; lam and slack pushed above 0."""
-    K = P + G.T @ G
-    x = np.linalg.solve(K + PROXIMAL * (_size(K) or 1.0) * np.eye(len(K)), G.T @ h - q)
-    slack = G @ x - h
-    return x, _push(-slack), _push(slack)
+def _eliminate(A, b):
+    """x_0 and N (d, d - rank): the solutions of A x = b are x_0 + N u. And A's pseudo-inverse."""
+    U, s, Vt = np.linalg.svd(A, full_matrices=True)
+    rank = np.count_nonzero(s > max(A.shape) * EPS * s.max(initial=0.0))
+    inverse = (Vt[:rank].T / s[:rank]) @ U[:, :rank].T
+    return inverse @ b, Vt[rank:].T, inverse
 
 
-def _push(v):
-    return v if v.min() > 0 else v + (1 - v.min())
+def _last_digits(program, x, lam):
+    """The best of x, lam and the solutions for a few guesses of the active constraints.
 
-
-def _mehrotra(P, q, G, h, x, lam, slack):
-    """The step dx, dlam, ds: predictor, corrector, and as far as lam and s stay positive."""
-    newton_step = _newton_system(P, G, P @ x + q - G.T @ lam, G @ x - slack - h, lam, slack)
-    mu = lam @ slack / len(h)
-    _, dlam, dslack = newton_step(lam * slack)
-    eta = _longest(lam, dlam, slack, dslack)
-    sigma = ((lam + eta * dlam) @ (slack + eta * dslack) / len(h) / mu) ** 3
-    dx, dlam, dslack = newton_step(lam * slack + dlam * dslack - sigma * mu)
-    eta = STEP * _longest(lam, dlam, slack, dslack)
-    return eta * dx, eta * dlam, eta * dslack
-
-
-def _longest(lam, dlam, slack, dslack):
-    """The largest eta <= 1 with lam + eta dlam >= 0 and slack + eta dslack >= 0."""
-    v, dv = np.concatenate([lam, slack]), np.concatenate([dlam, dslack])
-    return min(1.0, (-v[dv < 0] / dv[dv < 0]).min(initial=np.inf))
-
-
-def _newton_system(P, G, dual, primal, lam, slack):
-    """Newton's equations at residuals dual (d,), primal (m,), as a function of the third:
-
-        P dx - G^T dlam = -dual,   G dx - ds = -primal,   lam ds + s dlam = -complementarity .
-
-    ds is eliminated, and where w = lam / s <= 1 so is dlam, which adds w G^T G to P. Where w > 1
-    the constraint is about to be active, and its row stays: no entry grows beyond those of P and
-    G, and what they tend to is the system of the active constraints alone.
-    """
-    w, d = lam / slack, len(P)
-    near, far = w > 1, w <= 1
-    K = np.zeros((d + near.sum(), d + near.sum()))
-    K[:d, :d] = P + (G[far].T * w[far]) @ G[far]
-    K[d:, :d], K[:d, d:] = G[near], G[near].T
-    hold = PROXIMAL * max(1.0, _size(P), _size(G))
-    K[np.diag_indices(len(K))] += np.concatenate([np.full(d, hold), -1 / w[near] - hold])
-
-    def newton_step(complementarity):
-        pull = (complementarity + lam * primal) / slack
-        toward = -complementarity[near] / lam[near] - primal[near]
-        solution = np.linalg.solve(K, np.concatenate([-dual - G[far].T @ pull[far], toward]))
-        dx, dlam = solution[:d], np.empty(len(lam))
-        dslack = G @ dx + primal
-        dlam[far], dlam[near] = -pull[far] - w[far] * (G[far] @ dx), -solution[d:]
-        return dx, dlam, dslack
-
-    return newton_step
-
-
-# Scaling, and what residuals are relative to
-
-SWEEPS = 10  # of scaling: each brings the largest entries of rows and columns nearer to 1
-TINY = 1e-20  # what is smaller, in a scaled program, may be 0
-CANCELLED = 1e-6  # of terms that cancel so much may be left: 1e-15 at a tolerance of 1e-9
-
-
-def _scale(program):
-    """The program with entries of size 1 in x' and lam': x = columns x', lam = rows lam'.
-
-    Rows and columns are divided by the root of their largest entries, again and again; then x by
-    its likely size, that of c or of the minimum without constraints; then the cost.
+    The first guess is lam_j > s_j. Then constraints with lam_j < 0 leave the guess and violated
+    ones join it, until it repeats itself.
     """
     P, q, C, c, p = program
-    columns, rows = np.ones(len(q)), np.ones(len(c))
-    for _ in range(SWEEPS):
-        P_now, C_now = np.abs(columns[:, None] * P * columns), np.abs(rows[:, None] * C * columns)
-        columns = columns / _root(np.vstack([P_now, C_now]).max(axis=0))
-        rows = rows / _root(C_now.max(axis=1))
-    P, q, C, c = columns[:, None] * P * columns, columns * q, rows[:, None] * C * columns, rows * c
-    unit = max(_size(c), _size(q) / (_size(P) or np.inf)) or 1.0
-    scaled, cost = _in_unit(QuadraticProgram(P, q, C, c, p), unit)
-    return scaled, unit * columns, cost * rows
-
-
-def _in_unit(program, unit):
-    """The program in x' = x / unit with a cost of size 1, and that cost: lam = cost lam'."""
-    P, q, C, c, p = program
-    cost = max(unit * _size(P), _size(q)) or 1.0  # over the unit, whose square has another range
-    return QuadraticProgram(unit * P / cost, q / cost, C, c / unit, p), cost
-
-
-def _root(largest):
-    return np.sqrt(np.where(largest > 0, largest, 1.0))
-
-
-def _residual(program, x, lam):
-    """The largest of stationarity, infeasibility and gap, relative to the terms they sum.
-
-    Where those cancel, what rounding leaves of them counts as nothing.
-    """
-    P, q, C, c, p = program
-    Px, Cx, Cl = P @ x, C @ x, C.T @ lam
-    xPx, qx, cl = x @ Px, q @ x, c @ lam
-    short = Cx - c
-    short[p:] = np.minimum(short[p:], 0.0)
-    X, Y, P, C = np.abs(x).sum(), np.abs(lam).sum(), _size(P), _size(C)
-    value, dual, terms = abs(xPx / 2 + qx), abs(cl - xPx / 2), (P * X + _size(q)) * X + _size(c) * Y
-    parts = (
-        _relative(_size(Px + q - Cl), max(_size(Px), _size(q), _size(Cl)), P * X + C * Y),
-        _relative(_size(short), max(_size(Cx), _size(c)), C * X),
-        _relative(abs(xPx + qx - cl), min(value, dual), terms),
-    )
-    return float(np.max(parts))  # NaN, if one is
-
-
-def _relative(error, size, terms):
-    return error / (TINY + max(size, CANCELLED * terms))
-
-
-# The last digits
-
-ROUNDS = 6  # guesses of the active constraints
-REFINEMENTS = 2  # solutions for each, the second of what the first has left
-SLIGHT = 1e-10  # relative to its terms, a violation that rounding explains
-
-
-def _clean_up(program, x, lam):
-    """The best of x, lam and the solutions on a few guesses of the active constraints.
-
-    The first guess is lam_j > s_j. Constraints of negative multiplier leave, violated ones join.
-    """
-    C, c, p = program.C, program.c, program.p
     equality = np.arange(len(c)) < p
-    best, best_residual = (x, lam), _residual(program, x, lam)
+    best, smallest = (x, lam), _residual(program, x, lam)
     active = equality | (lam > C @ x - c)
     for _ in range(ROUNDS):
-        x, lam = _solve_on(program, x, lam, active)
+        x, lam = _solve_active(program, x, lam, active)
         wrong = ~equality & (lam < 0)
         lam = np.where(wrong, 0.0, lam)
         residual = _residual(program, x, lam)
-        if residual < best_residual:
-            best, best_residual = (x, lam), residual
-        now, active = active, active & ~wrong | (C @ x - c < -SLIGHT * (_size(x) + np.abs(c)))
-        if np.array_equal(now, active):
+        if residual < smallest:
+            best, smallest = (x, lam), residual
+        violated = C @ x - c < -SLIGHT * (_size(x) + np.abs(c))
+        guess = active & ~wrong | violated
+        if np.array_equal(guess, active):
             break
+        active = guess
     return best
 
 
-def _solve_on(program, x, lam, active):
-    """The x, lam nearest to those given that minimise with C x = c on the active rows alone."""
+def _solve_active(program, x, lam, active):
+    """The solution of P x + q = C^T lam, C x = c on the active rows that is nearest to x, lam."""
     P, q, C, c, _ = program
-    C, c, d = C[active], c[active], len(q)
-    values, V = np.linalg.eigh(np.block([[P, C.T], [C, np.zeros((len(C), len(C)))]]))
-    kept = np.abs(values) > len(values) * EPS * _size(values)
-    values, V = values[kept], V[:, kept]
-    multipliers = lam[active]
-    for _ in range(REFINEMENTS):
-        error = np.concatenate([P @ x + q - C.T @ multipliers, C @ x - c])
-        correction = V @ ((V.T @ error) / values)
-        x, multipliers = x - correction[:d], multipliers + correction[d:]
+    C, c, multipliers = C[active], c[active], lam[active]
+    K = np.block([[P, -C.T], [C, np.zeros((len(c), len(c)))]])
+    error = np.concatenate([P @ x + q - C.T @ multipliers, C @ x - c])
+    step = np.linalg.lstsq(K, -error, rcond=None)[0]
     lam = np.zeros(len(lam))
-    lam[active] = multipliers
-    return x, lam
+    lam[active] = multipliers + step[len(q) :]
+    return x + step[: len(q)], lam
+
+
+def _residual(program, x, lam):
+    """The largest violation of a KKT condition, or the gap, relative to the terms it sums."""
+    P, q, C, c, p = program
+    stationarity, short = P @ x + q - C.T @ lam, C @ x - c
+    short[p:] = np.minimum(short[p:], 0.0)
+    xPx, qx, cl = x @ P @ x, q @ x, c @ lam
+    X, Y = np.abs(x), np.abs(lam)
+    pull = np.abs(P) @ X + np.abs(q) + np.abs(C).T @ Y
+    terms = abs(xPx) + abs(qx) + abs(cl) + CANCELLED * (X @ pull + Y @ np.abs(c))
+    parts = (
+        _size(stationarity) / (TINY + _size(pull)),
+        _size(short) / (TINY + _size(np.abs(C) @ X + np.abs(c))),
+        abs(xPx + qx - cl) / (TINY + terms),
+    )
+    return float(max(parts))
+
+
+def _scale(program):
+    """The same program with numbers of size 1, for x' and lam': x = columns x', lam = rows lam'.
+
+    The rows and columns of K = | P  C^T | are divided by the roots of their largest entries, again
+                                | C   0  |
+    and again. Then x' is measured in units of c (without c, of the minimum without constraints),
+    and the objective in units of its largest coefficient.
+    """
+    P, q, C, c, p = program
+    d, m = len(q), len(c)
+    K, unit = np.abs(np.block([[P, C.T], [C, np.zeros((m, m))]])), np.ones(d + m)
+    for _ in range(SWEEPS):
+        largest = (unit[:, None] * K * unit).max(axis=0)
+        unit = unit / np.sqrt(np.where(largest > 0, largest, 1.0))
+    columns, rows = unit[:d], unit[d:]
+    P, q = columns[:, None] * P * columns, columns * q
+    C, c = rows[:, None] * C * columns, rows * c
+    length = _size(c) or _size(q) / (_size(P) or np.inf) or 1.0
+    cost = max(length * _size(P), _size(q)) or 1.0
+    scaled = QuadraticProgram(length * P / cost, q / cost, C, c / length, p)
+    return scaled, length * columns, cost * rows
 
 
 # ---------------------------------------------------------------------------------------
 # Without a solution
 # ---------------------------------------------------------------------------------------
 
-CERTAIN = 1e-10  # relative to its terms, a certificate errs less and proves more
+CERTAIN = 1e-10  # relative to its terms, a certificate is wrong by less and proves more
 
 
 class InfeasibleError(ValueError):
@@ -1098,7 +1053,7 @@ class InfeasibleError(ValueError):
     `certificate` (p + m,) proves it: see `infeasibility_certificate`.
     """
 
-    def __init__(self, message, certificate):
+    def __init__(self, message, certificate=None):
         super().__init__(message)
         self.certificate = certificate
 
@@ -1109,7 +1064,7 @@ class UnboundedError(ValueError):
     `direction` (d,) proves it: see `unbounded_direction`.
     """
 
-    def __init__(self, message, direction):
+    def __init__(self, message, direction=None):
         super().__init__(message)
         self.direction = direction
 
@@ -1117,9 +1072,10 @@ class UnboundedError(ValueError):
 def infeasibility_certificate(A=None, b=None, G=None, h=None):
     """y with A^T y_E + G^T y_I = 0, y_I >= 0 and b^T y_E + h^T y_I > 0, if there is one.
 
-    An x with A x = b and G x >= h would give 0 = (A^T y_E + G^T y_I)^T x >= b^T y_E + h^T y_I:
-    there is none. And if there is no such x, there is such a y (Farkas): the point of the cone
-    A^T y_E + G^T y_I = 0, y_I >= 0 that is nearest to (b, h), all scaled.
+    Then no x satisfies A x = b and G x >= h: it would give
+    0 = (A^T y_E + G^T y_I)^T x >= b^T y_E + h^T y_I > 0. Conversely, if there is no such x, there
+    is such a y (Farkas): the point nearest to (b, h) in the cone A^T y_E + G^T y_I = 0, y_I >= 0,
+    after scaling.
 
     Returns: y (p + m,), of length 1, or None if the constraints are feasible.
 
@@ -1135,12 +1091,12 @@ def infeasibility_certificate(A=None, b=None, G=None, h=None):
 def unbounded_direction(P, q, A=None, G=None):
     """v with P v = 0, A v = 0, G v >= 0 and q^T v < 0, if there is one.
 
-    From a feasible x the ray x + t v, t >= 0, is feasible, and the objective changes along it by
-    t q^T v: it has no minimum. A feasible program without such a v has one. It is found as the
-    point of the cone P v = 0, A v = 0, G v >= 0 that is nearest to -q, all scaled.
+    If x is feasible, so is x + t v for all t >= 0, and the objective changes along this ray by
+    t q^T v: it has no minimum. A feasible program without such a v has one. After scaling, v is
+    the point nearest to -q in the cone P v = 0, A v = 0, G v >= 0.
 
     Returns: v (d,), of length 1, or None. Raises: ValueError if P is not positive semi-definite,
-    or the parts do not fit each other.
+    or the parts do not fit together.
 
     >>> unbounded_direction(np.zeros((1, 1)), [2.0], G=[[-1.0]]).round(9)  # 2 x on x <= h
     array([-1.])
@@ -1159,19 +1115,21 @@ def _infeasible(scaled, rows):
 
 def _unbounded(scaled, columns):
     P, q, C, _, p = scaled
+    P = P / (_size(P) or 1.0)  # P v = 0 in any unit of the objective
     return _certificate(-q, np.vstack([P, C[:p]]), C[p:], columns)
 
 
 def _certificate(v, M, N, unit):
     """unit y of length 1, for the y nearest to v in the cone M y = 0, N y >= 0; None if y = 0.
 
-    The nearest point of a cone has v^T y = ||y||^2: if it is not 0, then v^T y > 0.
+    The nearest point of a cone has v^T y = ||y||^2. If it is not 0, then v^T y > 0.
     """
     if not len(v):
         return None
-    C, cone = np.vstack([M, N]), len(M)
-    nearest, columns, _ = _scale(QuadraticProgram(np.eye(len(v)), -v, C, np.zeros(len(C)), cone))
-    y = columns * _solve(nearest, UNSOLVED, max_iter=100)[0]
+    C = np.vstack([M, N])
+    nearest = QuadraticProgram(np.eye(len(v)), -v, C, np.zeros(len(C)), len(M))
+    scaled, columns, _ = _scale(nearest)
+    y = columns * _minimise(scaled, UNSOLVED, max_iter=100)[0]
     error = max(_size(M @ y), _size(np.minimum(N @ y, 0.0)))
     if error > CERTAIN * _size(y) or v @ y <= CERTAIN * (np.abs(v) @ np.abs(y)):
         return None
@@ -1190,7 +1148,7 @@ def _refuse(scaled, columns, rows):
     direction = _unbounded(scaled, columns)
     if direction is not None:
         raise UnboundedError(
-            "the objective must be bounded below on the constraints; it falls for ever along "
+            "the objective must be bounded below on the constraints; it falls without end along "
             "the direction of this error",
             direction,
         )
@@ -1200,7 +1158,7 @@ def _refuse(scaled, columns, rows):
 # Separation
 # ---------------------------------------------------------------------------------------
 
-TOUCHING = 1e-9  # relative to the points' extent, a distance that is none
+TOUCHING = 1e-9  # hulls nearer than this share of the points' extent count as touching
 
 
 class ClosestPoints(NamedTuple):
@@ -1226,22 +1184,17 @@ def closest_points(X, Y):
     X, Y = _finite("X", X, 2), _finite("Y", Y, 2)
     if 0 in X.shape or 0 in Y.shape or X.shape[1] != Y.shape[1]:
         raise ValueError(f"X and Y must be points (n, d) and (k, d); got {X.shape} and {Y.shape}")
-    center = (X.mean(axis=0) + Y.mean(axis=0)) / 2
-    unit = max(_size(X - center), _size(Y - center)) or 1.0  # whose square may be out of range
-    X, Y = (X - center) / unit, (Y - center) / unit
-    Z, n = np.vstack([X, -Y]), len(X)
-    A = np.zeros((2, len(Z)))
-    A[0, :n], A[1, n:] = 1.0, 1.0
-    weights = solve_qp(Z @ Z.T, np.zeros(len(Z)), A, np.ones(2), *_nonnegative(len(Z))).x
+    center, n, k = (X.mean(axis=0) + Y.mean(axis=0)) / 2, len(X), len(Y)
+    X, Y = X - center, Y - center
+    Z = np.vstack([X, -Y])
+    A = np.array([[1.0] * n + [0.0] * k, [0.0] * n + [1.0] * k])
+    nonnegative = box(np.zeros(n + k), np.full(n + k, np.inf))
+    weights = solve_qp(Z @ Z.T, np.zeros(n + k), A, np.ones(2), *nonnegative).x
     u, v = X.T @ weights[:n], Y.T @ weights[n:]
     distance = float(np.linalg.norm(u - v))
-    if distance <= TOUCHING:
+    if distance <= TOUCHING * _size(Z):
         u, v, distance = (u + v) / 2, (u + v) / 2, 0.0
-    return ClosestPoints(center + unit * u, center + unit * v, unit * distance)
-
-
-def _nonnegative(n):
-    return np.eye(n), np.zeros(n)
+    return ClosestPoints(center + u, center + v, distance)
 
 
 def separating_hyperplane(X, Y):
@@ -1249,9 +1202,9 @@ def separating_hyperplane(X, Y):
 
         w = u - v,   b = -w^T (u + v) / 2 .
 
-    On the hull of X, w^T (x - u) >= 0, else one could move from u to a point nearer to v; so
-    w^T x + b >= ||w||^2 / 2 there, and <= -||w||^2 / 2 on the hull of Y. No other hyperplane
-    keeps as far from both: it is the one of largest margin.
+    w^T (x - u) >= 0 for every x in the hull of X; otherwise a step from u towards x would come
+    nearer to v. So w^T x + b >= ||w||^2 / 2 there, and <= -||w||^2 / 2 on the hull of Y. No other
+    hyperplane has a larger distance from both hulls: it has the largest margin.
 
     Returns: w (d,) and b.
 

@@ -120,7 +120,7 @@ def test_a_learned_function_answers_unseen_samples_one_by_one(rng):
         model.predict(unseen), [model.predict(x[None])[0] for x in unseen]
     )
     rows = [model.predict_proba(x[None])[0] for x in unseen]
-    np.testing.assert_allclose(model.predict_proba(unseen), rows, atol=1e-12)
+    np.testing.assert_allclose(model.predict_proba(unseen), rows, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.claims("decision_theory-01")
@@ -192,14 +192,14 @@ def test_evidence_and_posteriors_integrate_to_one_and_to_the_priors():
     x, dx = gauss_legendre(-20, 20, 200)
     log_p = normal_classes(x, mu, sigma2)
     q, p = posterior(log_p, prior), np.exp(log_evidence(log_p, prior))
-    np.testing.assert_allclose(q.sum(axis=1), 1, atol=1e-14)
+    np.testing.assert_allclose(q.sum(axis=1), 1, rtol=1e-14, atol=1e-14)
     assert dx @ p == pytest.approx(1, abs=1e-8)
-    np.testing.assert_allclose((dx * p) @ q, prior, atol=1e-8)
+    np.testing.assert_allclose((dx * p) @ q, prior, rtol=1e-8, atol=1e-8)
     weighted = [prior[k] * np.exp(log_p[:, k]) for k in range(3)]
     np.testing.assert_allclose(p, sum(weighted), rtol=1e-12)
     near = np.abs(x) < 6
     literal = [w[near] / sum(weighted)[near] for w in weighted]
-    np.testing.assert_allclose(q[near].T, literal, atol=1e-14)
+    np.testing.assert_allclose(q[near].T, literal, rtol=1e-14, atol=1e-14)
     np.testing.assert_array_equal(q.argmax(axis=1), np.argmax(weighted, axis=0))  # p(x) dropped
 
 
@@ -335,7 +335,7 @@ def test_log_odds_of_normal_classes_of_one_covariance_are_affine(rng):
     log_p = np.column_stack([multivariate_normal_log_density(X, m, Sigma) for m in mu])
     w, b = normal_log_odds(mu, Sigma, prior)
     s = log_joint(log_p, prior)
-    np.testing.assert_allclose(X @ w + b, s[:, 1] - s[:, 0], atol=1e-9)
+    np.testing.assert_allclose(X @ w + b, s[:, 1] - s[:, 0], rtol=1e-9, atol=1e-9)
     assert normal_log_odds(mu, Sigma, np.array([1.0, 0.0]))[1] == -np.inf
     with pytest.raises(ValueError, match="not positive definite"):
         normal_log_odds(mu[:, :2], np.diag([1.0, -1.0]), prior)
@@ -422,8 +422,8 @@ def test_bayes_error_three_ways(K, rng):
         assert least == pytest.approx(dx @ weighted.min(axis=1), abs=1e-14)
     assert least <= 1 - prior.max() + 1e-12
     q = posterior(log_p, prior)
-    np.testing.assert_allclose(conditional_error(h, q), (1 - q).min(axis=1), atol=1e-15)
-    np.testing.assert_allclose(conditional_error(h, q), 1 - q.max(axis=1), atol=1e-15)
+    np.testing.assert_allclose(conditional_error(h, q), (1 - q).min(axis=1), rtol=1e-15, atol=1e-15)
+    np.testing.assert_allclose(conditional_error(h, q), 1 - q.max(axis=1), rtol=1e-15, atol=1e-15)
     p = np.exp(log_evidence(log_p, prior))
     assert (dx * p) @ conditional_error(h, q) == pytest.approx(least, abs=1e-10)
 
@@ -450,8 +450,8 @@ def test_a_tiny_bayes_error_keeps_its_digits():
 def test_errors_of_the_two_decisions_at_a_point_sum_to_one(rng):
     q = random_simplex(rng, 30, 2)
     both = [conditional_error(np.full(30, k), q) for k in (0, 1)]
-    np.testing.assert_allclose(np.sum(both, axis=0), 1, atol=1e-15)
-    np.testing.assert_allclose(both[0], q[:, 1], atol=1e-15)
+    np.testing.assert_allclose(np.sum(both, axis=0), 1, rtol=1e-15, atol=1e-15)
+    np.testing.assert_allclose(both[0], q[:, 1], rtol=1e-15, atol=1e-15)
 
 
 @pytest.mark.claims("decision_theory-08")
@@ -589,7 +589,7 @@ def test_conditional_risks_average_to_the_total(rng):
     R = conditional_risk(q, L)
     assert R.shape == (9, 4)
     literal = [[sum(L[a, k] * row[k] for k in range(3)) for a in range(4)] for row in q]
-    np.testing.assert_allclose(R, literal, atol=1e-14)
+    np.testing.assert_allclose(R, literal, rtol=1e-14, atol=1e-14)
     a = rng.integers(4, size=9)
     total = total_risk(a, log_p, prior, L, np.ones(9))
     assert p @ R[np.arange(9), a] == pytest.approx(total, abs=1e-14)
@@ -603,7 +603,9 @@ def test_zero_one_loss_is_the_bayes_classifier_with_risk_one_minus_the_largest(r
     assert L.trace() == 0 and L.sum() == 20
     a = bayes_action(q, L)
     np.testing.assert_array_equal(a, bayes_classify(log_p, prior))
-    np.testing.assert_allclose(conditional_risk(q, L).min(axis=1), 1 - q.max(axis=1), atol=1e-15)
+    np.testing.assert_allclose(
+        conditional_risk(q, L).min(axis=1), 1 - q.max(axis=1), rtol=1e-15, atol=1e-15
+    )
 
 
 @pytest.mark.claims("decision_theory-12")
@@ -775,7 +777,7 @@ def test_the_parabola_and_its_minimiser_on_a_grid(rng):
         p = joint[:, j] / joint[:, j].sum()
         literal = np.array([sum(p * (y - c) ** 2) for c in grid])
         parabola = p @ y**2 - 2 * grid * (p @ y) + grid**2
-        np.testing.assert_allclose(literal, parabola, atol=1e-10)
+        np.testing.assert_allclose(literal, parabola, rtol=1e-10, atol=1e-10)
         assert grid[literal.argmin()] == pytest.approx(conditional_mean(joint, y)[j], abs=0.0026)
 
 
@@ -794,10 +796,12 @@ def test_regression_function_of_a_bivariate_normal_is_a_line():
     points = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
     p = np.exp(multivariate_normal_log_density(points, mu, S)).reshape(len(y), 3)
     line = mu[1] + S[0, 1] / S[0, 0] * (x - mu[0])
-    np.testing.assert_allclose(conditional_mean(dy[:, None] * p, y), line, atol=1e-10)
-    np.testing.assert_allclose(conditional_median(dy[:, None] * p, y), line, atol=0.02)
+    np.testing.assert_allclose(conditional_mean(dy[:, None] * p, y), line, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(conditional_median(dy[:, None] * p, y), line, rtol=0.02, atol=0.02)
     spread = S[1, 1] - S[0, 1] ** 2 / S[0, 0]
-    np.testing.assert_allclose(conditional_variance(dy[:, None] * p, y), spread, atol=1e-10)
+    np.testing.assert_allclose(
+        conditional_variance(dy[:, None] * p, y), spread, rtol=1e-10, atol=1e-10
+    )
 
 
 @pytest.mark.claims("decision_theory-21")
@@ -877,8 +881,8 @@ def test_slopes_are_the_difference_quotients_on_both_sides(rng):
         step = 0.25
         left = (mean_distance(y, c) - mean_distance(y, c - step)) / step
         right = (mean_distance(y, c + step) - mean_distance(y, c)) / step
-        np.testing.assert_allclose(low, left, atol=1e-9)
-        np.testing.assert_allclose(high, right, atol=1e-9)
+        np.testing.assert_allclose(low, left, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(high, right, rtol=1e-9, atol=1e-9)
         scalar = absolute_subdifferential(y, float(c[0]))
         assert scalar == (low[0], high[0])
 
@@ -1032,7 +1036,7 @@ def test_losses_and_rejection_decide(rng):
     L = with_reject(np.array([[0.0, 4.0], [1.0, 0.0]]), 0.4)
     model = BayesClassifier(loss=L, actions=["a", "b", "neither"]).fit(X, y)
     q = BayesClassifier().fit(X, y).predict_proba(X)
-    np.testing.assert_allclose(model.conditional_risk(X), q @ L.T, atol=1e-12)
+    np.testing.assert_allclose(model.conditional_risk(X), q @ L.T, rtol=1e-12, atol=1e-12)
     expected = np.array(["a", "b", "neither"])[np.argmin(q @ L.T, axis=1)]
     np.testing.assert_array_equal(model.predict(X), expected)
     assert set(expected) == {"a", "b", "neither"}
@@ -1097,7 +1101,9 @@ def test_weights_count_samples(rng):
     weighted = BayesClassifier().fit(X, y, sample_weight=counts)
     repeated = BayesClassifier().fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))
     np.testing.assert_allclose(weighted.priors_, repeated.priors_)
-    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-10)
+    np.testing.assert_allclose(
+        weighted.predict_proba(X), repeated.predict_proba(X), rtol=1e-10, atol=1e-10
+    )
     with pytest.raises(ValueError, match="at least 2 classes; got 1 class"):
         BayesClassifier().fit(X, y, sample_weight=(y == "a").astype(float))
 
@@ -1177,7 +1183,7 @@ def test_curves_drawn_are_densities_their_overlap_the_bayes_error_and_the_poster
     exact = normal_bayes_error(mu, np.array([[VARIANCE]]), PRIOR)
     assert shaded == pytest.approx(exact, abs=1e-4)
     (x, q_1), (_, q_2) = (line.get_data() for line in right.lines[:2])
-    np.testing.assert_allclose(q_1 + q_2, 1, atol=1e-14)
+    np.testing.assert_allclose(q_1 + q_2, 1, rtol=1e-14, atol=1e-14)
     (x_star,) = {line.get_xdata()[0] for line in middle.lines[2:]}
     assert right.lines[2].get_xdata()[0] == x_star
     assert np.interp(x_star, x, q_1) == pytest.approx(1 / 2, abs=1e-3)
@@ -1311,8 +1317,10 @@ def test_predictions_drawn_are_those_of_the_lognormal_law():
     _, right = drawn(best_predictions, 2)
     mode, median, mean = (line.get_ydata() for line in right.lines)
     m = 0.2 + 1.2 * right.lines[0].get_xdata()
-    np.testing.assert_allclose(mode, np.exp(m - SPREAD**2), atol=0.011)  # half a step of the grid
-    np.testing.assert_allclose(median, np.exp(m), atol=0.021)
+    np.testing.assert_allclose(
+        mode, np.exp(m - SPREAD**2), rtol=0.011, atol=0.011
+    )  # half a step of the grid
+    np.testing.assert_allclose(median, np.exp(m), rtol=0.021, atol=0.021)
     np.testing.assert_allclose(mean, np.exp(m + SPREAD**2 / 2), rtol=1e-3)
 
 
@@ -1323,10 +1331,10 @@ def test_thick_parts_of_the_median_figure_are_the_minima_and_slopes_cross_there(
     for i, y in enumerate(SAMPLES):
         c, g = left.lines[2 * i].get_data()
         best, least = left.lines[2 * i + 1].get_data()
-        np.testing.assert_allclose(g, mean_distance(y, c), atol=1e-12)
-        np.testing.assert_allclose(least, g.min(), atol=1e-12)
+        np.testing.assert_allclose(g, mean_distance(y, c), rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(least, g.min(), rtol=1e-12, atol=1e-12)
         np.testing.assert_array_equal(best, c[g <= g.min() + 1e-9])
         at, slopes = right.lines[i].get_data()
         steps = np.concatenate([slopes[:-1][np.diff(at) > 0], slopes[-1:]])
-        np.testing.assert_allclose(area(at, slopes), g[-1] - g[0], atol=1e-9)
+        np.testing.assert_allclose(area(at, slopes), g[-1] - g[0], rtol=1e-9, atol=1e-9)
         assert len(steps) == len(y) + 2

@@ -144,7 +144,9 @@ def test_bayes_is_the_column_of_the_joint_table_over_its_sum(rng):
         likelihood = joint[:, i] / prior
         assert total_probability(likelihood, prior) == pytest.approx(joint[:, i].sum(), abs=1e-14)
         posterior = bayes(likelihood, prior)
-        np.testing.assert_allclose(posterior, joint[:, i] / joint[:, i].sum(), atol=1e-14)
+        np.testing.assert_allclose(
+            posterior, joint[:, i] / joint[:, i].sum(), rtol=1e-14, atol=1e-14
+        )
         assert posterior.sum() == pytest.approx(1, abs=1e-14)
 
 
@@ -256,13 +258,13 @@ def test_marginals_and_conditionals_of_random_tables(rng):
     joint = random_table(rng)
     p_X, p_Y = marginals(joint)
     loops_X = [sum(joint[i, j] for i in range(4)) for j in range(5)]
-    np.testing.assert_allclose(p_X, loops_X, atol=1e-15)
+    np.testing.assert_allclose(p_X, loops_X, rtol=1e-15, atol=1e-15)
     assert p_X.sum() == pytest.approx(1, abs=1e-14) and p_Y.sum() == pytest.approx(1, abs=1e-14)
     averaged = sum(p_X[j] * given_x(joint, j) for j in range(5))
-    np.testing.assert_allclose(averaged, p_Y, atol=1e-14)
+    np.testing.assert_allclose(averaged, p_Y, rtol=1e-14, atol=1e-14)
     averaged = sum(p_Y[i] * given_y(joint, i) for i in range(4))
-    np.testing.assert_allclose(averaged, p_X, atol=1e-14)
-    np.testing.assert_allclose(given_y(joint, 2) * p_Y[2], joint[2], atol=1e-15)
+    np.testing.assert_allclose(averaged, p_X, rtol=1e-14, atol=1e-14)
+    np.testing.assert_allclose(given_y(joint, 2) * p_Y[2], joint[2], rtol=1e-15, atol=1e-15)
 
 
 @pytest.mark.claims("probability-14")
@@ -292,7 +294,7 @@ def test_marginal_and_conditional_of_a_bivariate_normal_on_a_grid():
         mean, variance = mu[1] + S[1, 0] / S[0, 0] * (at - mu[0]), S[1, 1] - S[1, 0] ** 2 / S[0, 0]
         assert law.mean == pytest.approx([mean]) and law.covariance == pytest.approx(variance)
         np.testing.assert_allclose(
-            column / p_x, np.exp(normal_log_density(x, mean, variance)), atol=1e-6
+            column / p_x, np.exp(normal_log_density(x, mean, variance)), rtol=1e-6, atol=1e-6
         )
 
 
@@ -350,8 +352,8 @@ def test_covariance_three_ways(law):
     S = covariance(p, x)
     outer = sum(p[i] * np.outer(x[i] - mu, x[i] - mu) for i in range(7))
     pairwise = [[p @ (u * v) - (p @ u) * (p @ v) for v in x.T] for u in x.T]
-    np.testing.assert_allclose(S, outer, atol=1e-13)
-    np.testing.assert_allclose(S, pairwise, atol=1e-12)
+    np.testing.assert_allclose(S, outer, rtol=1e-13, atol=1e-13)
+    np.testing.assert_allclose(S, pairwise, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(np.diag(S), [p @ (u - p @ u) ** 2 for u in x.T], rtol=1e-12)
 
 
@@ -365,7 +367,7 @@ def test_covariance_of_a_sample_and_of_its_affine_image(law, rng):
     A, b = rng.normal(size=(2, 3)), rng.normal(size=2)
     mean, variance = affine_moments(expectation(p, x), covariance(p, x), A, b)
     np.testing.assert_allclose(expectation(p, x @ A.T + b), mean, rtol=1e-12)
-    np.testing.assert_allclose(covariance(p, x @ A.T + b), variance, atol=1e-12)
+    np.testing.assert_allclose(covariance(p, x @ A.T + b), variance, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("moment", [second_moment, covariance])
@@ -386,7 +388,9 @@ def test_second_moment_is_the_variance_only_about_a_zero_mean(law):
         second_moment(p, x), covariance(p, x) + np.outer(mu, mu), rtol=1e-12, atol=1e-12
     )
     centred = x - mu
-    np.testing.assert_allclose(second_moment(p, centred), covariance(p, centred), atol=1e-13)
+    np.testing.assert_allclose(
+        second_moment(p, centred), covariance(p, centred), rtol=1e-13, atol=1e-13
+    )
     t, w = gauss_legendre(-12, 18, pieces=100)
     q = w * np.exp(normal_log_density(t, 3, 1))
     assert second_moment(q, t[:, None]).item() == pytest.approx(10, abs=1e-8)
@@ -425,7 +429,7 @@ def test_definiteness_of_hand_cases_and_of_constants():
         assert (is_pd(S), is_psd(S)) == (pd, psd)
     constants = np.tile([3.0, -7.0], (9, 1))
     np.testing.assert_array_equal(np.cov(constants.T), 0)
-    np.testing.assert_allclose(covariance(np.full(9, 1 / 9), constants), 0, atol=1e-28)
+    np.testing.assert_allclose(covariance(np.full(9, 1 / 9), constants), 0, rtol=1e-28, atol=1e-28)
     exact = np.array([Fraction(1, 9)] * 9), constants.astype(int).astype(object)
     np.testing.assert_array_equal(covariance(*exact), 0)
 
@@ -506,7 +510,7 @@ def test_binomial_is_the_law_of_a_sum_of_bernoullis():
     for n in range(1, 13):
         law, k = np.convolve(law, one), np.arange(n + 1)
         pmf = np.exp(binomial_log_pmf(k, n, 0.3))
-        np.testing.assert_allclose(pmf, law, atol=1e-13)
+        np.testing.assert_allclose(pmf, law, rtol=1e-13, atol=1e-13)
         np.testing.assert_allclose(
             pmf, [comb(n, i) * 0.3**i * 0.7 ** (n - i) for i in k], rtol=1e-12
         )
@@ -685,8 +689,8 @@ def test_density_integrates_to_one_and_factorises_where_sigma_is_diagonal(rng):
     grid = np.stack(np.meshgrid(x, x), axis=-1).reshape(-1, 2)
     p = np.exp(multivariate_normal_log_density(grid, mu, S)) * np.outer(w, w).ravel()
     assert p.sum() == pytest.approx(1, abs=1e-6)
-    np.testing.assert_allclose(expectation(p, grid), mu, atol=1e-6)
-    np.testing.assert_allclose(covariance(p, grid), S, atol=1e-6)
+    np.testing.assert_allclose(expectation(p, grid), mu, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(covariance(p, grid), S, rtol=1e-6, atol=1e-6)
     sigma2, X = np.array([0.3, 2.0, 5.0]), rng.normal(size=(10, 3))
     factors = sum(normal_log_density(X[:, j], 0.5, sigma2[j]) for j in range(3))
     together = multivariate_normal_log_density(X, np.full(3, 0.5), np.diag(sigma2))
