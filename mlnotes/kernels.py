@@ -1,9 +1,9 @@
-"""Kernels: inner products in a space of features that nobody has to visit.
+"""Kernels: inner products of features that are never computed.
 
-A linear method on features phi(x) is a nonlinear one on x. Where the method asks for nothing but
-inner products, a function k(x, z) = phi(x)^T phi(z) is all it takes, and its values on the samples,
-the Gram matrix, are all it ever sees of them. Which functions will do, how to prove of one that it
-will not, what space of functions belongs to one that does, and least squares in that space.
+A linear method on features phi(x) is a nonlinear method on x. If the method uses inner products
+only, a function k(x, z) = phi(x)^T phi(z) is all it needs, and the Gram matrix of k on the samples
+is all it sees of them. The chapter asks which functions are kernels, how to refute that a function
+is one, which space of functions belongs to a kernel, and solves least squares in that space.
 
 Contents
     Feature maps            linear_in_features, subset_products, quadratic_map, ring_map,
@@ -23,14 +23,14 @@ Contents
     Estimators              KernelRidge
 
 Symbols
-    X      (n, d)    samples x, one per row; Z (m, d) others, X itself for None
-    y      (n,)      targets; of two classes -1 and +1
-    k                a function of two sets of samples, k(X, Z) the (n, m) matrix of its values
+    X      (n, d)    samples x, one per row; Z (m, d) other samples, X itself for None
+    y      (n,)      targets; -1 and +1 for two classes
+    k                a function of two sets of samples: k(X, Z) is the (n, m) matrix of its values
     K      (n, n)    Gram matrix, K_ij = k(x_i, x_j)
     phi              feature map, phi(X) (n, D)
     w      (D,)      weights; b the offset, f(x) = w^T phi(x) + b
     alpha  (n,)      coefficients, w = sum_i alpha_i phi(x_i), f(x) = sum_i alpha_i k(x_i, x);
-                     of the polynomial kernel a number
+                     a number in the polynomial kernel, and the penalty in kernel ridge
     eta    float     learning rate
     sigma  float     width; s = sqrt(2) sigma
 
@@ -48,8 +48,9 @@ Notes: MLN "Kernel function", "Mercer Theorem", "Positive definite kernels"; REP
 and 10; ISML "Regression" 3.3, "SVM"; IRHD 6, 7.2 and 8.4. IRHD writes kappa for k and p for d.
 """
 
+from dataclasses import KW_ONLY, dataclass
 from itertools import combinations_with_replacement
-from math import factorial, inf, prod, sqrt
+from math import factorial, inf, prod
 from typing import NamedTuple
 
 import numpy as np
@@ -63,7 +64,15 @@ from mlnotes.base import (
     check_weights,
     row_blocks,
 )
-from mlnotes.numerics import squared_distances, squared_norms
+from mlnotes.clustering import euclidean, manhattan
+from mlnotes.numerics import (
+    cholesky_solve,
+    positive_cholesky,
+    square,
+    squared_distances,
+    squared_norms,
+    symmetric,
+)
 from mlnotes.optimization import box, solve_qp
 from mlnotes.probability import log_gamma, x_log_y
 
@@ -78,13 +87,10 @@ __all__ = [
     "kernel_ridge", "kernel_svm", "KernelSVM", "KernelRidge",
 ]  # fmt: skip
 
-ROUND_OFF = 1e-10  # an eigenvalue that is this share of the largest is 0
-ROWS = 128  # of a Gram matrix that are worked on at a time: they stay in the cache
-PLAIN = 1e3  # a sum of exponents in whose difference rounding is less than 1e-12
-RATES = float(np.finfo(float).tiny), float(np.finfo(float).max)  # 0 times infinity is no exponent
+ROUND_OFF = 1e-10  # an eigenvalue below this share of the largest counts as 0
 BLOCK = 2**22  # entries of k(X, Z) that a prediction holds at a time
-PANEL = 128  # unknowns that a triangular system is solved for at a time
-INSIDE = 1e-6  # a multiplier this share of C away from both ends of its interval is free
+PLAIN = 1e3  # a sum of exponents in whose difference rounding is less than 1e-12
+FREE = 1e-6  # a multiplier further than this share of C from both bounds 0 and C is free
 
 
 # ---------------------------------------------------------------------------------------
@@ -93,10 +99,12 @@ INSIDE = 1e-6  # a multiplier this share of C away from both ends of its interva
 
 
 def linear_in_features(X, phi, w, b=0.0):
-    """f(x) = w^T phi(x) + b: linear in the features, and in w, whatever it is in x.
+    """f(x) = w^T phi(x) + b: linear in the features and in w, usually not in x.
 
-    What trains a linear model trains this one, on phi(X) in the place of X: a loss that is convex
-    stays so in w.
+    Every algorithm that trains a linear model trains this one, on phi(X) in the place of X. A loss
+    that is convex in w stays convex.
+
+    Returns: (n,).
 
     >>> XOR = np.array([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]])
     >>> linear_in_features(XOR, subset_products, w=np.array([0.0, 0.0, 0.0, 1.0]))
@@ -110,7 +118,8 @@ def linear_in_features(X, phi, w, b=0.0):
 def subset_products(X):
     """The products of all subsets of the features: 1, x_1, x_2, x_1 x_2, x_3, ..., x_1 ... x_d.
 
-    There are C(d, j) of j factors, sum_j C(d, j) = 2^d in all: one feature more doubles them.
+    C(d, j) products have j factors, which makes sum_j C(d, j) = 2^d: each further feature doubles
+    the number.
 
     Returns: (n, 2^d).
 
@@ -126,10 +135,10 @@ def subset_products(X):
 
 
 def quadratic_map(X):
-    """phi(x) = (1, x_1, x_2, x_1 x_2, x_1^2, x_2^2): every conic w^T phi(x) = 0 is a plane here.
+    """phi(x) = (1, x_1, x_2, x_1 x_2, x_1^2, x_2^2): conics become planes w^T phi(x) = 0.
 
-    For a x_1 + b x_2 + c x_1 x_2 + d x_1^2 + e x_2^2 + f the weights are w = (f, a, b, c, d, e).
-    Its inner product is not (1 + x^T z)^2: see `scaled_quadratic_map`.
+    The conic a x_1 + b x_2 + c x_1 x_2 + d x_1^2 + e x_2^2 + f = 0 has w = (f, a, b, c, d, e). The
+    inner product of these features is not (1 + x^T z)^2: see `scaled_quadratic_map`.
 
     Returns: (n, 6).
 
@@ -143,9 +152,10 @@ def quadratic_map(X):
 
 
 def ring_map(X):
-    """phi(x) = (x_1, x_2, x_1^2 + x_2^2): lifts the plane on a paraboloid, and circles to a height.
+    """phi(x) = (x_1, x_2, x_1^2 + x_2^2): lifts the plane to a paraboloid.
 
-    Its kernel is x^T z + ||x||^2 ||z||^2, and the plane x_3 = r^2 cuts out the circle of radius r.
+    The circle of radius r is lifted to the height r^2, so that a horizontal plane separates rings.
+    The kernel is x^T z + ||x||^2 ||z||^2.
 
     Returns: (n, 3).
 
@@ -163,14 +173,16 @@ def scaled_quadratic_map(X):
         phi(x)^T phi(z) = 1 + x_1^2 z_1^2 + x_2^2 z_2^2 + 2 x_1 z_1 + 2 x_2 z_2 + 2 x_1 x_2 z_1 z_2
                         = (1 + x^T z)^2 .
 
-    MLN prints (1 + phi(x)^T phi(z))^2 for it, which is of degree 4 (kernels-11). Without the
-    sqrt2, as in `quadratic_map`, the functions w^T phi are the same, but not their norms.
+    Without the factors sqrt2, as in `quadratic_map`, the functions w^T phi(x) are the same, but
+    their norms ||w|| are not.
 
     Returns: (n, 6).
 
     >>> phi = scaled_quadratic_map(np.array([[1.0, 1.0]]))
     >>> round(float(phi[0] @ phi[0]), 12)
     9.0
+
+    Errata: kernels-11 (MLN prints (1 + phi(x)^T phi(z))^2, a polynomial of degree 4).
 
     Claims: kernels-10
     """
@@ -181,13 +193,14 @@ def scaled_quadratic_map(X):
 
 
 def polynomial_map(X, p, alpha=1.0, c=1.0):
-    """The features of (alpha x^T z + c)^p, a whole p: all monomials of x up to degree p, weighted,
+    """The features of (alpha x^T z + c)^p: all monomials of x up to degree p, with weights,
 
         sqrt(p! / (j_0! j_1! ... j_d!) c^j_0 alpha^(p - j_0)) x_1^j_1 ... x_d^j_d,
 
-    where j_0 + j_1 + ... + j_d = p. There are C(d + p, p); those with j_0 > 0 vanish if c = 0.
+    for all j_0 + j_1 + ... + j_d = p, by the multinomial theorem. There are C(d + p, p) of them;
+    those with j_0 > 0 vanish if c = 0.
 
-    Returns: (n, C(d + p, p)). Raises: ValueError for parameters that `polynomial` does not take.
+    Returns: (n, C(d + p, p)). Raises: ValueError for parameters that `polynomial` refuses.
 
     >>> polynomial_map(np.array([[3.0]]), p=2).round(6)
     array([[1.      , 4.242641, 9.      ]])
@@ -196,19 +209,19 @@ def polynomial_map(X, p, alpha=1.0, c=1.0):
     X, columns = np.asarray(X, dtype=float), []
     for factors in combinations_with_replacement(range(X.shape[1] + 1), p):
         j = np.bincount(factors, minlength=X.shape[1] + 1)
-        many = factorial(p) / prod(factorial(each) for each in j.tolist())
-        weight = np.sqrt(many * float(c) ** j[0] * float(alpha) ** (p - j[0]))
+        multinomial = factorial(p) / prod(factorial(each) for each in j.tolist())
+        weight = np.sqrt(multinomial * float(c) ** j[0] * float(alpha) ** (p - j[0]))
         columns.append(weight * np.prod(X ** j[1:], axis=1))
     return np.column_stack(columns)
 
 
 def gaussian_map(x, s, terms):
-    """The first `terms` features of exp(-(x - z)^2 / s^2) of numbers x (n,), of infinitely many:
+    """The first `terms` of infinitely many features of exp(-(x - z)^2 / s^2), for numbers x (n,):
 
         phi_j(x) = exp(-x^2 / s^2) sqrt((2 / s^2)^j / j!) x^j,   j = 0, 1, 2, ...
 
-    It is the power series of exp(2 x z / s^2). On d features the kernel is a product of d of
-    these. The Gram matrix of n different points has the rank n, however large n is.
+    They come from the power series of exp(2 x z / s^2). For d inputs the kernel is a product of d
+    such kernels. The Gram matrix of n different points has rank n, however large n is.
 
     Returns: (n, terms). Raises: ValueError unless s > 0 and terms >= 1.
 
@@ -221,13 +234,13 @@ def gaussian_map(x, s, terms):
     check_number("terms", terms, at_least=1, integer=True)
     t, j = np.asarray(x, dtype=float)[:, None] / s, np.arange(terms)
     logs = -(t**2) + x_log_y(j, np.sqrt(2) * np.abs(t)) - log_gamma(j + 1) / 2
-    return np.sign(t) ** j * np.exp(logs)  # the powers alone would leave the range
+    return np.sign(t) ** j * np.exp(logs)  # logarithms: powers and factorials would overflow
 
 
 def gaussian_frequencies(D, d, sigma, *, rng):
-    """D frequencies of d entries each, normal with the covariance I / sigma^2: (D, d).
+    """D random frequencies in d dimensions, from the normal distribution N(0, I / sigma^2): (D, d).
 
-    With s in the place of sigma the covariance is 2 I / s^2.
+    In terms of s = sqrt(2) sigma the covariance is 2 I / s^2.
 
     >>> gaussian_frequencies(5, 3, sigma=2.0, rng=np.random.default_rng(0)).shape
     (5, 3)
@@ -238,8 +251,8 @@ def gaussian_frequencies(D, d, sigma, *, rng):
 def fourier_features(X, W):
     """z(x) = (cos(w_1^T x), ..., cos(w_D^T x), sin(w_1^T x), ..., sin(w_D^T x)) / sqrt(D).
 
-    For the frequencies W (D, d) of `gaussian_frequencies` the inner product z(x)^T z(x') has the
-    mean k(x, x') of the Gaussian kernel and the variance (1 - k^2)^2 / (2 D); z(x)^T z(x) = 1.
+    With the frequencies W (D, d) from `gaussian_frequencies`, the inner product z(x)^T z(x') is an
+    unbiased estimate of the Gaussian kernel k(x, x'), with variance (1 - k^2)^2 / (2 D).
 
     Returns: (n, 2 D).
 
@@ -258,38 +271,42 @@ def fourier_features(X, W):
 
 
 def linear(X, Z=None, *, c=0.0):
-    """k(x, z) = x^T z + c, of which the features are x and sqrt(c), for c >= 0.
+    """k(x, z) = x^T z + c, with the features x and sqrt(c), for c >= 0.
 
-    A linear model again, in n^2 numbers in the place of n d: a gain for d > n alone.
+    It gives a linear model again, stored in n^2 numbers instead of n d: a gain only for d > n.
 
-    Returns: (n, m). Raises: ValueError if c < 0, which makes the Gram matrix of x = 0 negative.
+    Returns: (n, m). Raises: ValueError if c < 0: then k(0, 0) < 0.
 
     >>> linear(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]), c=1.0)
     array([[12.]])
 
     Claims: kernels-09
     """
-    return polynomial(X, Z, p=1, c=c)
+    check_number("c", c, at_least=0)
+    X, Z = _pair(X, Z)
+    return X @ Z.T + c
 
 
 def polynomial(X, Z=None, *, p, alpha=1.0, c=1.0):
-    """k(x, z) = (alpha x^T z + c)^p, for alpha, c >= 0 and a whole p >= 0.
+    """k(x, z) = (alpha x^T z + c)^p, for alpha, c >= 0 and a whole number p >= 0.
 
-    IRHD 6 prints it for all real exponents >= 0, but a negative base has no real power then, and
-    on positive bases it is no kernel either (kernels-39). IRHD 8.4 gives the dimension of its
-    features as C(p + d, d) in letters that do not occur: it is C(d + p, p) for features x (d,),
-    and for c = 0 only C(d + p - 1, p) (kernels-14).
+    `polynomial_map` gives its C(d + p, p) features, of which C(d + p - 1, p) remain for c = 0. For
+    a fractional p it is not a kernel: a negative base has no real power, and Gram matrices with
+    positive bases have negative eigenvalues, too.
 
     Returns: (n, m). Raises: ValueError for other parameters.
 
     >>> polynomial(np.array([[1.0, 1.0]]), np.array([[1.0, 1.0]]), p=2)
     array([[9.]])
 
+    Errata: kernels-14 (IRHD 8.4 counts C(p + d, d) features for every c, in letters that do not
+    occur in its kernel), kernels-39 (IRHD 6 allows all real exponents >= 0).
+
     Claims: kernels-12
     """
     _check_polynomial(p, alpha, c)
-    K = _products(X, Z, alpha, c)
-    return K if p == 1 else K**p
+    X, Z = _pair(X, Z)
+    return (alpha * (X @ Z.T) + c) ** p
 
 
 def _check_polynomial(p, alpha, c):
@@ -299,43 +316,32 @@ def _check_polynomial(p, alpha, c):
 
 
 def _pair(X, Z):
-    """X and Z in double precision, X itself where there is no other; of one width, or refused."""
-    one = Z is None or Z is X
+    """X and Z in double precision, with Z = X for None; they must have the same features."""
+    alone = Z is None or Z is X
     X = np.asanyarray(X, dtype=float)
-    Z = X if one else np.asanyarray(Z, dtype=float)
+    Z = X if alone else np.asanyarray(Z, dtype=float)
     if X.ndim != 2 or Z.ndim != 2 or X.shape[1] != Z.shape[1]:
         raise ValueError(f"X and Z must be (n, d) and (m, d); got {X.shape} and {Z.shape}")
     return X, Z
 
 
-def _products(X, Z, alpha, c):
-    """alpha x^T z + c: (n, m)."""
-    X, Z = _pair(X, Z)
-    K = X @ Z.T
-    if alpha != 1:
-        K *= alpha
-    if c != 0:
-        K += c
-    return K
-
-
 def power_series(X, Z=None, *, a):
-    """sum_j a_j (x^T z)^j, a kernel if all a_j >= 0; a (p + 1,). (1 + x^T z)^p has a_j = C(p, j).
+    """sum_j a_j (x^T z)^j, for coefficients a (p + 1,): a kernel if all a_j >= 0.
 
-    On all of R^d one negative a_j destroys it, whatever the others are.
+    (1 + x^T z)^p has a_j = C(p, j). On R^d a single negative a_j is enough to make it no kernel.
 
     Returns: (n, m).
 
     >>> power_series(np.array([[3.0]]), np.array([[2.0]]), a=[1.0, 2.0, 1.0])
     array([[49.]])
     """
-    return np.polynomial.polynomial.polyval(_products(X, Z, 1, 0), a)
+    return np.polynomial.polynomial.polyval(linear(X, Z), a)
 
 
 def all_subsets(X, Z=None):
-    """k(x, z) = prod_j (1 + x_j z_j), of which the features are the 2^d `subset_products`.
+    """k(x, z) = prod_j (1 + x_j z_j), with the 2^d features `subset_products`.
 
-    d multiplications in the place of 2^d.
+    It takes d multiplications instead of 2^d.
 
     Returns: (n, m).
 
@@ -347,15 +353,15 @@ def all_subsets(X, Z=None):
     X, Z = _pair(X, Z)
     K = np.ones((len(X), len(Z)))
     for x, z in zip(X.T, Z.T, strict=True):
-        K *= 1 + np.multiply.outer(x, z)
+        K = K * (1 + np.multiply.outer(x, z))
     return K
 
 
 def gaussian(X, Z=None, *, sigma):
     """k(x, z) = exp(-||x - z||^2 / (2 sigma^2)), the Gaussian or radial basis function kernel.
 
-    MLN, PRNN and REP have exp(-||x - z||^2 / s^2): their s is our sqrt(2) sigma. It is 1 at x = z
-    and in (0, 1] everywhere; Gram matrices of different points are positive definite.
+    It is 1 at x = z and lies in (0, 1] everywhere. Gram matrices of different points are positive
+    definite. MLN, PRNN and REP write exp(-||x - z||^2 / s^2), with s = sqrt(2) sigma.
 
     Returns: (n, m). Raises: ValueError unless sigma > 0.
 
@@ -365,20 +371,14 @@ def gaussian(X, Z=None, *, sigma):
     Claims: kernels-15
     """
     check_number("sigma", sigma, above=0)
-    return _gaussian(X, Z, _rate(sigma))
-
-
-def _rate(sigma):
-    """1 / (2 sigma^2), which may be 0 or infinite in floating point."""
-    with np.errstate(over="ignore", divide="ignore"):
-        return float(1 / (2 * np.float64(sigma) ** 2))
+    return np.exp(-squared_distances(*_pair(X, Z)) / (2 * sigma**2))
 
 
 def laplacian(X, Z=None, *, sigma, q=1):
-    """k(x, z) = exp(-||x - z||_q / sigma) with q = 1 or 2; REP does not say which.
+    """k(x, z) = exp(-||x - z||_q / sigma), with q = 1 or 2; REP does not say which.
 
-    With q = 1 it is the product of the kernels of the single features, and scikit-learn's; with
-    q = 2 and 2 sigma^2 for sigma it is the `exponential` one. Both are kernels.
+    For q = 1 it is the product of the kernels of the single features; scikit-learn means this one.
+    For q = 2 it is the `exponential` kernel with sigma in the place of 2 sigma^2. Both are kernels.
 
     Returns: (n, m). Raises: ValueError unless sigma > 0 and q is 1 or 2.
 
@@ -391,8 +391,8 @@ def laplacian(X, Z=None, *, sigma, q=1):
     check_number("sigma", sigma, above=0)
     if q not in (1, 2):
         raise ValueError(f"q must be 1 or 2; got {q!r}")
-    rate = 1 / float(sigma)
-    return _decay(_euclidean(X, Z) if q == 2 else _city_block(X, Z), rate)
+    distance = manhattan if q == 1 else euclidean
+    return np.exp(-distance(*_pair(X, Z)) / sigma)
 
 
 def exponential(X, Z=None, *, sigma):
@@ -404,99 +404,27 @@ def exponential(X, Z=None, *, sigma):
     array([[-10.]])
     """
     check_number("sigma", sigma, above=0)
-    return _decay(_euclidean(X, Z), _rate(sigma))
-
-
-def _euclidean(X, Z):
-    """||x - z||: (n, m)."""
-    return np.sqrt(squared_distances(*_pair(X, Z)))
-
-
-def _city_block(X, Z):
-    """||x - z||_1, one feature after the other: (n, m)."""
-    X, Z = _pair(X, Z)
-    D, step = np.zeros((len(X), len(Z))), np.empty((len(X), len(Z)))
-    for x, z in zip(X.T, np.ascontiguousarray(Z.T), strict=True):
-        np.subtract(x[:, None], z, out=step)
-        D += np.abs(step, out=step)
-    return D
-
-
-def _gaussian(X, Z, gamma):
-    """exp(-gamma ||x - z||^2); of one set, Z = None or X, half is computed, and mirrored.
-
-    From x^T z - (||x||^2 + ||z||^2) / 2 of points times sqrt(2 gamma), about the mean of Z, if
-    rounding changes that by less than 1e-12; else from `squared_distances`.
-    """
-    X, Y = _pair(X, Z)
-    alone, scale = Y is X, sqrt(2 * float(gamma))
-    if not (len(X) and len(Y)):
-        return np.empty((len(X), len(Y)))
-    with np.errstate(over="ignore", invalid="ignore"):
-        origin = Y.mean(axis=0)
-        A = (X - origin) * scale
-        B = A if alone else (Y - origin) * scale
-        a, b = -squared_norms(A) / 2, -squared_norms(B) / 2
-    if not -(a.min() + b.min()) <= PLAIN:  # NaN, too
-        return _decay(squared_distances(X, Y), gamma)
-    K = np.empty((len(A), len(B)))
-    for rows in row_blocks(len(A), ROWS):
-        others = slice(rows.start if alone else 0, None)
-        block = A[rows] @ B[others].T
-        block += a[rows, None]
-        block += b[others]
-        np.minimum(block, 0.0, out=block)
-        K[rows, others] = np.exp(block, out=block)
-        if alone:
-            K[others, rows] = block.T
-            K[rows, rows] = np.maximum(K[rows, rows], K[rows, rows].T)  # alike to the last bit
-    if alone:
-        np.fill_diagonal(K, 1.0)
-    return K
-
-
-def _decay(D, gamma):
-    """exp(-gamma D), in the place of D."""
-    rate = min(max(gamma, RATES[0]), RATES[1])
-    with np.errstate(over="ignore"):
-        for rows in row_blocks(len(D), ROWS):
-            block = D[rows]
-            block *= -rate
-            np.exp(block, out=block)
-    return D
+    return np.exp(-euclidean(*_pair(X, Z)) / (2 * sigma**2))
 
 
 def sigmoid(X, Z=None, *, gamma=1.0, c=0.0):
-    """tanh(gamma x^T z + c), which the notes list among the kernels, and which is none.
+    """tanh(gamma x^T z + c), which the notes list among the kernels although it is not one.
 
-    Symmetric and within [-1, 1] it is. But for gamma > 0 there are Gram matrices with negative
-    eigenvalues for every c, also on any circle, where IRHD 8.4 would have it safe (kernels-40):
-    c < 0 fails at the single point 0, and c >= 0 at two points of a line. An algorithm that needs
-    a kernel should ask `psd_certificate` first.
+    It is symmetric and bounded by 1. But for gamma > 0 and every c some Gram matrix has a negative
+    eigenvalue: for c < 0 that of the single point 0, for c >= 0 that of two points on a line.
+    Before using it where a kernel is needed, ask `psd_certificate`.
 
     Returns: (n, m).
 
     >>> sigmoid(np.array([[0.0]]), np.array([[0.0]]), gamma=1.0, c=-1.0).round(6)
     array([[-0.761594]])
 
+    Errata: kernels-40 (IRHD 8.4 calls it a kernel for samples on a circle; it is not one there).
+
     Claims: kernels-20
     """
-    K = _products(X, Z, gamma, c)
-    return np.tanh(K, out=K)
-
-
-def _by_name(kernel, gamma, degree, coef0):
-    """The function k(X, Z) that a kernel's name and scikit-learn's parameters stand for."""
-    return {
-        "linear": linear,
-        "poly": lambda X, Z: _products(X, Z, gamma, coef0) ** degree,
-        "polynomial": lambda X, Z: _products(X, Z, gamma, coef0) ** degree,
-        "rbf": lambda X, Z: _gaussian(X, Z, gamma),
-        "laplacian": lambda X, Z: _decay(_city_block(X, Z), gamma),
-        "exponential": lambda X, Z: _decay(_euclidean(X, Z), gamma),
-        "sigmoid": lambda X, Z: sigmoid(X, Z, gamma=gamma, c=coef0),
-        "all_subsets": all_subsets,
-    }[kernel]
+    X, Z = _pair(X, Z)
+    return np.tanh(gamma * (X @ Z.T) + c)
 
 
 NAMES = (
@@ -505,15 +433,21 @@ NAMES = (
 
 
 def gram(X, Z=None, kernel="rbf", *, gamma=None, degree=3, coef0=1.0):
-    """The matrix of k(x_i, z_j): the Gram matrix K of one sample for Z = None.
+    """The matrix of all k(x_i, z_j): the Gram matrix K of the samples X for Z = None.
 
-    `kernel` is a function k(X, Z), or a name, with the parameters that scikit-learn gives it:
-    "linear", "poly" or "polynomial" (gamma x^T z + coef0)^degree, "rbf" exp(-gamma ||x - z||^2),
-    "laplacian" exp(-gamma ||x - z||_1), "sigmoid" tanh(gamma x^T z + coef0); besides, "exponential"
-    exp(-gamma ||x - z||) and "all_subsets". None for gamma is 1 / d.
+    `kernel` is a function k(X, Z), or one of these names, with scikit-learn's parameters:
 
-    Returns: (n, m). Raises: ValueError for another name, or unless gamma > 0, coef0 >= 0 (but for
-    "sigmoid") and the degree is whole and >= 1.
+        "linear"                  x^T z
+        "poly", "polynomial"      (gamma x^T z + coef0)^degree
+        "rbf"                     exp(-gamma ||x - z||^2)
+        "laplacian"               exp(-gamma ||x - z||_1)
+        "exponential"             exp(-gamma ||x - z||)
+        "sigmoid"                 tanh(gamma x^T z + coef0)
+        "all_subsets"             prod_j (1 + x_j z_j)
+
+    gamma = None stands for 1 / d.
+
+    Returns: (n, m). Raises: ValueError for parameters that `check_kernel` refuses.
 
     >>> gram(np.array([[0.0], [2.0]]), kernel="linear")
     array([[0., 0.],
@@ -521,24 +455,37 @@ def gram(X, Z=None, kernel="rbf", *, gamma=None, degree=3, coef0=1.0):
 
     Claims: kernels-07
     """
-    how = check_kernel(kernel, gamma, degree, coef0, function=True)
+    check_kernel(kernel, gamma, degree, coef0, function=True)
     if callable(kernel):
         return kernel(X, X if Z is None else Z)
     X, Z = _pair(X, Z)
-    if gamma is None:
-        how["gamma"] = 1 / X.shape[1]
-    return _by_name(**how)(X, None if Z is X else Z)
+    gamma = 1 / X.shape[1] if gamma is None else gamma
+    match kernel:
+        case "linear":
+            return X @ Z.T
+        case "poly" | "polynomial":
+            return (gamma * (X @ Z.T) + coef0) ** degree
+        case "rbf":
+            return np.exp(-gamma * squared_distances(X, Z))
+        case "laplacian":
+            return np.exp(-gamma * manhattan(X, Z))
+        case "exponential":
+            return np.exp(-gamma * euclidean(X, Z))
+        case "sigmoid":
+            return np.tanh(gamma * (X @ Z.T) + coef0)
+        case "all_subsets":
+            return all_subsets(X, Z)
 
 
 def check_kernel(kernel, gamma=None, degree=3, coef0=1.0, *, choices=NAMES, function=False):
-    """The parameters of `gram`, checked: the one place that every kernel machine asks.
+    """The parameters of `gram`, checked; every estimator with a kernel calls it.
 
     `kernel` must be one of the names in `choices`; with `function` it may also be a function
-    k(X, Z). A gamma of None stands for 1 / d, and is left as it is.
+    k(X, Z). gamma = None stands for 1 / d and is left as it is.
 
-    Returns: a dict of kernel, gamma, degree and coef0. Raises: ValueError for any other kernel, a
-    class or an array for instance, and unless gamma > 0, coef0 >= 0 (any number for "sigmoid") and
-    the degree is whole and >= 1.
+    Returns: a dict of kernel, gamma, degree and coef0. Raises: ValueError for any other kernel (a
+    class or an array, for instance), and unless gamma > 0, coef0 >= 0 (any number for "sigmoid")
+    and degree is a whole number >= 1.
 
     >>> check_kernel("rbf", gamma=0.5)
     {'kernel': 'rbf', 'gamma': 0.5, 'degree': 3, 'coef0': 1.0}
@@ -561,13 +508,14 @@ def check_kernel(kernel, gamma=None, degree=3, coef0=1.0, *, choices=NAMES, func
 
 
 def screen(K, tol=ROUND_OFF):
-    """Which of the easy necessary conditions a matrix K of values k(x_i, x_j) fails, as text:
+    """The first of three necessary conditions that a matrix K of values k(x_i, x_j) violates:
 
         k(x, z) = k(z, x),   k(x, x) >= 0,   k(x, z)^2 <= k(x, x) k(z, z),
 
-    each but for `tol` times the largest entry (or square of it). Passing all three proves nothing.
+    up to `tol` times the largest entry (or its square). They are easy to check and not sufficient:
+    K may pass all three and have a negative eigenvalue.
 
-    Returns: a sentence, or None if it passes. Raises: ValueError if K is not square and finite.
+    Returns: a sentence, or None if K passes. Raises: ValueError if K is not square and finite.
 
     >>> screen(np.array([[1.0, 2.0], [2.0, 1.0]]))
     'k(x, z)^2 > k(x, x) k(z, z) for samples 0 and 1'
@@ -576,7 +524,7 @@ def screen(K, tol=ROUND_OFF):
 
     Claims: kernels-35
     """
-    K = _square(K)
+    K = square(K)
     K = K / (np.abs(K).max() or 1.0)
     k = np.diag(K)
     for name, wrong in (
@@ -590,32 +538,20 @@ def screen(K, tol=ROUND_OFF):
     return None
 
 
-def _square(K):
-    """K in double precision, if it is square and finite: no comparison would find a NaN."""
-    K = np.asarray(K, dtype=float)
-    if K.ndim != 2 or K.shape[0] != K.shape[1]:
-        raise ValueError(f"K must be square; got shape {K.shape}")
-    bad = np.count_nonzero(~np.isfinite(K))
-    if bad:
-        raise ValueError(f"K must be finite; it contains NaN or infinity {bad} times")
-    return K
-
-
 class Certificate(NamedTuple):
-    """Whether a symmetric matrix is positive semidefinite, with the direction that tells."""
+    """Whether a symmetric matrix is positive semidefinite, and the direction that shows it."""
 
     holds: bool
-    smallest: float  # eigenvalue
+    smallest: float  # the smallest eigenvalue
     q: np.ndarray  # (n,), its eigenvector of length 1: q^T K q = smallest
-    largest: float  # eigenvalue, by absolute value
+    largest: float  # the largest absolute value of an eigenvalue
 
 
 def psd_certificate(K, tol=ROUND_OFF):
-    """Whether q^T K q >= 0 for all q: the smallest eigenvalue is >= -tol ||K||, of a symmetric K.
+    """Whether q^T K q >= 0 for all q: whether the smallest eigenvalue is >= -tol ||K||.
 
-    A kernel is a function for which this holds on *all* finite sets of points; MLN and IRHD also
-    say it of one matrix, and of any continuous symmetric function (kernels-32). REP and PRNN leave
-    symmetry out: without it K is no Gram matrix, whatever q^T K q (kernels-34).
+    A function is a kernel if this holds, with symmetry, for its matrices on *all* finite sets of
+    points.
 
     Returns: a `Certificate`. Raises: ValueError if K is not square, finite and symmetric.
 
@@ -623,20 +559,19 @@ def psd_certificate(K, tol=ROUND_OFF):
     >>> verdict.holds, round(verdict.smallest, 12), np.abs(verdict.q).round(6)
     (False, -1.0, array([0.707107, 0.707107]))
 
+    Errata: kernels-32 (MLN and IRHD are content with one matrix, or with a continuous symmetric
+    function), kernels-34 (REP and PRNN leave out symmetry, without which K is not a Gram matrix).
+
     Claims: kernels-31
     """
-    K = _square(K)
-    skew = np.abs(K - K.T).max()
-    if skew > tol * np.abs(K).max():
-        raise ValueError(f"K must be symmetric; it differs from K^T by {skew:.3g}")
-    values, vectors = np.linalg.eigh(K)
+    values, vectors = np.linalg.eigh(symmetric(K))
     largest = float(np.abs(values).max())
     holds = bool(values[0] >= -tol * largest)
     return Certificate(holds, float(values[0]), vectors[:, 0], largest)
 
 
 class Refutation(NamedTuple):
-    """Points and coefficients that prove a function to be no kernel: q^T K q < 0."""
+    """Points and coefficients with q^T K q < 0: they prove that a function is not a kernel."""
 
     X: np.ndarray  # (n, d)
     q: np.ndarray  # (n,)
@@ -646,8 +581,8 @@ class Refutation(NamedTuple):
 def refute(k, sets, tol=ROUND_OFF):
     """The first of the point `sets`, arrays (n, d), on which the Gram matrix of k is not PSD.
 
-    That is, up to `tol`, as `psd_certificate` has it. Finding none proves nothing: a function may
-    pass on these sets and fail on others.
+    A matrix counts as PSD if `psd_certificate` says so, up to `tol`. If no set refutes k, nothing
+    is proved: k may fail on other points.
 
     Returns: a `Refutation`, or None.
     Raises: ValueError if a Gram matrix is not finite or not symmetric.
@@ -664,12 +599,12 @@ def refute(k, sets, tol=ROUND_OFF):
 
 
 def empirical_feature_map(K, tol=ROUND_OFF):
-    """Features of the samples with phi(x_i)^T phi(x_j) = K_ij: row i of V sqrt(Lambda).
+    """Features of the samples with phi(x_i)^T phi(x_j) = K_ij: the rows of V sqrt(Lambda).
 
-    K = V Lambda V^T; eigenvalues up to `tol` times the largest count as 0 and get no feature. So
-    every symmetric PSD matrix is a Gram matrix, and conversely q^T Phi Phi^T q = ||Phi^T q||^2.
-    That a function with PSD Gram matrices on all sets has features for all x is the theorem of
-    Moore and Aronszajn, which PRNN gives to Mercer (kernels-34).
+    K = V Lambda V^T; eigenvalues up to `tol` times the largest count as 0 and give no feature. So
+    every symmetric PSD matrix is a Gram matrix. Conversely every Gram matrix Phi Phi^T is PSD,
+    since q^T Phi Phi^T q = ||Phi^T q||^2. That a function whose Gram matrices are PSD on all sets
+    has features for all x is the theorem of Moore and Aronszajn.
 
     Returns: (n, r), r the rank of K. Raises: ValueError if K is not symmetric or not PSD.
 
@@ -677,6 +612,8 @@ def empirical_feature_map(K, tol=ROUND_OFF):
     >>> phi.shape, (phi @ phi.T).round(9)
     ((2, 1), array([[4., 4.],
            [4., 4.]]))
+
+    Errata: kernels-34 (PRNN attributes that theorem to Mercer).
 
     Claims: kernels-33
     """
@@ -694,10 +631,12 @@ def empirical_feature_map(K, tol=ROUND_OFF):
 
 
 class Kernel:
-    """A kernel k(X, Z) with which c k, c + k, k + k' and k k' are kernels, c > 0.
+    """A kernel k(X, Z) that can be scaled, added and multiplied: the results are kernels again.
 
-    Its features are sqrt(c) phi for c k, (phi, sqrt(c)) for c + k, (phi, phi') for k + k', and all
-    products phi_i phi'_j for k k', whose Gram matrix is the product of the two, entry by entry.
+        c k       has the features sqrt(c) phi, for c >= 0
+        c + k     has the features (phi, sqrt(c))
+        k + k'    has the features (phi, phi')
+        k k'      has all products phi_i phi'_j; its Gram matrix is the entrywise product
 
     >>> k = 2 * Kernel(linear) * Kernel(linear) + 1
     >>> k(np.array([[3.0]]), np.array([[5.0]]))
@@ -711,7 +650,7 @@ class Kernel:
 
     @classmethod
     def of(cls, f):
-        """k(x, z) = f(x) f(z) for a function f(X) (n,): of rank one, or 0 where f vanishes."""
+        """k(x, z) = f(x) f(z) for a function f(X) (n,): Gram matrices of rank one, or 0."""
         return cls(lambda X, Z: np.multiply.outer(f(X), f(Z)))
 
     def __call__(self, X, Z=None):
@@ -743,9 +682,11 @@ class Kernel:
 def kernel_squared_distances(K, k_x, k_z):
     """||phi(x) - phi(z)||^2 = k(x, x) - 2 k(x, z) + k(z, z), never below 0: (n, m).
 
-    The kernel trick at its smallest. K (n, m) holds the k(x_i, z_j), `k_x` (n,) the k(x_i, x_i)
-    and `k_z` (m,) the k(z_j, z_j). Any method that needs distances alone, or inner products alone,
-    is run in feature space in this way. Raises: ValueError if the shapes do not fit.
+    K (n, m) holds the k(x_i, z_j), `k_x` (n,) the k(x_i, x_i) and `k_z` (m,) the k(z_j, z_j). Any
+    method that uses only distances or inner products can be run in feature space in this way; the
+    nearest neighbour in feature space, for instance, is the argmin of a row.
+
+    Raises: ValueError if the shapes do not fit.
 
     >>> kernel_squared_distances(np.array([[3.0 * 5.0]]), np.array([9.0]), np.array([25.0]))
     array([[4.]])
@@ -762,31 +703,40 @@ def kernel_squared_distances(K, k_x, k_z):
 
 
 def centre(K):
-    """The Gram matrix of phi(x_i) - mean phi: H K H with H = I - 1 1^T / n.
+    """The Gram matrix of phi(x_i) - mean phi: K_c = H K H with H = I - 1 1^T / n.
 
-    H H = H, and what rounding leaves of a mean far from 0 goes when H is applied again.
+    With the means m_j = 1/n sum_i K_ij of a symmetric K, entry ij of K_c is K_ij - m_i - m_j + mean
+    of m. H H = H: the second round removes what rounding left of a mean far from 0.
+
+    Returns: (n, n). Raises: ValueError if K is not square and finite.
 
     >>> centre(np.array([[1.0, 3.0], [3.0, 9.0]]))
     array([[ 1., -1.],
            [-1.,  1.]])
     """
-    K_c = centre_new(K, K)
-    return centre_new(K_c, K_c)
+    K = square(K)
+    for _ in range(2):
+        means = K.mean(axis=0)
+        K = K - np.add.outer(means, means) + means.mean()
+    return K
 
 
 def centre_new(K_new, K):
-    """(phi(z_i) - mean phi)^T (phi(x_j) - mean phi) of new points z, with the mean of the samples.
+    """(phi(z_i) - mean phi)^T (phi(x_j) - mean phi) for new points z, with the samples' mean.
 
-    `K_new` (m, n) holds the k(z_i, x_j), K (n, n) the k(x_i, x_j). Returns: (m, n).
-    Raises: ValueError if the shapes do not fit.
+    `K_new` (m, n) holds the k(z_i, x_j). K (n, n) holds the k(x_i, x_j); its column means, (n,),
+    are enough in its place.
+
+    Returns: (m, n). Raises: ValueError if the shapes do not fit.
 
     >>> centre_new(np.array([[5.0, 15.0]]), np.array([[1.0, 3.0], [3.0, 9.0]]))
     array([[-3.,  3.]])
     """
     K_new, K = np.asarray(K_new, dtype=float), np.asarray(K, dtype=float)
-    if K.shape != (K_new.shape[-1],) * 2:
+    n = K_new.shape[-1]
+    if K.shape not in ((n, n), (n,)):
         raise ValueError(f"K_new and K must be (m, n) and (n, n); got {K_new.shape} and {K.shape}")
-    means = K.mean(axis=0)
+    means = K if K.ndim == 1 else K.mean(axis=0)
     return K_new - K_new.mean(axis=1, keepdims=True) - means + means.mean()
 
 
@@ -796,17 +746,17 @@ def centre_new(K_new, K):
 
 
 def _check_one_per_sample(name, values, X):
-    """Of a column and a row numpy would make a table."""
+    """Refuse other shapes: numpy would broadcast a column and a row to a matrix."""
     if np.shape(values) != (len(X),):
         raise ValueError(f"{name} must have shape ({len(X)},); got {np.shape(values)}")
 
 
 class RKHSFunction:
-    """f = sum_i alpha_i k(., x_i), a member of the reproducing kernel Hilbert space of k.
+    """f = sum_i alpha_i k(., x_i), a function in the reproducing kernel Hilbert space of k.
 
-    <f, g> = sum_ij alpha_i beta_j k(x_i, z_j) = sum_j beta_j f(z_j) = sum_i alpha_i g(x_i) does not
-    depend on how f and g are written; <f, k(., x)> = f(x), and so f(x)^2 <= k(x, x) <f, f>. Of two
-    kernels there are two spaces: sums and products of f and g of both are refused.
+    The inner product <f, g> = sum_ij alpha_i beta_j k(x_i, z_j) = sum_j beta_j f(z_j) does not
+    depend on how f and g are written as sums. <f, k(., x)> = f(x), and so f(x)^2 <= k(x, x) <f, f>.
+    Each kernel has its own space: sums and inner products across two kernels are refused.
 
     >>> f = RKHSFunction(linear, np.array([[1.0], [2.0]]), np.array([1.0, 3.0]))
     >>> f(np.array([[10.0]])), f.norm()
@@ -828,7 +778,7 @@ class RKHSFunction:
         return self.k(points, self.X) @ self.alpha
 
     def __add__(self, g):
-        """f + g, by the one expansion after the other."""
+        """f + g, whose sum has the terms of both."""
         self._check_space(g)
         X, alpha = np.vstack([self.X, g.X]), np.concatenate([self.alpha, g.alpha])
         return RKHSFunction(self.k, X, alpha)
@@ -857,12 +807,10 @@ class RKHSFunction:
 
 
 def apply_operator(k, f, x, weights):
-    """(T f)(x_i) = int k(x_i, y) f(y) dy = sum_j weights_j k(x_i, x_j) f(x_j), at the nodes x (n,).
+    """(T f)(x_i) = int k(x_i, y) f(y) dy, computed as sum_j weights_j k(x_i, x_j) f(x_j).
 
-    f (n,) holds the f(x_j); nodes and weights are those of a quadrature, `weights` (n,) or a
-    number h. <f, T f> >= 0 for all f is Mercer's condition on a continuous k. That T is linear is
-    not enough for eigenvalues, as IRHD 6 has it: for k(x, y) = 1 if y < x, and else 0, it has none
-    at all (kernels-48). k must be symmetric, and square integrable.
+    f (n,) holds the f(x_j) at the nodes x (n,) of a quadrature with these `weights` (n,), or with
+    one number h for all. Mercer's condition on a continuous symmetric k is <f, T f> >= 0 for all f.
 
     Returns: (n,). Raises: ValueError if f has another shape.
 
@@ -870,6 +818,9 @@ def apply_operator(k, f, x, weights):
     >>> Tf = apply_operator(np.minimum.outer, np.ones(1000), x, 1e-3)
     >>> bool(np.allclose(Tf, x - x**2 / 2, atol=1e-6))
     True
+
+    Errata: kernels-48 (IRHD 6 infers eigenvalues from linearity alone; without symmetry there may
+    be none, as for k(x, y) = 1 if y < x and 0 otherwise).
     """
     _check_one_per_sample("f", f, x)
     return k(x, x) @ (weights * f)
@@ -885,10 +836,11 @@ class Eigenfunctions(NamedTuple):
 def eigenfunctions(k, x, h, r=None):
     """The first r eigenvalues and eigenfunctions of the integral operator of k, at nodes x (n,).
 
-    With equal weights h the operator is the matrix h K; its eigenvectors are divided by sqrt(h),
-    which makes the functions orthonormal. All n without r. Midpoints are wrong by O(h^2).
+    With equal weights h the operator is the matrix h K. Its eigenvectors are divided by sqrt(h),
+    which makes the functions orthonormal. With midpoints as nodes the error is O(h^2).
 
-    Returns: `Eigenfunctions`. Raises: ValueError if k is not symmetric.
+    Returns: `Eigenfunctions`, all n if r is not given. Raises: ValueError if k is not symmetric:
+    then it need not have any eigenvalue.
 
     >>> x = (np.arange(400) + 0.5) / 400
     >>> values, _ = eigenfunctions(np.minimum.outer, x, h=1 / 400, r=3)
@@ -897,24 +849,24 @@ def eigenfunctions(k, x, h, r=None):
 
     Claims: kernels-44
     """
-    K = k(x, x)
-    if not np.allclose(K, K.T, rtol=ROUND_OFF, atol=ROUND_OFF * np.abs(K).max()):
-        raise ValueError("k must be symmetric: else it need not have any eigenvalue")
+    K = symmetric(k(x, x), "k")
     values, vectors = np.linalg.eigh(h * K)
     return Eigenfunctions(values[::-1][:r], vectors[:, ::-1][:, :r] / np.sqrt(h))
 
 
 def mercer_sum(values, left, right):
-    """sum_i lambda_i phi_i(x) phi_i(z), all summed k(x, z); and sum_i lambda_i = int k(x, x) dx.
+    """sum_i lambda_i phi_i(x) phi_i(z): all terms together give k(x, z), by Mercer's theorem.
 
     `values` (r,) are the lambda_i, `left` (n, r) the phi_i(x), `right` (m, r) the phi_i(z). The
-    equality holds for all x and z if k is continuous and its domain compact. IRHD 6 asks for
-    square integrable only: k = 1 if x = z, and else 0, has all lambda_i = 0 (kernels-47).
+    theorem needs a continuous k on a compact domain. It also gives sum_i lambda_i = int k(x, x) dx.
 
     Returns: (n, m).
 
     >>> mercer_sum(np.array([2.0, 1.0]), np.array([[1.0, 3.0]]), np.array([[5.0, 1.0]]))
     array([[13.]])
+
+    Errata: kernels-47 (IRHD 6 asks only for a square integrable k; for k(x, z) = 1 if x = z and 0
+    otherwise all lambda_i are 0).
 
     Claims: kernels-46
     """
@@ -929,15 +881,16 @@ def mercer_sum(values, left, right):
 def sample_coefficients(X, y, w):
     """gamma_i = 2 (w^T x_i - y_i): the gradient of sum_i (w^T x_i - y_i)^2 is sum_i gamma_i x_i.
 
-    The gradient of every loss sum_i l(w^T x_i, y_i) is such a combination of the samples, and so
-    steps from w = 0 never leave their span: w = sum_i alpha_i x_i with alpha <- alpha - eta gamma.
-    REP says that the start does not matter, the loss being convex: only if its minimum is at one
-    place. For d > n the part of the start orthogonal to the samples stays for ever (kernels-24).
+    The gradient of every loss sum_i l(w^T x_i, y_i) is such a combination of the samples. So steps
+    from w = 0 never leave their span: w = sum_i alpha_i x_i, with alpha <- alpha - eta gamma.
 
     Returns: (n,). Raises: ValueError if y has another shape.
 
     >>> sample_coefficients(np.array([[1.0], [2.0]]), np.array([1.0, 1.0]), np.array([3.0]))
     array([ 4., 10.])
+
+    Errata: kernels-24 (REP: the start does not matter. For d > n the part of the start that is
+    orthogonal to the samples stays for ever).
 
     Claims: kernels-23
     """
@@ -946,7 +899,7 @@ def sample_coefficients(X, y, w):
 
 
 def coefficient_loss(K, y, alpha):
-    """||K alpha - y||^2, the squared loss of w = sum_i alpha_i phi(x_i), with f(x_i) = (K alpha)_i.
+    """||K alpha - y||^2, the squared loss of w = sum_i alpha_i phi(x_i): f(x_i) = (K alpha)_i.
 
     Raises: ValueError if y is not (n,).
 
@@ -961,7 +914,7 @@ def coefficient_loss(K, y, alpha):
 
 
 class KernelState(NamedTuple):
-    """Gradient descent in coefficients after a step."""
+    """The coefficients after a step of gradient descent."""
 
     alpha: np.ndarray  # (n,)
     objective: float  # ||K alpha - y||^2
@@ -969,19 +922,21 @@ class KernelState(NamedTuple):
 
 
 def kernel_descent(K, y, *, eta):
-    """alpha_i <- alpha_i - 2 eta (sum_j K_ij alpha_j - y_i) from alpha = 0: w <- w - eta gradient.
+    """alpha_i <- alpha_i - 2 eta (sum_j K_ij alpha_j - y_i), from alpha = 0.
 
-    It is gradient descent in w, in feature space, and not in alpha, where the gradient of the loss
-    is 2 K (K alpha - y). The residual after t steps is (I - 2 eta K)^t times that at the start: it
-    vanishes for a regular K and eta < 1 / lambda_max(K). REP closes a parenthesis too early, which
-    doubles K alpha but not y, and leads to y / 2 (kernels-27).
+    These are the steps w <- w - eta gradient of gradient descent in feature space. They are not
+    those of descent in alpha, where the gradient is 2 K (K alpha - y). After t steps the residual
+    is (I - 2 eta K)^t times the first one; it vanishes for a regular K and eta < 1 / lambda_max(K).
 
-    Yields: the start, then a `KernelState` per step, without end; the caller bounds them.
+    Yields: the start, then a `KernelState` per step, without end; the caller stops it.
     Raises: ValueError if y is not (n,).
 
     >>> states = kernel_descent(np.array([[2.0]]), np.array([4.0]), eta=0.125)
     >>> [float(next(states).alpha[0]) for _ in range(3)]
     [0.0, 1.0, 1.5]
+
+    Errata: kernels-27 (REP closes a parenthesis too early, which doubles K alpha but not y: the
+    steps lead to y / 2).
 
     Claims: kernels-26
     """
@@ -989,15 +944,15 @@ def kernel_descent(K, y, *, eta):
     alpha = np.zeros(len(y))
     while True:
         residual = K @ alpha - y
-        norm = 2 * np.sqrt(max(residual @ K @ residual, 0.0))
-        yield KernelState(alpha, float(residual @ residual), float(norm))
+        gradient_norm = 2 * np.sqrt(max(residual @ K @ residual, 0.0))
+        yield KernelState(alpha, float(residual @ residual), float(gradient_norm))
         alpha = alpha - 2 * eta * residual
 
 
 def iteration_costs(n, d):
-    """Multiplications of one step of descent on the subset products: n^2 by K, n 2^d by features.
+    """Multiplications in a step of descent on subset products: n^2 by K, n 2^d by features.
 
-    The kernel wins if, and only if, n < 2^d; K takes 8 n^2 bytes.
+    The kernel wins if and only if n < 2^d. K takes 8 n^2 bytes.
 
     >>> iteration_costs(n=1000, d=20)
     (1000000, 1048576000)
@@ -1006,68 +961,39 @@ def iteration_costs(n, d):
 
 
 def kernel_ridge(K, y, alpha, weights=None):
-    """The coefficients a of least squares ||K a - y||^2 + alpha a^T K a: (K + alpha I) a = y.
+    """The coefficients a that minimise ||K a - y||^2 + alpha a^T K a: (K + alpha I) a = y.
 
-    With weights, of sum_i weights_i ((K a)_i - y_i)^2 + alpha a^T K a: a = r u with r_i =
-    sqrt(weights_i) and (r K r + alpha I) u = r y. By Cholesky; where K is singular and alpha is 0,
-    the u of least norm.
+    With weights, sum_i weights_i ((K a)_i - y_i)^2 + alpha a^T K a is least for a = r u with
+    r_i = sqrt(weights_i) and (r K r + alpha I) u = r y. If the matrix is singular, which needs
+    alpha = 0, u is the solution of least norm.
 
-    Returns: (n,). Raises: ValueError if K + alpha I has a negative eigenvalue: k is no kernel then;
-    or if K is not square and finite, or y or the weights are not (n,).
+    Returns: (n,). Raises: ValueError if K + alpha I has a negative eigenvalue, so that K comes from
+    no kernel, if K is not square, finite and symmetric, or if y or the weights are not (n,).
 
     >>> kernel_ridge(np.array([[2.0, 0.0], [0.0, 6.0]]), np.array([3.0, 8.0]), alpha=2.0)
     array([0.75, 1.  ])
     """
     _check_one_per_sample("y", y, K)
-    if weights is not None:
-        _check_one_per_sample("weights", weights, K)
-    return _ridge(_square(K).copy(), y, alpha, weights)
+    if weights is None:
+        weights = np.ones(len(y))
+    _check_one_per_sample("weights", weights, K)
+    r = np.sqrt(weights)
+    M = symmetric(K) * np.outer(r, r) + alpha * np.eye(len(y))
+    L = positive_cholesky(M)
+    u = _least_norm(M, r * y) if L is None else cholesky_solve(L, r * y)
+    return r * u
 
 
-def _ridge(K, y, alpha, weights=None):
-    """The coefficients of `kernel_ridge`, in the place of K."""
-    root = np.ones(len(y)) if weights is None else np.sqrt(weights)
-    if weights is not None:
-        K *= root
-        K *= root[:, None]
-    K[np.diag_indices_from(K)] += alpha
-    try:
-        L = np.linalg.cholesky(K)
-        pivots = L.diagonal() ** 2
-        sound = pivots.min() > _noise(pivots)
-    except np.linalg.LinAlgError:
-        sound = False
-    return root * (_solve(L, root * y) if sound else _shortest(K, root * y))
-
-
-def _noise(values):
-    """What rounding may make of a pivot or an eigenvalue that is 0, beside these `values`."""
-    return len(values) * np.finfo(float).eps * np.abs(values).max()
-
-
-def _solve(L, y):
-    """The solution of L L^T a = y, L lower triangular, a PANEL of unknowns at a time."""
-    a = y.copy()
-    starts = range(0, len(y), PANEL)
-    for start in starts:
-        some = slice(start, start + PANEL)
-        a[some] = np.linalg.solve(L[some, some], a[some] - L[some, :start] @ a[:start])
-    for start in reversed(starts):
-        some, rest = slice(start, start + PANEL), slice(start + PANEL, None)
-        a[some] = np.linalg.solve(L[some, some].T, a[some] - L[rest, some].T @ a[rest])
-    return a
-
-
-def _shortest(M, y):
-    """The solution of M a = y of least norm, or of least squares if there is none."""
+def _least_norm(M, y):
+    """The u of least norm among those that minimise ||M u - y||, for a singular PSD matrix M."""
     values, V = np.linalg.eigh(M)
-    small = _noise(values)
-    if values[0] < -small:
+    noise = len(M) * np.finfo(float).eps * np.abs(values).max()
+    if values[0] < -noise:
         raise ValueError(
             f"K + alpha I must have no negative eigenvalue; got {values[0]:.3g}: raise alpha, or "
             "take a kernel"
         )
-    kept = values > small
+    kept = values > noise
     return V[:, kept] @ (V[:, kept].T @ y / values[kept])
 
 
@@ -1086,38 +1012,44 @@ class KernelSVM(NamedTuple):
 
 
 def kernel_svm(K, y, C):
-    """max sum_i alpha_i - 1/2 sum_ij alpha_i alpha_j y_i y_j K_ij over
+    """max sum_i alpha_i - 1/2 sum_ij alpha_i alpha_j y_i y_j K_ij over alpha, subject to
 
         0 <= alpha_i <= C,   sum_i alpha_i y_i = 0 .
 
-    The dual of the linear machine on phi(x_i), by `optimization.solve_qp`: for a hundred samples,
-    and a hint of what k is good for. PRNN 9 prints the bounds alone; without y^T alpha = 0 it is
-    the machine without b (kernels-30). b is the mean over free alpha_i, or amid what is allowed.
+    It is the dual of the linear support vector machine on phi(x_i), solved by
+    `optimization.solve_qp` for up to some hundred samples; chapter `svm` derives it and has the
+    algorithm for more. b is the mean of y_i - f_i over the free multipliers, 0 < alpha_i < C.
 
     Returns: a `KernelSVM`. Raises: ValueError unless C > 0 and y (n,) holds both -1 and +1.
 
     >>> machine = kernel_svm(linear(np.array([[1.0], [3.0]])), np.array([-1.0, 1.0]), C=1.0)
     >>> machine.alpha.round(6), round(machine.b, 6)
     (array([0.5, 0.5]), -2.0)
+
+    Errata: kernels-30 (PRNN 9 prints the bounds alone; without y^T alpha = 0 it is the dual of the
+    machine without b).
     """
     check_number("C", C, above=0)
     _check_one_per_sample("y", y, K)
-    n, labels = len(y), np.unique(y)
-    if not np.array_equal(labels, [-1, 1]):
-        raise ValueError(f"y must hold -1 and +1, and both; got {labels}")
+    if not np.array_equal(np.unique(y), [-1, 1]):
+        raise ValueError(f"y must hold -1 and +1, and both; got {np.unique(y)}")
+    n = len(y)
     G, h = box(np.zeros(n), np.full(n, C))
-    qp = solve_qp(K * np.multiply.outer(y, y), -np.ones(n), y[None], [0.0], G, h)
+    qp = solve_qp(K * np.outer(y, y), -np.ones(n), y[None], [0.0], G, h)
     return KernelSVM(qp.x, _offset(qp.x, K @ (qp.x * y), y, C), -qp.objective, qp.residual)
 
 
 def _offset(alpha, f, y, C):
-    """b with y_i (f_i + b) = 1 for free alpha_i, >= 1 where alpha_i = 0, <= 1 where alpha_i = C."""
-    low, high = alpha <= INSIDE * C, alpha >= (1 - INSIDE) * C
-    free = ~(low | high)
+    """b with y_i (f_i + b) = 1 where alpha_i is free, >= 1 where alpha_i = 0, <= 1 where it is C.
+
+    If no multiplier is free, these conditions leave an interval; b is its middle.
+    """
+    at_0, at_C = alpha <= FREE * C, alpha >= (1 - FREE) * C
+    free = ~(at_0 | at_C)
     if free.any():
         return float(np.mean((y - f)[free]))
-    below = (low & (y > 0)) | (high & (y < 0))  # b >= y_i - f_i
-    return float(((y - f)[below].max() + (y - f)[~below].min()) / 2)
+    lower = (at_0 & (y > 0)) | (at_C & (y < 0))  # b >= y_i - f_i; for the others b <= y_i - f_i
+    return float(((y - f)[lower].max() + (y - f)[~lower].min()) / 2)
 
 
 # ---------------------------------------------------------------------------------------
@@ -1125,21 +1057,22 @@ def _offset(alpha, f, y, C):
 # ---------------------------------------------------------------------------------------
 
 
+@dataclass(eq=False, repr=False)
 class KernelRidge(Regressor):
     """Least squares in feature space with the penalty alpha ||w||^2, and without an offset.
 
-    f(x) = sum_i a_i k(x_i, x) with (K + alpha I) a = y: where descent in coefficients goes to with
-    that penalty. As scikit-learn's, with these differences: kernels are those of `gram` by name,
-    "exponential" and "all_subsets" among them; alpha is one number, and y has one target per
-    sample; a matrix K + alpha I that is not positive semidefinite is refused, not solved.
+    f(x) = sum_i a_i k(x_i, x) with (K + alpha I) a = y. The differences from scikit-learn: kernels
+    are the names that `gram` knows, "exponential" and "all_subsets" among them; alpha is one
+    number, and y has one target per sample; a matrix K + alpha I with a negative eigenvalue is
+    refused.
 
     Parameters
     ----------
     alpha : float; strength of the penalty, 0 for none
     kernel : str; a name that `gram` knows
-    gamma : float or None; of the kernel, None for 1 / d
-    degree : int; of the polynomial kernel, 1 or more
-    coef0 : float; of the polynomial kernel, 0 or more, and of the sigmoid
+    gamma : float or None; parameter of the kernel, None for 1 / d
+    degree : int; degree of the polynomial kernel, 1 or more
+    coef0 : float; constant of the polynomial kernel, 0 or more, and of the sigmoid
 
     Attributes
     ----------
@@ -1152,28 +1085,23 @@ class KernelRidge(Regressor):
     array([50.])
     """
 
-    def __init__(self, alpha=1, *, kernel="linear", gamma=None, degree=3, coef0=1):
-        self.alpha = alpha
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
+    alpha: float = 1
+    _: KW_ONLY
+    kernel: str = "linear"
+    gamma: float | None = None
+    degree: int = 3
+    coef0: float = 1
 
     def _kernel(self):
-        """What `gram` needs to know."""
         return check_kernel(self.kernel, self.gamma, self.degree, self.coef0)
 
     def fit(self, X, y, sample_weight=None):
         """Fit to samples X (n, d) with targets y (n,) of the given weights; return self."""
-        alpha = check_number("alpha", self.alpha, at_least=0)
+        alpha = check_number("alpha", self.alpha, at_least=0, below=inf)
         how, samples = self._kernel(), check_samples(X)
         y = check_targets(y, len(samples))
-        weights = None if sample_weight is None else check_weights(sample_weight, len(samples))
-        with np.errstate(over="ignore", invalid="ignore"):
-            K = gram(samples, **how)
-        if not np.isfinite(K).all():
-            raise ValueError("K must be finite; k(x, z) overflows: scale the features of X")
-        self.dual_coef_ = _ridge(K, y, alpha, weights)
+        weights = check_weights(sample_weight, len(samples))
+        self.dual_coef_ = kernel_ridge(gram(samples, **how), y, alpha, weights)
         self.X_fit_ = samples.copy()
         return self._remember(X)
 

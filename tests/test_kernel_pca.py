@@ -1,13 +1,12 @@
 """The kernel_pca chapter: every statement of the notes, checked by a second route."""
 
 import re
-from itertools import islice
 
 import numpy as np
 import pytest
 
 import mlnotes.kernel_pca
-from mlnotes.base import ConvergenceWarning, NotFittedError
+from mlnotes.base import NotFittedError
 from mlnotes.datasets import load_digits, load_iris, load_wine
 from mlnotes.kernel_pca import (
     KernelPCA,
@@ -16,15 +15,15 @@ from mlnotes.kernel_pca import (
     eigenpairs,
     expansion,
     feature_covariance,
+    first_eigenpairs,
     kernel_pca,
-    leading_eigenpairs,
     linear_scores,
     new_scores,
     pre_image_coefficients,
     project,
 )
 from mlnotes.kernels import centre, centre_new, gaussian, gram, polynomial_map
-from mlnotes.pca import PCA, by_svd, signed, standardise
+from mlnotes.pca import PCA, by_svd, standardise
 
 
 def quadratic(X, Z=None):
@@ -262,7 +261,7 @@ def test_linear_pca_from_inner_products(rng, n, d):
     expected = new @ Vt[:rank].T
     np.testing.assert_allclose(up_to_signs(expected, scores), expected, atol=1e-7)
     for k in (0, rank + 1):
-        rule = f"k must be between 1 and the rank of the centred K, {rank}; got {k}"
+        rule = f"k must be between 1 and the rank of K, {rank}; got {k}"
         with pytest.raises(ValueError, match=re.escape(rule)):
             linear_scores(X @ X.T, new @ X.T, k)
 
@@ -502,124 +501,56 @@ def test_erratum_symmetric_and_nonnegative_on_the_diagonal_is_no_kernel(rng):
     assert (kernel_pca(gaussian(X, sigma=1.0)).mu > 0).all()
 
 
-def test_matrices_that_are_no_gram_matrix_are_refused():
+def test_matrices_that_are_not_gram_matrices_are_refused(rng):
     with pytest.raises(ValueError, match=re.escape("K must be square; got shape (2, 3)")):
         kernel_pca(np.ones((2, 3)))
-    with pytest.raises(ValueError, match="K must be symmetric; it differs from K\\^T by 1"):
+    with pytest.raises(ValueError, match="K must be symmetric; it differs from its transpose by 1"):
         kernel_pca(np.array([[1.0, 2.0], [3.0, 4.0]]))
     for bad in (np.nan, np.inf):
         K = np.eye(3)
         K[0, 1] = K[1, 0] = bad
-        for refused in (kernel_pca, eigenpairs, KernelPCA(kernel="precomputed").fit):
-            with pytest.raises(ValueError, match="must be finite"):
+        for refused in (kernel_pca, eigenpairs, lambda K: first_eigenpairs(K, k=1, rng=rng)):
+            with pytest.raises(ValueError, match="K must be finite; it contains NaN or infinity 2"):
                 refused(K)
-        with pytest.raises(ValueError, match="K must be finite; a product with it is not"):
-            next(leading_eigenpairs(K, 1, rng=np.random.default_rng(0)))
-    with pytest.raises(ValueError, match=re.escape("K must be square; got shape (3, 2)")):
-        next(leading_eigenpairs(np.eye(3)[:, :2], 1, rng=np.random.default_rng(0)))
-    with pytest.raises(ValueError, match="between 1 and the rank of the centred K, 0; got 0"):
+    with pytest.raises(ValueError, match="K must vary: every sample has the same features"):
         kernel_pca(np.full((4, 4), 0.1))
-    with pytest.raises(ValueError, match="between 1 and the rank of the centred K, 1; got 2"):
-        kernel_pca(np.eye(2), 2)
+    for k in (0, 3):
+        with pytest.raises(ValueError, match=f"k must be between 1 and n, 2; got {k}"):
+            kernel_pca(np.eye(2), k)
+
+
+def test_components_beyond_the_rank_have_scores_0(rng):
+    X = rng.normal(size=(6, 2))
+    mu, B, Z = kernel_pca(X @ X.T, 4)
+    assert (mu[:2] > 0).all() and not mu[2:].any() and not Z[:, 2:].any()
+    np.testing.assert_allclose(B.T @ B, np.eye(4), rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(kernel_pca(X @ X.T).mu, mu[:2])
+    with pytest.raises(ValueError, match="mu must be > 0, there is no axis where it is 0; got 0"):
+        new_scores(X @ X.T, X @ X.T, mu, B)
 
 
 # ---------------------------------------------------------------------------------------
-# Only the first few
+# The first eigenpairs
 # ---------------------------------------------------------------------------------------
-
-
-def spectrum(rng, mu):
-    """A symmetric matrix with these eigenvalues."""
-    Q, _ = np.linalg.qr(rng.normal(size=(len(mu), len(mu))))
-    return Q * mu @ Q.T
 
 
 @pytest.mark.parametrize("k", [1, 3, 10])
-def test_lanczos_finds_what_the_whole_decomposition_begins_with(rng, k):
+def test_first_eigenpairs_are_the_first_of_all(rng, k):
     K = centre(gram(rng.normal(size=(400, 5)), kernel="rbf"))
     mu, B = eigenpairs(K)
-    *_, last = leading_eigenpairs(K, k, rng=rng)
-    np.testing.assert_allclose(last.mu, mu[:k], rtol=1e-11)
-    np.testing.assert_allclose(signed(last.B), B[:, :k], atol=1e-8)
-    np.testing.assert_allclose(last.B.T @ last.B, np.eye(k), atol=1e-12)
-    residual = np.linalg.norm(K @ last.B - last.B * last.mu, axis=0).max() / last.mu[0]
-    assert max(residual, last.residual) < 1e-12
+    first, vectors = first_eigenpairs(K, k=k, rng=rng)
+    np.testing.assert_allclose(first, mu[:k], rtol=1e-11)
+    np.testing.assert_allclose(vectors, B[:, :k], rtol=0, atol=1e-8)
 
 
-def test_lanczos_states_are_exact_monotone_and_snapshots(rng):
-    K = spectrum(rng, np.linspace(-0.5, 1, 300))
-    states = list(islice(leading_eigenpairs(K, 2, rng=rng), 40))  # with restarts
-    kept = [(state.mu.copy(), state.B.copy()) for state in states]
-    assert 15 < len(states) < 40  # its 150 directions are full after 8
-    for state, (mu, B) in zip(states, kept, strict=True):
-        np.testing.assert_array_equal(state.mu, mu)
-        np.testing.assert_array_equal(state.B, B)
-        np.testing.assert_allclose(np.diag(B.T @ K @ B), mu, atol=1e-12)
-        assert state.objective == pytest.approx(mu.sum(), rel=1e-12)
-        worst = np.linalg.norm(K @ B - B * mu, axis=0).max() / max(mu[0], -state.lowest)
-        assert state.residual == pytest.approx(worst, rel=1e-3, abs=1e-13)
-        assert -0.5 - 1e-12 <= state.lowest < mu[-1]
-    assert (np.diff([state.objective for state in states]) > -1e-12).all()
-    assert states[-1].lowest < -0.4
-    assert states[-1].residual < 1e-6 * states[0].residual
-
-
-def test_lanczos_residuals_are_shares_of_the_largest_eigenvalue_in_size(rng):
-    K = spectrum(rng, np.linspace(-2, 1, 300))
-    for state in islice(leading_eigenpairs(K, 2, rng=rng), 5):
-        worst = np.linalg.norm(K @ state.B - state.B * state.mu, axis=0).max()
-        assert state.residual == pytest.approx(worst / -state.lowest, rel=1e-6)
-
-
-@pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e200])
-def test_lanczos_ends_no_earlier_or_later_in_other_units(rng, scale):
-    K = spectrum(rng, np.linspace(0, 1, 200))
-    units, others = (
-        list(islice(leading_eigenpairs(c * K, 2, rng=np.random.default_rng(0)), 60))
-        for c in (1.0, scale)
-    )
-    assert 5 < len(units) < 60 and abs(len(units) - len(others)) <= 1
-    for a, b in zip(units[:-2], others[:-2], strict=False):
-        assert b.residual == pytest.approx(a.residual, rel=1e-2)
-    np.testing.assert_allclose(others[-1].mu / scale, units[-1].mu, rtol=1e-12)
-
-
-def test_lanczos_sees_all_of_equal_eigenvalues(rng):
-    K = spectrum(rng, np.r_[3.0, np.full(6, 2.0), np.linspace(0, 1, 93)])
-    *_, last = leading_eigenpairs(K, 7, rng=rng)
-    np.testing.assert_allclose(last.mu, [3, 2, 2, 2, 2, 2, 2], rtol=1e-11)
-    K = spectrum(rng, np.r_[np.full(50, 2.0), np.zeros(50)])  # more than the block is wide
-    *_, last = leading_eigenpairs(K, 3, rng=rng)
-    np.testing.assert_allclose(last.mu, 2, rtol=1e-12)
-
-
-@pytest.mark.parametrize("n", [1, 2, 5, 30, 131])
-def test_lanczos_ends_where_the_basis_is_whole_or_the_rank_is_reached(rng, n):
-    for K in (np.zeros((n, n)), np.ones((n, n)), spectrum(rng, np.arange(float(n)))):
-        for k in {1, n}:
-            states = list(islice(leading_eigenpairs(K, k, rng=rng), 60))
-            assert len(states) < 60
-            assert min(state.residual for state in states) >= np.finfo(float).eps
-            expected = np.linalg.eigvalsh(K)[::-1][:k]
-            np.testing.assert_allclose(states[-1].mu, expected, atol=1e-11 * n)
-            np.testing.assert_allclose(states[-1].B.T @ states[-1].B, np.eye(k), atol=1e-12)
-    with pytest.raises(ValueError, match=f"k must be between 1 and n = {n}; got {n + 1}"):
-        next(leading_eigenpairs(np.eye(n), n + 1, rng=rng))
-
-
-def test_lanczos_goes_on_from_a_block_of_nothing(rng):
-    n, k = 300, 5
-    Q = np.linalg.qr(rng.normal(size=(n, k)))[0].T
-    for _ in range(5):  # the same rows each time, which are in Q since the second
-        Q = np.vstack([Q, mlnotes.kernel_pca._orthonormal(np.zeros((k, n)), Q)])
-    np.testing.assert_allclose(Q @ Q.T, np.eye(len(Q)), atol=1e-14)
-    scales = 10.0 ** -np.arange(0, 50, 10)[:, None]
-    rows = scales * (rng.normal(size=(k, n)) + 1e6 * Q[:k])
-    new = mlnotes.kernel_pca._orthonormal(rows, Q)
-    np.testing.assert_allclose(new @ new.T, np.eye(k), atol=1e-14)
-    np.testing.assert_allclose(new @ Q.T, 0, atol=1e-14)
-    lost = rows / scales - (rows / scales) @ Q.T @ Q
-    np.testing.assert_allclose(lost, lost @ new.T @ new, atol=1e-8)
+def test_a_tolerance_bounds_the_residual(rng):
+    K = centre(gram(load_digits().X[:600] / 16, kernel="rbf", gamma=0.3))
+    errors = []
+    for tol in (1e-1, 1e-5, 0.0):
+        mu, B = first_eigenpairs(K, k=3, tol=tol, rng=np.random.default_rng(0))
+        errors.append(np.linalg.norm(K @ B - B * mu, axis=0).max() / mu[0])
+        assert errors[-1] <= max(tol, 1e-12)
+    assert errors[0] > 10 * errors[1] > 100 * errors[2]
 
 
 # ---------------------------------------------------------------------------------------
@@ -676,7 +607,7 @@ def test_pre_images_that_cannot_be_are_refused():
 
 @pytest.mark.parametrize("how", [{"kernel": "rbf", "gamma": 0.1}, {"kernel": "poly", "degree": 2}])
 @pytest.mark.parametrize("load", [load_iris, load_wine])
-def test_estimator_is_the_functions_in_a_row(load, how):
+def test_estimator_runs_the_functions(load, how):
     X = standardise(load().X).Z
     train, test = X[::2], X[1::2]
     model = KernelPCA(4, **how).fit(train)
@@ -690,33 +621,40 @@ def test_estimator_is_the_functions_in_a_row(load, how):
     np.testing.assert_allclose(model.transform(test), expected, atol=1e-8)
     largest = np.abs(model.eigenvectors_).argmax(axis=0)
     assert (model.eigenvectors_[largest, range(4)] > 0).all()
-    assert model.n_iter_ == 0 and model.converged_ and model.history_ == pytest.approx(mu.sum())
     assert model.gamma_ == how.get("gamma", 1 / X.shape[1])
 
 
-def test_solvers_agree_and_auto_picks_lanczos_for_many_samples():
-    X = load_digits().X[:600] / 16
-    dense, few, auto = (
-        KernelPCA(5, kernel="rbf", eigen_solver=solver, random_state=0).fit(X)
-        for solver in ("dense", "lanczos", "auto")
-    )
-    assert dense.n_iter_ == 0 < few.n_iter_ == auto.n_iter_ == len(few.history_) - 1
-    np.testing.assert_allclose(few.eigenvalues_, dense.eigenvalues_, rtol=1e-11)
-    np.testing.assert_allclose(few.transform(X), dense.transform(X), atol=1e-9)
-    np.testing.assert_array_equal(few.eigenvectors_, auto.eigenvectors_)
-    for how in ({"n_components": 61}, {"n_components": None}, {"kernel": gram}):
-        model = KernelPCA(5, kernel="rbf").set_params(**how)
-        assert model.fit(X).n_iter_ == 0
+def solvers_used(monkeypatch, models, X):
+    """The eigensolver that each fit calls."""
+    used = []
 
+    def watched(solver):
+        def noted(*given, **how):
+            used.append(solver.__name__)
+            return solver(*given, **how)
 
-def test_unfinished_lanczos_is_told():
-    X = load_digits().X[:300]
-    model = KernelPCA(3, max_iter=1, random_state=0)
-    with pytest.warns(ConvergenceWarning, match="KernelPCA stopped after 1 iterations"):
+        return noted
+
+    for solver in (eigenpairs, first_eigenpairs):
+        monkeypatch.setattr(mlnotes.kernel_pca, solver.__name__, watched(solver))
+    for model in models:
         model.fit(X)
-    assert not model.converged_ and len(model.history_) == 2
-    loose = KernelPCA(3, tol=1e-3, random_state=0).fit(X)
-    assert loose.converged_ and loose.n_iter_ < KernelPCA(3, random_state=0).fit(X).n_iter_
+    return used
+
+
+def test_solvers_agree_and_auto_picks_the_first_components_of_many_samples(monkeypatch):
+    X = load_digits().X[:600] / 16
+    few = [KernelPCA(5, kernel="rbf", eigen_solver=s, random_state=0) for s in ("lanczos", "auto")]
+    dense = KernelPCA(5, kernel="rbf", eigen_solver="dense")
+    others = [
+        KernelPCA(61, kernel="rbf"), KernelPCA(kernel="rbf"), KernelPCA(5, kernel=gram),
+        KernelPCA(2, kernel="sigmoid", gamma=1e-6, coef0=0),  # it might have negative eigenvalues
+    ]  # fmt: skip
+    used = solvers_used(monkeypatch, [*few, dense, *others], X)
+    assert used == ["first_eigenpairs"] * 2 + ["eigenpairs"] * 5
+    np.testing.assert_allclose(few[0].eigenvalues_, dense.eigenvalues_, rtol=1e-11)
+    np.testing.assert_allclose(few[0].transform(X), dense.transform(X), rtol=0, atol=1e-9)
+    np.testing.assert_array_equal(few[0].eigenvectors_, few[1].eigenvectors_)
 
 
 def test_components_beyond_the_rank_are_zero_or_left_out(rng):
@@ -735,7 +673,7 @@ def test_ugly_samples(rng):
     with pytest.raises(ValueError, match="X must have 2 samples at least.*got n_samples = 1"):
         KernelPCA().fit([[1.0, 2.0]])
     for kernel in ("linear", "rbf", "poly"):
-        with pytest.raises(ValueError, match="X must vary; in feature space every sample is"):
+        with pytest.raises(ValueError, match="K must vary: every sample has the same features"):
             KernelPCA(kernel=kernel).fit(np.full((5, 2), 0.1))
     two = KernelPCA(kernel="rbf").fit([[0.0], [1.0]])
     half = np.sqrt((1 - np.exp(-1)) / 2)
@@ -745,7 +683,7 @@ def test_ugly_samples(rng):
     np.testing.assert_allclose(
         np.abs(KernelPCA().fit_transform(far)), np.abs(PCA().fit_transform(far)), atol=1e-6
     )
-    with pytest.raises(ValueError, match="every sample is the same, to the digits of K"):
+    with pytest.raises(ValueError, match="every sample has the same features, to the digits of K"):
         KernelPCA(2).fit(rng.normal(size=(300, 2)) + 1e9)
     for scale in (1e-100, 1e100):
         X = rng.normal(size=(12, 2)) * [2, 1]
@@ -753,12 +691,15 @@ def test_ugly_samples(rng):
         np.testing.assert_allclose(
             np.abs(KernelPCA().fit_transform(scale * X)), expected, rtol=1e-6
         )
-    with pytest.raises(ValueError, match="K must be finite; k\\(x, z\\) overflows"):
+    with (
+        pytest.warns(RuntimeWarning, match="overflow"),
+        pytest.raises(ValueError, match="K must be finite; it contains NaN or infinity"),
+    ):
         KernelPCA(kernel="poly").fit(1e120 * X)
 
 
 @pytest.mark.parametrize("solver", ["dense", "lanczos"])
-def test_rounding_of_large_means_is_no_negative_eigenvalue(rng, solver):
+def test_rounding_of_large_means_gives_no_negative_eigenvalue(rng, solver):
     X = rng.normal(size=(300, 2)) * [2, 1] + 1e6
     exact = np.linalg.svd(centred(X), compute_uv=False) ** 2
     model = KernelPCA(2, eigen_solver=solver, random_state=0).fit(X)
@@ -766,24 +707,26 @@ def test_rounding_of_large_means_is_no_negative_eigenvalue(rng, solver):
     np.testing.assert_allclose(kernel_pca(X @ X.T, 2).mu, exact, rtol=1e-5)
 
 
-def test_rounding_of_large_negative_entries_is_no_component(rng):
+def test_rounding_of_large_negative_entries_gives_no_component(rng):
     X = rng.normal(size=(50, 2))
     model = KernelPCA(kernel="precomputed").fit(X @ X.T - 1e6)  # which the centring takes out
     exact = np.linalg.svd(centred(X), compute_uv=False) ** 2
     np.testing.assert_allclose(model.eigenvalues_, exact, rtol=1e-6)
 
 
-def test_asymmetry_is_measured_by_the_entries_and_by_what_they_came_from(rng):
-    K = np.diag(np.arange(1.0, 5.0))
-    K[0, 1] = 1e-5
-    with pytest.raises(ValueError, match="K must be symmetric; it differs from K\\^T by 1e-05"):
-        eigenpairs(K)
-    np.testing.assert_allclose(eigenpairs(K, scale=1e3)[0], [4, 3, 2, 1], rtol=1e-4)
-    K[0, 1] = 1e-7  # of single precision
-    np.testing.assert_allclose(eigenpairs(K)[0], [4, 3, 2, 1], rtol=1e-6)
+def test_a_matrix_that_is_symmetric_up_to_rounding_is_accepted(rng):
+    K = gram(rng.normal(size=(20, 3)) + 3, kernel="poly")
+    exact = kernel_pca(K, 3).mu
+    E = rng.uniform(-1, 1, size=K.shape)
+    for matrix in (K * (1 + 1e-14 * E), (K * (1 + 1e-7 * E)).astype(np.float32)):
+        assert (matrix != matrix.T).any()
+        model = KernelPCA(3, kernel="precomputed").fit(matrix)
+        np.testing.assert_allclose(model.eigenvalues_, exact, rtol=1e-4)
+    with pytest.raises(ValueError, match="K must be symmetric; it differs from its transpose by"):
+        KernelPCA(kernel="precomputed").fit(K * (1 + 1e-7 * E))
 
 
-def test_what_was_fitted_does_not_change_with_the_samples(rng):
+def test_the_fitted_model_does_not_change_with_the_array_it_was_given(rng):
     X = rng.normal(size=(20, 3))
     model = KernelPCA(2, kernel="rbf").fit(X)
     new = rng.normal(size=(4, 3))
@@ -792,21 +735,14 @@ def test_what_was_fitted_does_not_change_with_the_samples(rng):
     np.testing.assert_array_equal(model.transform(new), before)
 
 
-def test_centring_in_place_is_centring(rng):
-    K = gram(rng.normal(size=(150, 3)) + 1, kernel="poly")  # three blocks
-    expected, means = centre(K), K.mean(axis=0)
-    np.testing.assert_array_equal(mlnotes.kernel_pca._centre(K), means)
-    np.testing.assert_allclose(K, expected, atol=1e-14 * np.abs(expected).max())
-
-
 def test_small_integers_do_not_wrap():
     Phi = np.array([[100, -90], [-100, 90]], dtype=np.int8)
     np.testing.assert_array_equal(feature_covariance(Phi), feature_covariance(Phi * 1.0))
     K = np.array([[100, -100], [-100, 100]], dtype=np.int8)
     np.testing.assert_allclose(eigenpairs(K)[0], [200, 0], atol=1e-12)
     np.testing.assert_allclose(kernel_pca(K).mu, [200], rtol=1e-12)
-    few, whole = (leading_eigenpairs(A, 1, rng=np.random.default_rng(0)) for A in (K, K * 1.0))
-    np.testing.assert_array_equal(next(few).mu, next(whole).mu)
+    few, whole = (first_eigenpairs(A, k=1, rng=np.random.default_rng(0)) for A in (K, K * 1.0))
+    np.testing.assert_array_equal(few[0], whole[0])
 
 
 def test_precomputed_matrices_and_functions(rng):
@@ -830,7 +766,7 @@ def test_precomputed_matrices_and_functions(rng):
         KernelPCA(kernel="precomputed", fit_inverse_transform=True).fit(K)
 
 
-def test_single_precision_is_no_negative_eigenvalue(rng):
+def test_single_precision_gives_no_negative_eigenvalue(rng):
     X = rng.normal(size=(50, 3))
     K = gram(X)
     rounded = KernelPCA(3, kernel="precomputed").fit(K.astype(np.float32))
@@ -838,7 +774,7 @@ def test_single_precision_is_no_negative_eigenvalue(rng):
     np.testing.assert_allclose(rounded.eigenvalues_, exact.eigenvalues_, rtol=1e-5)
 
 
-def test_sigmoid_that_is_no_kernel_is_refused(rng):
+def test_a_sigmoid_with_negative_eigenvalues_is_refused(rng):
     X = 3 * rng.normal(size=(30, 2))
     with pytest.raises(ValueError, match="no negative eigenvalue; got -.*, the largest in size is"):
         KernelPCA(2, kernel="sigmoid", gamma=1.0).fit(X)
@@ -847,9 +783,6 @@ def test_sigmoid_that_is_no_kernel_is_refused(rng):
         KernelPCA(1, kernel="precomputed", eigen_solver="lanczos", random_state=0).fit(-K)
     got = re.search("got -(.*), the largest in size is (.*): there", str(refused.value))
     assert got[1] == got[2]
-    X = load_digits().X[:300] / 16  # as good as linear, but nobody knows beforehand
-    assert KernelPCA(2, kernel="sigmoid", gamma=1e-6, coef0=0).fit(X).n_iter_ == 0
-    assert KernelPCA(2, random_state=0).fit(X).n_iter_ > 0
 
 
 def test_new_points_in_blocks_are_the_same(rng, monkeypatch):
@@ -871,10 +804,6 @@ def test_new_points_in_blocks_are_the_same(rng, monkeypatch):
     monkeypatch.setattr(mlnotes.kernel_pca, "gram", watched)
     np.testing.assert_allclose(back.inverse_transform(Z), whole, atol=1e-12)
     assert sizes == [3] * 5 + [2]  # 60 entries, of 20 samples
-    monkeypatch.setattr(mlnotes.kernel_pca, "gram", gram_of)
-    monkeypatch.setattr(mlnotes.kernel_pca, "ROWS", 7)
-    again = KernelPCA(kernel="rbf", gamma=0.1).fit(X)
-    np.testing.assert_allclose(again.eigenvalues_, model.eigenvalues_, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -887,10 +816,11 @@ def test_new_points_in_blocks_are_the_same(rng, monkeypatch):
         ({"gamma": np.ones(2)}, "gamma must be a number > 0 and < inf; got array("),
         ({"degree": 2.5}, "degree must be an integer >= 1; got 2.5"),
         ({"coef0": -1}, "coef0 must be a number >= 0 and < inf; got -1"),
-        ({"alpha": -1}, "alpha must be a number >= 0; got -1"),
+        ({"alpha": -1}, "alpha must be a number >= 0 and < inf; got -1"),
         ({"eigen_solver": "arpack"}, "eigen_solver must be one of 'auto', 'dense', 'lanczos'"),
-        ({"tol": -1}, "tol must be a number >= 0; got -1"),
-        ({"max_iter": 0}, "max_iter must be an integer >= 1; got 0"),
+        ({"tol": -1}, "tol must be a number >= 0 and < inf; got -1"),
+        ({"kernel": np.array(["rbf"])}, "kernel must be one of 'linear', "),
+        ({"n_components": np.ones(2)}, "n_components must be an integer >= 1; got array("),
         ({"remove_zero_eig": 1}, "remove_zero_eig must be True or False; got 1"),
         ({"fit_inverse_transform": 1}, "fit_inverse_transform must be True or False; got 1"),
     ],
