@@ -1,46 +1,46 @@
-"""Ensembles: many classifiers, none of them good, that are right together.
+"""Ensembles: many classifiers, each a little better than chance, that are right together.
 
-If voters err independently of one another, the majority errs far less than any of them. Trained on
-one set of data they do not: bagging and random forests make them differ by chance, AdaBoost by
-giving weight to what the others got wrong.
+If voters err independently of one another, the majority errs far less often than any of them.
+Classifiers that were trained on one data set do not err independently. Bagging and random forests
+make them differ by chance; AdaBoost gives weight to the samples that the earlier ones got wrong.
 
 Contents
     Voting               weighted_vote, plurality, majority_error, disagreement
     Three components     ThreeComponents, three_components, tie_break
-    Bagging              bootstrap_counts, bagged, variance_of_mean, out_of_bag
+    Bagging              bootstrap_counts, bag, bagged, variance_of_mean, out_of_bag
     Random forest        random_forest, tree_outputs
-    Weak classifiers     weighted_error, Stump, stumps, learner
+    Weak classifiers     weighted_error, Stump, best_stump, stumps, learner
     AdaBoost             vote_weight, normaliser, reweighted, Round, adaboost, samme, error_bounds
     Estimators           BaggingClassifier, BaggingRegressor, RandomForestClassifier,
                          RandomForestRegressor, AdaBoostClassifier
 
 Symbols
     X       (n, d)    samples x, one per row
-    y       (n,)      labels, -1 or +1 where not said otherwise
+    y       (n,)      labels, -1 or +1 unless stated otherwise
     h       object    a classifier, with a method ``predict``
     H       (n, T)    outputs of T classifiers, -1 or +1
-    D       (n,)      weights of the samples, >= 0, of sum 1
+    D       (n,)      weights of the samples, >= 0, with sum 1
     error   float     weighted error eps = sum_i D_i 1[h(x_i) != y_i]
     gamma   float     edge, 1/2 - eps
-    alpha   float     vote weight of a classifier; (T,) of several
+    alpha   float     vote weight of a classifier; (T,) for several
     Z       float     normaliser of the new weights
-    F       (n,)      votes sum_t alpha_t h_t(x); (n, K) of K classes
-    m, T    int       members of the ensemble, drawn and boosted
-    I       (m, n)    bootstrap sets, numbers of samples
-    k       int       features that a split of a forest considers; also the number of a class
+    F       (n,)      votes sum_t alpha_t h_t(x); (n, K) for K classes
+    m, T    int       number of members, drawn and boosted
+    k       int       number of features that a split of a forest considers; or a class number
     learn   callable  a weak learner: learn(D) is a classifier h fitted to the samples weighted by D
-    rng     Generator draws what is random
+    rng     Generator source of random numbers
 
 Notes: MLN "Bagging Estimate", "Combining Classifier", "Random Forest", "AdaBoost"; REP "Bagging",
 "Random Forest", "Boosting"; ISML "AdaBoost". MLN writes B for our m, w_i(m) for D, xi_m for eps and
-M for T; ISML has m samples. REP's alpha is twice ours, and the vote weights of `AdaBoostClassifier`
-are, too, as scikit-learn has them.
+M for T; ISML has m samples. REP's alpha is twice ours, and so are the vote weights of
+`AdaBoostClassifier`, as in scikit-learn.
 """
 
 import inspect
 import warnings
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import islice
-from math import inf
+from math import inf, nan
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -64,27 +64,24 @@ from mlnotes.probability import binomial_log_pmf
 from mlnotes.trees import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
-    Tree,
+    TreeRules,
+    best_split,
     descend,
-    feature_importances,
-    gini,
     grow_all,
-    growth_rules,
-    midpoint,
-    prune,
 )
 
 __all__ = [
     "weighted_vote", "plurality", "majority_error", "disagreement", "ThreeComponents",
-    "three_components", "tie_break", "bootstrap_counts", "bagged", "variance_of_mean",
-    "out_of_bag", "random_forest", "tree_outputs", "weighted_error", "Stump", "stumps", "learner",
-    "vote_weight", "normaliser", "reweighted", "Round", "adaboost", "samme", "error_bounds",
-    "BaggingClassifier", "BaggingRegressor", "RandomForestClassifier", "RandomForestRegressor",
-    "AdaBoostClassifier",
+    "three_components", "tie_break", "bootstrap_counts", "bag", "bagged", "variance_of_mean",
+    "out_of_bag", "random_forest", "tree_outputs", "weighted_error", "Stump", "best_stump",
+    "stumps", "learner", "vote_weight", "normaliser", "reweighted", "Round", "adaboost", "samme",
+    "error_bounds", "BaggingClassifier", "BaggingRegressor", "RandomForestClassifier",
+    "RandomForestRegressor", "AdaBoostClassifier",
 ]  # fmt: skip
 
-CHANCE = 1e-12  # errors that differ by less are equal: what rounding leaves of 1/2 is no edge
-SEEDS = 2**31  # numbers of a generator that seed a member
+CHANCE = 1e-12  # an edge smaller than this is rounding
+LARGEST_VOTE = 700.0  # exp(710) is not finite
+SEEDS = 2**31  # a member is seeded with a number below this
 
 
 # ---------------------------------------------------------------------------------------
@@ -95,7 +92,7 @@ SEEDS = 2**31  # numbers of a generator that seed a member
 def weighted_vote(H, alpha=None):
     """H(x) = sign(sum_t alpha_t h_t(x)), with sign(0) = -1; the majority if alpha is None.
 
-    All samples at once it is the sign of the matrix H times the vector alpha.
+    For all samples at once it is the sign of the matrix H times the vector alpha.
 
     >>> H = np.array([[1, -1, -1], [1, 1, -1]])
     >>> weighted_vote(H), weighted_vote(H, alpha=np.array([2.0, 0.5, 0.5]))
@@ -108,7 +105,7 @@ def weighted_vote(H, alpha=None):
 
 
 def plurality(L, alpha=None):
-    """argmax_c sum_t alpha_t 1[h_t(x) = c]: the label with most votes, of equals the first.
+    """argmax_c sum_t alpha_t 1[h_t(x) = c]: the label with most votes, in a tie the first.
 
     L (n, T) holds the outputs, labels of any kind.
 
@@ -123,11 +120,12 @@ def plurality(L, alpha=None):
 
 
 def majority_error(error, T):
-    """sum_{k > T/2} C(T, k) eps^k (1 - eps)^{T-k}: how often most of T independent voters err.
+    """sum_{k > T/2} C(T, k) eps^k (1 - eps)^{T-k}: the error of T independent voters' majority.
 
-    For eps < 1/2 it is less than eps and falls to 0 as T grows; 1/2 stays 1/2; worse gets worse.
+    If eps < 1/2, it is less than eps and falls to 0 as T grows. It stays 1/2 if eps = 1/2, and
+    grows if eps > 1/2.
 
-    Raises: ValueError if T is even, which leaves ties.
+    Raises: ValueError if T is even, since the vote may then be tied.
 
     >>> round(majority_error(0.3, 3), 4)  # 3 eps^2 - 2 eps^3
     0.216
@@ -141,9 +139,10 @@ def majority_error(error, T):
 
 
 def disagreement(L):
-    """The share of the samples on which each two members differ, of outputs L (n, T): (T, T).
+    """The share of the samples on which two members differ, for all pairs: (T, T).
 
-    Where it is 0 the vote is that of one member: they must complement each other.
+    L (n, T) holds the outputs. If all shares are 0, the vote is the output of any one member: the
+    members must complement each other.
 
     >>> disagreement(np.array([[1, 1, -1], [1, -1, -1]]))
     array([[0. , 0.5, 1. ],
@@ -175,15 +174,15 @@ class ThreeComponents(NamedTuple):
 
 
 def three_components(estimator, X, y, n1, *, rng):
-    """MLN's example: every component learns where those before it are of no use.
+    """MLN's example: each component is trained where the earlier ones do not help.
 
-    D_1 is n1 of the samples, at random. D_2 is one half samples that h_1 gets right and one half
-    samples that it gets wrong, as many as there are: on it, h_1 guesses. D_3 is where h_1 and h_2
-    differ; if they never do, h_3 is h_1. Each component is a copy of the `estimator`; y holds two
-    labels of any kind.
+    D_1 holds n1 random samples. Half of D_2 are samples that h_1 gets right and half are samples
+    that it gets wrong, as many as there are: on D_2, h_1 is no better than a coin. D_3 holds the
+    samples on which h_1 and h_2 differ; if there are none, h_3 is h_1. Each component is a copy
+    of the `estimator`; y holds two labels of any kind.
 
     Returns: `ThreeComponents`.
-    Raises: ValueError unless 0 < n1 < n, and if h_1 is right, or wrong, on all of the samples.
+    Raises: ValueError unless 0 < n1 < n, or if h_1 is right (or wrong) on all samples.
 
     >>> X, y = np.arange(6.0)[:, None], np.array([0, 0, 1, 1, 0, 0])
     >>> stump = DecisionTreeClassifier(max_depth=1)
@@ -210,10 +209,11 @@ def three_components(estimator, X, y, n1, *, rng):
 
 
 def tie_break(h1, h2, h3):
-    """What h_1 and h_2 say where they agree, else what h_3 says: the majority of three.
+    """The label of h_1 and h_2 where they agree, else that of h_3: the majority of three.
 
-    If `h1` errs at most with e, `h2` at most with e on a law under which h_1 is right half of the
-    time, and `h3` at most with e where the two differ, it errs at most with 3 e^2 - 2 e^3.
+    Let `h1` err with probability e at most, `h2` too under the distribution in which h_1 is right
+    half of the time, and `h3` too where h_1 and h_2 differ. Then the majority errs with
+    probability 3 e^2 - 2 e^3 at most.
 
     >>> tie_break(np.array([1, 1, -1]), np.array([1, -1, 1]), np.array([-1, -1, 1]))
     array([ 1, -1,  1])
@@ -222,7 +222,7 @@ def tie_break(h1, h2, h3):
 
 
 def _fit(model, X, y):
-    """The fitted model; where there is one label only, a stump that always says that."""
+    """The fitted model; if all labels are equal, a stump that always predicts this label."""
     return model.fit(X, y) if (y != y[0]).any() else Stump(0, inf, y[0], y[0])
 
 
@@ -234,35 +234,69 @@ def _fit(model, X, y):
 def bootstrap_counts(n, m, *, rng):
     """How often each of n samples is in each of m bootstrap sets D_b ~ Q^n, Q(x_i | D) = 1/n.
 
-    Given D the sets are independent and of one law, Q^n. So the law of large numbers does hold for
-    bagging, but its limit is E_Q[h | D] and not E[h] over data sets (ensemble-10).
+    Given D the sets are independent and have the same distribution Q^n. So the law of large numbers
+    holds for bagging; its limit is E_Q[h | D], not the mean E[h] over data sets.
 
-    Returns: (m, n); a row sums to n, and is what weights of the samples are to a learner.
+    Returns: (m, n). Each row sums to n, and can be used as the sample weights of a learner.
 
     >>> bootstrap_counts(4, 2, rng=np.random.default_rng(0))
     array([[0, 1, 2, 1],
            [3, 1, 0, 0]])
+
+    Errata: ensemble-10 (REP says that the weak law does not apply).
     """
     return _counts(bootstrap_indices(n, m, rng=rng), n)
 
 
-def _counts(I, n):  # noqa: E741 the matrix of indices
-    """How often each of n samples is in each row."""
-    return np.array([np.bincount(rows, minlength=n) for rows in I])
+def _counts(sets, n):
+    """How often each of n samples is in each of the sets."""
+    return np.array([np.bincount(rows, minlength=n) for rows in sets])
+
+
+def bag(estimator, X, y, sets, *, rng, labels=True):
+    """The members h_b of a bag: one copy of the estimator for each training set.
+
+    `sets` (m, size) are sample numbers, for example of bootstrap sets. A set may contain one label
+    only, which many classifiers refuse: its member is a `Stump` that always predicts this label.
+    For a regressor `labels` is False.
+
+    Returns: a list of m fitted models.
+
+    >>> X, y = np.arange(4.0)[:, None], np.array([0, 0, 1, 1])
+    >>> members = bag(DecisionTreeClassifier(), X, y, [[0, 1, 3], [0, 2, 2]], rng=None)
+    >>> [h.predict(X).tolist() for h in members]
+    [[0, 0, 0, 1], [0, 0, 1, 1]]
+    """
+    members = []
+    for rows in sets:
+        model = _seeded(estimator, rng)
+        fit = _fit if labels else type(model).fit
+        members.append(fit(model, X[rows], y[rows]))
+    return members
+
+
+def _seeded(estimator, rng):
+    """A copy of the estimator; if it draws random numbers, with a seed of its own."""
+    model = clone(estimator)
+    if rng is not None and "random_state" in model.get_params():
+        model.set_params(random_state=int(rng.integers(SEEDS)))
+    return model
 
 
 def bagged(members, X):
-    """h_bag(x) = (1/m) sum_b h_b(x): the mean of what the `members` predict, summed one by one.
+    """h_bag(x) = (1/m) sum_b h_b(x): the mean of the predictions of the `members`.
 
-    On squared error it is no worse than its members are on average, at every x:
+    Its squared error is at most the mean squared error of the members, at every x:
 
         (h_bag - y)^2 = (1/m) sum_b (h_b - y)^2 - (1/m) sum_b (h_b - h_bag)^2
 
-    What vanishes as m grows is the deviation of the mean from its limit; that of one h_b does not
-    depend on m, whatever REP concludes (ensemble-09).
+    As m grows, the deviation of the mean from its limit vanishes. The deviation of a single h_b
+    does not depend on m.
 
     >>> bagged([Stump(0, 0.0, 1.0, 2.0), Stump(0, 1.0, 1.0, 4.0)], np.array([[0.5], [2.0]]))
     array([1.5, 3. ])
+
+    Errata: ensemble-09 (REP concludes that the deviation of a single h_b vanishes).
 
     Claims: ensemble-06
     """
@@ -272,8 +306,9 @@ def bagged(members, X):
 def variance_of_mean(variance, correlation, m):
     """rho s^2 + (1 - rho) s^2 / m: the variance of the mean of m members.
 
-    Each has the `variance` s^2, each two the `correlation` rho. Independent training sets leave
-    s^2 / m; bootstrap sets are not, and more members help no further than rho s^2.
+    Each member has the `variance` s^2, and each two have the `correlation` rho. Independent
+    training sets give s^2 / m. Bootstrap sets of one data set are correlated, and the variance
+    stays above rho s^2 whatever the number of members.
 
     >>> variance_of_mean(4.0, 0.5, m=4), variance_of_mean(4.0, 0.0, m=4)
     (2.5, 1.0)
@@ -282,21 +317,21 @@ def variance_of_mean(variance, correlation, m):
 
 
 def out_of_bag(outputs, counts):
-    """For every sample, the mean output of the members whose training set lacks it; else nan.
+    """For every sample, the mean output of the members whose training set lacks it; nan if none.
 
-    `outputs` yields what each member says of all samples, (n,) or (n, K); `counts` (m, n) is how
-    often each sample was in its set. It estimates the error on new samples without any of them.
+    `outputs` yields the output of each member for all samples, (n,) or (n, K). `counts` (m, n) says
+    how often each sample is in each set. The error of these means estimates the error on new
+    samples, without any new samples.
 
     >>> out_of_bag(iter([np.array([1.0, 2, 3]), np.array([5.0, 6, 7])]), [[0, 1, 2], [0, 3, 0]])
     array([ 3., nan,  7.])
     """
     total, members = 0.0, 0
     for output, count in zip(outputs, counts, strict=True):
-        out = np.asarray(count) == 0
-        total = total + (out * output.T).T
-        members = members + out
-    with np.errstate(invalid="ignore"):
-        return (total.T / members).T
+        lacks = np.asarray(count) == 0
+        total = total + (lacks * output.T).T
+        members = members + lacks
+    return (total.T / np.where(members > 0, members, nan)).T
 
 
 # ---------------------------------------------------------------------------------------
@@ -304,12 +339,12 @@ def out_of_bag(outputs, counts):
 # ---------------------------------------------------------------------------------------
 
 
-def random_forest(X, y, m, k, *, rng, **rules):
+def random_forest(X, y, m, k, *, rng, counts=None, **rules):
     """m full trees on bootstrap sets, each split the best among k features that are drawn for it.
 
-    The features are drawn without replacement, so that k <= d, where REP has k >= d
-    (ensemble-15); k = sqrt(d) is usual, and k = d is bagging. The labels y are the numbers 0 .. C -
-    1 of the classes, or targets; `rules` are those of `trees.levels`. The trees grow together.
+    The features are drawn without replacement, so k <= d. Usual is k = sqrt(d); k = d is bagging.
+    The labels y are class numbers 0 .. C - 1, or targets. `counts` (m, n) replaces the bootstrap
+    sets; the `rules` are those of `trees.growth`.
 
     Returns: a list of `trees.Tree`. Raises: ValueError unless 1 <= k <= d.
 
@@ -318,26 +353,29 @@ def random_forest(X, y, m, k, *, rng, **rules):
     >>> [tree.n_samples.tolist() for tree in trees]
     [[3, 1, 2], [2], [3, 1, 2]]
 
+    Errata: ensemble-15 (REP has k >= d).
+
     Claims: ensemble-14
     """
     n, d = np.shape(X)
     if not 1 <= k <= d:
         raise ValueError(f"k must be between 1 and d = {d}, drawn without replacement; got {k}")
-    return grow_all(X, y, bootstrap_counts(n, m, rng=rng), max_features=k, rng=rng, **rules)
+    counts = bootstrap_counts(n, m, rng=rng) if counts is None else counts
+    return grow_all(X, y, counts, max_features=k, rng=rng, **rules)
 
 
 def tree_outputs(trees, X):
-    """What the leaves of each of the `trees` say: the most frequent class, or the mean: (n, m).
+    """What each of the `trees` predicts: the most frequent class of the leaf, or its mean: (n, m).
 
-    The forest says their `plurality`, or their mean. The mean of the class fractions, which
-    `RandomForestClassifier` takes, is the same as the votes where all leaves are pure.
+    The forest predicts their `plurality`, or their mean. `RandomForestClassifier` takes the mean of
+    the class fractions instead; if all leaves are pure, these are the same votes.
 
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
     >>> plurality(tree_outputs(random_forest(X, y, m=9, k=1, rng=np.random.default_rng(0)), X))
     array([0, 0, 1, 1])
     """
-    said = [tree.value[descend(tree, X)] for tree in trees]
-    return np.column_stack([v[:, 0] if v.shape[1] == 1 else v.argmax(axis=1) for v in said])
+    values = [tree.value[descend(tree, X)] for tree in trees]
+    return np.column_stack([v[:, 0] if v.shape[1] == 1 else v.argmax(axis=1) for v in values])
 
 
 # ---------------------------------------------------------------------------------------
@@ -348,16 +386,16 @@ def tree_outputs(trees, X):
 def weighted_error(y, h, D):
     """eps(h) = sum_i D_i 1[h(x_i) != y_i] / sum_i D_i, for outputs h (n,): ISML (14).
 
-    REP prints sum_i w_i y_i h(x_i) / sum_i w_i, which is 1 - 2 eps (ensemble-31).
-
     >>> weighted_error(np.array([1, 1, -1]), np.array([1, -1, -1]), np.array([0.5, 0.3, 0.2]))
     0.3
+
+    Errata: ensemble-31 (REP prints sum_i w_i y_i h(x_i) / sum_i w_i, which is 1 - 2 eps).
     """
     return float(np.sum(D * (h != y)) / np.sum(D))
 
 
 class Stump(NamedTuple):
-    """The label `left` where x_f <= t, else `right`; of two classes p sign(x_f - t), p = right.
+    """The label `left` where x_f <= t, else `right`; for labels -1, +1 it is p sign(x_f - t).
 
     >>> Stump(0, 1.5, "low", "high").predict(np.array([[1.0], [2.0]]))
     array(['low', 'high'], dtype='<U4')
@@ -377,73 +415,56 @@ class Stump(NamedTuple):
         return np.where(X[:, self.feature] <= self.threshold, self.left, self.right)
 
 
-def stumps(X, y):
-    """The weak learner D -> argmin_h eps(h) over all stumps h, those of one label included.
+def best_stump(X, y, D):
+    """argmin_h eps(h) over all stumps h, for labels y of any kind.
 
-    Every feature is sorted once. In a round, cumulative sums of D along the sorted samples are the
-    weights L_k and R_k of class k left and right of every threshold; the best labels for the sides
-    are those of most weight, so that all eps = 1 - max_k L_k - max_k R_k are there at once.
+    `trees.best_split` finds the split with the least weighted error. Each side predicts the label
+    with the most weight there; if no threshold fits, the stump predicts one label everywhere. With
+    two classes eps <= 1/2, whatever the weights.
 
-    The labels y are of any kind and number. Of equally good stumps it is that of the first feature,
-    and there of the lowest threshold. With two classes eps <= 1/2, whatever the weights.
-
-    Returns: learn, of which learn(D) is a `Stump`.
-
-    >>> learn = stumps(np.array([[1.0], [2.0], [4.0]]), np.array([1, -1, 1]))
-    >>> learn(np.array([0.2, 0.5, 0.3]))
+    >>> best_stump(np.array([[1.0], [2.0], [4.0]]), np.array([1, -1, 1]), np.array([0.2, 0.5, 0.3]))
     Stump(feature=0, threshold=3.0, left=-1, right=1)
 
     Claims: ensemble-20
     """
     classes, k = np.unique(y, return_inverse=True)
-    XT = np.ascontiguousarray(np.transpose(X), dtype=float)
-    order = np.argsort(XT, axis=1)
-    values = np.take_along_axis(XT, order, axis=1)
-    cut = np.ones(order.shape, dtype=bool)
-    cut[:, :-1] = values[:, :-1] < values[:, 1:]
-    return _Stumps(order, values, cut, classes, k == np.arange(len(classes))[:, None])
+    split = best_split(X, y, D, "error")
+    f, t = (0, inf) if split is None else (split.feature, split.threshold)
+    goes_left = np.asarray(X)[:, f] <= t
+    left = classes[np.bincount(k, D * goes_left).argmax()].item()
+    right = classes[np.bincount(k, D * ~goes_left).argmax()].item() if t < inf else left
+    return Stump(f, t, left, right)
+
+
+def stumps(X, y):
+    """The weak learner of stumps: learn(D) is the `best_stump` of the samples weighted by D.
+
+    >>> learn = stumps(np.array([[1.0], [2.0], [4.0]]), np.array([1, -1, 1]))
+    >>> learn(np.array([0.2, 0.5, 0.3]))
+    Stump(feature=0, threshold=3.0, left=-1, right=1)
+    """
+    return _Stumps(X, y)
 
 
 class _Stumps(NamedTuple):
-    """Samples, each feature sorted, and their classes: the learner of stumps."""
+    """The learner of stumps."""
 
-    order: np.ndarray  # (d, n)
-    values: np.ndarray  # (d, n)
-    cut: np.ndarray  # (d, n), whether a threshold fits behind; behind the last, all are left
-    classes: np.ndarray  # (K,)
-    own: np.ndarray  # (K, n), whether a sample is of a class
+    X: np.ndarray
+    y: np.ndarray
 
     def __call__(self, D):
         """The stump of least error."""
-        W = self.own * (D / np.sum(D))
-        right = np.where(self.cut, self._right(W), -inf).ravel()
-        f, i = divmod(int(np.argmax(right >= right.max() - CHANCE)), W.shape[1])
-        left = np.zeros(W.shape[1], dtype=bool)
-        left[self.order[f, : i + 1]] = True
-        a, b = self.classes[[np.argmax(W @ side) for side in (left, ~left)]].tolist()
-        if left.all():
-            return Stump(f, inf, a, a)
-        return Stump(f, float(midpoint(*self.values[f, i : i + 2])), a, b)
-
-    def _right(self, W):
-        """max_k L_k + max_k R_k, behind every sample."""
-        most = np.zeros((2, *self.order.shape))
-        for w in W:
-            L = w.take(self.order)
-            np.cumsum(L, axis=1, out=L)
-            np.maximum(most[0], L, out=most[0])
-            np.subtract(w.sum(), L, out=L)
-            np.maximum(most[1], L, out=most[1])
-        return most[0] + most[1]
+        return best_stump(self.X, self.y, D)
 
 
 def learner(estimator, X, y, *, rng=None):
-    """The weak learner D -> a copy of the `estimator` fitted to the samples weighted by D.
+    """The weak learner that fits copies of an `estimator`: learn(D) is one, weighted by D.
 
-    One that takes no sample_weight is fitted to n samples drawn with replacement by D: MLN's way.
-    What it errs on them is, in expectation, what it errs under D (ensemble-35).
+    If its ``fit`` takes no sample_weight, the copy is fitted to n samples that are drawn with
+    replacement, sample i with probability D_i (MLN). For any fixed h, the expected error on the
+    drawn samples is the weighted error under D.
 
-    Returns: learn. Raises: ValueError if such an estimator gets no rng.
+    Returns: learn. Raises: ValueError if samples must be drawn and there is no rng.
 
     >>> X, y = np.array([[1.0], [2.0], [4.0]]), np.array([1, -1, 1])
     >>> learn = learner(DecisionTreeClassifier(max_depth=1), X, y)
@@ -456,7 +477,7 @@ def learner(estimator, X, y, *, rng=None):
 
 
 class _Learner(NamedTuple):
-    """The learner that an estimator is."""
+    """The learner that fits copies of an estimator."""
 
     estimator: Any
     X: np.ndarray
@@ -468,26 +489,13 @@ class _Learner(NamedTuple):
         model = _seeded(self.estimator, self.rng)
         if _takes_weights(model):
             return model.fit(self.X, self.y, sample_weight=D)
-        rows = _draw(len(self.X), len(self.X), D, self.rng)
+        rows = self.rng.choice(len(self.X), size=len(self.X), p=D / D.sum())
         return _fit(model, self.X[rows], self.y[rows])
 
 
 def _takes_weights(estimator):
-    """Whether the `fit` of an estimator takes weights of the samples."""
+    """Whether ``fit`` of the estimator takes sample weights."""
     return "sample_weight" in inspect.signature(estimator.fit).parameters
-
-
-def _seeded(estimator, rng):
-    """A copy of the estimator, with a seed of its own if it draws."""
-    model = clone(estimator)
-    if rng is not None and "random_state" in model.get_params():
-        model.set_params(random_state=int(rng.integers(SEEDS)))
-    return model
-
-
-def _draw(n, size, w, rng):
-    """`size` of n samples, with replacement, by weight."""
-    return rng.choice(n, size=size, p=w / w.sum())
 
 
 # ---------------------------------------------------------------------------------------
@@ -496,14 +504,16 @@ def _draw(n, size, w, rng):
 
 
 def vote_weight(error):
-    """alpha = 1/2 ln((1 - eps) / eps): the least Z(alpha) = (1 - eps) e^{-alpha} + eps e^alpha.
+    """alpha = 1/2 ln((1 - eps) / eps): it minimises Z(alpha) = (1 - eps) e^-alpha + eps e^alpha.
 
-    Positive for eps < 1/2 only, where ISML says always: 0 at 1/2, and infinite at 0; boosting ends
-    at both (ensemble-22). REP takes it twice, which goes with exp(alpha 1[y != h]) and not with the
-    exp(-alpha y h) that it prints: the two together make D jump to and fro (ensemble-32).
+    It is positive if eps < 1/2, 0 at 1/2, and infinite at 0; boosting ends at both.
 
     >>> vote_weight(0.5), float(vote_weight(0.1).round(4)), float(np.log(3).round(4))
     (np.float64(0.0), 1.0986, 1.0986)
+
+    Errata: ensemble-22 (ISML says that alpha is always positive).
+    Errata: ensemble-32 (REP has 2 alpha, which goes with exp(2 alpha 1[y != h]), not with its
+    exp(-alpha y h); together they make D swing to and fro).
 
     Claims: ensemble-21
     """
@@ -512,7 +522,9 @@ def vote_weight(error):
 
 
 def normaliser(error):
-    """Z = 2 sqrt(eps (1 - eps)) = sqrt(1 - 4 gamma^2): what alpha makes of Z(alpha); < 1 off 1/2.
+    """Z = 2 sqrt(eps (1 - eps)) = sqrt(1 - 4 gamma^2), the least value of Z(alpha).
+
+    It is 1 at eps = 1/2, and less everywhere else.
 
     >>> print(normaliser(0.2), normaliser(0.5))
     0.8 1.0
@@ -523,8 +535,9 @@ def normaliser(error):
 def reweighted(D, y, h, alpha):
     """D_{t+1}(i) = D_t(i) exp(-alpha y_i h(x_i)) / Z, and Z = sum_i D_t(i) exp(-alpha y_i h(x_i)).
 
-    Outputs h (n,) that are right lose weight by 1 / (2 (1 - eps)), wrong ones gain by 1 / (2 eps),
-    and either then weigh 1/2 together: under the new D, h is a coin.
+    With the alpha of `vote_weight`, the weight of a sample that h (n,) gets right is multiplied by
+    1 / (2 (1 - eps)), and that of a wrong one by 1 / (2 eps). Right and wrong ones then weigh 1/2
+    each: under the new D, h is no better than a coin.
 
     >>> D, Z = reweighted(np.full(4, 0.25), np.ones(4), np.array([-1, 1, 1, 1]), vote_weight(0.25))
     >>> D.round(4), round(Z, 4)
@@ -532,9 +545,9 @@ def reweighted(D, y, h, alpha):
 
     Claims: ensemble-23
     """
-    raw = D * np.exp(-alpha * y * h)
-    Z = float(np.sum(raw))
-    return raw / Z, Z
+    unscaled = D * np.exp(-alpha * y * h)
+    Z = float(np.sum(unscaled))
+    return unscaled / Z, Z
 
 
 class Round(NamedTuple):
@@ -543,12 +556,12 @@ class Round(NamedTuple):
     Attributes
     ----------
     h : object; the classifier of this round, None at the start
-    error : float; what it errs under the D of the round before, inf at the start
+    error : float; its weighted error under the D of the round before, inf at the start
     alpha : float; its vote weight
     Z : float; the normaliser of D
     D : ndarray of shape (n,); the weights for the next round
-    F : ndarray of shape (n,), or (n, K); the votes so far, of y = +1, or of each class
-    objective : float; sum_i D_1(i) exp(-y_i F_i), which bounds the training error and is prod_t Z_t
+    F : ndarray of shape (n,), or (n, K); the votes so far for y = +1, or for each class
+    objective : float; sum_i D_1(i) exp(-y_i F_i) = prod_t Z_t, a bound on the training error
     """
 
     h: object
@@ -561,16 +574,15 @@ class Round(NamedTuple):
 
 
 def adaboost(X, y, learn, w=None):
-    """From D_1 = 1/n on: h = learn(D), its error eps and vote alpha, the new D; for t = 1, 2, ...
+    """AdaBoost: h = learn(D), its error eps, its vote alpha, the new D, and again.
 
-    The labels y are -1 and +1; D_1 is in the proportions of `w`, if given. The classifier after T
-    rounds is sign(sum_t alpha_t h_t(x)), which ISML's procedure leaves out. It is coordinate
-    descent on the exponential loss: a round takes the h and alpha that lower it most, and leaves
-    the earlier votes alone.
+    The labels y are -1 and +1. D_1 is 1/n, or proportional to `w`. The classifier after T rounds is
+    sign(sum_t alpha_t h_t(x)). This is coordinate descent on the exponential loss: a round takes
+    the h and alpha that lower it most, and leaves the earlier votes alone.
 
-    It ends after a classifier without error, whose infinite vote is replaced by one that outvotes
-    all others together, and before one that is no better than chance. Until then every round
-    lowers the objective, by the factor Z; to 0 only if the edges stay away from 0 (ensemble-29).
+    Boosting ends before a classifier that is no better than chance, and after one without error.
+    The infinite vote of that one is replaced by a vote that outvotes all others together. Every
+    other round multiplies the objective by Z < 1; it goes to 0 only if the edges stay away from 0.
 
     Yields: the start, then a `Round` each.
 
@@ -583,35 +595,39 @@ def adaboost(X, y, learn, w=None):
     0.167 [0.5 0.1 0.1 0.3] [-1. -1. -1.  1.]
     0.2 [0.312 0.25  0.25  0.188] [ 1. -1. -1.  1.]
 
+    Errata: ensemble-29 (ISML says that the bound always converges to 0).
+
     Claims: ensemble-26
     """
-    D = check_weights(w, len(X))
-    D = D / D.sum()
-    F, objective, votes = np.zeros(len(X)), 1.0, 0.0
+    w = check_weights(w, len(X))
+    D, F, votes, objective = w / w.sum(), np.zeros(len(X)), 0.0, 1.0
     yield Round(None, inf, 0.0, 1.0, D, F, objective)
     error = inf
     while error > 0:
         h = learn(D)
-        said = h.predict(X)
-        error = weighted_error(y, said, D)
+        output = h.predict(X)
+        error = weighted_error(y, output, D)
         if error >= 1 / 2 - CHANCE:
             return
         alpha = float(vote_weight(error)) if error > 0 else 1 + votes
-        D, Z = reweighted(D, y, said, alpha)
-        F, votes, objective = F + alpha * said, votes + alpha, objective * Z
+        D, Z = reweighted(D, y, output, alpha)
+        F, votes, objective = F + alpha * output, votes + alpha, objective * Z
         yield Round(h, error, alpha, Z, D, F, objective)
 
 
 def samme(X, y, learn, w=None, *, learning_rate=1.0):
-    """AdaBoost for K classes, whose labels y are of any kind: only chance is now 1 - 1/K.
+    """AdaBoost for K classes, with labels y of any kind: chance is now an error of 1 - 1/K.
 
         alpha = eta (ln((1 - eps) / eps) + ln(K - 1)),   D_i <- D_i exp(alpha 1[h(x_i) != y_i]) / Z
 
     with eta = `learning_rate`. For K = 2 and eta = 1 the weights and the classifier are those of
-    `adaboost`, and alpha twice as large, as in REP. D_1, from `w`, and the two ends are as there.
+    `adaboost`, and alpha is twice as large, as in REP. D_1, `w` and the two ends are as there.
 
-    Yields: the start, then a `Round` each. Its F (n, K) are the votes for each class, in order; the
-    objective is sum_i D_1(i) exp(sum_t alpha_t (1[h_t(x_i) != y_i] - (K - 1)/K)).
+    A large learning rate can drive weights to 0. So a vote is 700 at most, whose exponential is
+    finite, and boosting also ends before a classifier that errs on samples of weight 0 only.
+
+    Yields: the start, then a `Round` each. Its F (n, K) are the votes for each class; the objective
+    is sum_i D_1(i) exp(sum_t alpha_t (1[h_t(x_i) != y_i] - (K - 1)/K)).
 
     >>> X, y = np.array([[1.0], [2.0], [3.0]]), np.array(["a", "b", "c"])
     >>> for state in islice(samme(X, y, stumps(X, y)), 3):
@@ -620,22 +636,23 @@ def samme(X, y, learn, w=None, *, learning_rate=1.0):
     1.386 [0.167 0.167 0.667]
     2.303 [0.067 0.667 0.267]
     """
-    classes, D = np.unique(y), check_weights(w, len(X))
-    D, K = D / D.sum(), len(classes)
-    F, objective, votes = np.zeros((len(X), K)), 1.0, 0.0
+    classes, w = np.unique(y), check_weights(w, len(X))
+    D, K = w / w.sum(), len(classes)
+    F, votes, objective = np.zeros((len(X), K)), 0.0, 1.0
     yield Round(None, inf, 0.0, 1.0, D, F, objective)
     error = inf
     while error > 0:
         h = learn(D)
-        said = h.predict(X)
-        error = weighted_error(y, said, D)
-        if error >= 1 - 1 / K - CHANCE:
+        output = h.predict(X)
+        wrong = output != y
+        error = weighted_error(y, output, D)
+        if error >= 1 - 1 / K - CHANCE or (error == 0 and wrong[w > 0].any()):
             return
-        odds = 2 * vote_weight(error) + np.log(K - 1)
-        alpha = learning_rate * float(odds) if error > 0 else 1 + votes
-        raw = D * np.exp(alpha * (said != y))
-        Z = float(raw.sum())
-        D, F, votes = raw / Z, F + alpha * (said[:, None] == classes), votes + alpha
+        odds = float(2 * vote_weight(error) + np.log(K - 1))
+        alpha = min(learning_rate * odds, LARGEST_VOTE) if error > 0 else 1 + votes
+        unscaled = D * np.exp(alpha * wrong)
+        Z = float(unscaled.sum())
+        D, F, votes = unscaled / Z, F + alpha * (output[:, None] == classes), votes + alpha
         objective *= Z * float(np.exp(-alpha * (1 - 1 / K)))
         yield Round(h, error, alpha, Z, D, F, objective)
 
@@ -643,14 +660,15 @@ def samme(X, y, learn, w=None, *, learning_rate=1.0):
 def error_bounds(errors):
     """prod_t Z_t = prod_t sqrt(1 - 4 gamma_t^2) <= exp(-2 sum_t gamma_t^2), after each round.
 
-    Both bound the training error of `adaboost`, from its weighted `errors` (T,). ISML's Z is the
-    product; with the Z of one round the second inequality fails (ensemble-30).
+    Both bound the training error of `adaboost`; `errors` (T,) are its weighted errors.
 
     Returns: two arrays (T,).
 
     >>> Z, bound = error_bounds([0.2, 0.1])
     >>> Z.round(4), bound.round(4)
     (array([0.8 , 0.48]), array([0.8353, 0.6065]))
+
+    Errata: ensemble-30 (ISML prints Z in the place of the product of all rounds).
     """
     errors = np.asarray(errors, dtype=float)
     return np.cumprod(normaliser(errors)), np.exp(-2 * np.cumsum((1 / 2 - errors) ** 2))
@@ -662,30 +680,30 @@ def error_bounds(errors):
 
 
 class _Committee(Estimator):
-    """What bagging and forests have in common: members on bootstrap sets, and their mean."""
+    """Bagging and forests: members on training sets, and the mean of their outputs."""
 
     def _sets(self, n, w, rng):
-        """The numbers of the samples in each training set; of all of them without bootstrap."""
+        """The sample numbers of each training set, (m, size)."""
         m = check_number("n_estimators", self.n_estimators, at_least=1, integer=True)
         size, bootstrap = _size(self.max_samples, n), check_flag("bootstrap", self.bootstrap)
         if check_flag("oob_score", self.oob_score) and not bootstrap:
             raise ValueError("bootstrap must be True where oob_score is; got False")
         if not bootstrap:
-            return self._without(n, size, m, w, rng)
+            return self._sets_without_replacement(n, size, m, w, rng)
         if np.ptp(w) > 0:
-            return _draw(n, (m, size), w, rng)
+            return rng.choice(n, size=(m, size), p=w / w.sum())
         return rng.integers(n, size=(m, size))
 
     def _output(self, member, X):
-        """What a member says, to be averaged."""
+        """The output of a member, to be averaged."""
         raise NotImplementedError
 
     def _mean(self, X):
-        """The mean of what the members say, summed one by one."""
+        """The mean output of the members."""
         return sum(self._output(h, X) for h in self.estimators_) / len(self.estimators_)
 
     def _out_of_bag(self, X, sets):
-        """The `out_of_bag` means, and for which samples there are any."""
+        """The `out_of_bag` means, and for which samples they exist."""
         mean = out_of_bag((self._output(h, X) for h in self.estimators_), _counts(sets, len(X)))
         known = ~np.isnan(mean if mean.ndim == 1 else mean[:, 0])
         if not known.all():
@@ -698,7 +716,7 @@ class _Committee(Estimator):
 
 
 def _size(max_samples, n):
-    """How many samples a training set has."""
+    """The number of samples in a training set."""
     if max_samples is None:
         return n
     if isinstance(max_samples, Integral) and not isinstance(max_samples, bool) and max_samples >= 1:
@@ -715,18 +733,18 @@ class _CommitteeClassifier(_Committee, ProbabilisticClassifier):
     """A committee that votes."""
 
     def _output(self, member, X):
-        """The class fractions of a member, or its vote where it has none: (n, C)."""
+        """The class fractions of a member, or its vote if it has none: (n, C)."""
         if not hasattr(member, "predict_proba"):
             return (member.predict(X)[:, None] == self.classes_).astype(float)
         P = np.zeros((len(X), len(self.classes_)))
         P[:, np.searchsorted(self.classes_, member.classes_)] = member.predict_proba(X)
         return P
 
-    def _judge(self, X, y, sets):
-        """The out-of-bag attributes."""
+    def _score_out_of_bag(self, X, y, sets):
+        """Set the out-of-bag attributes."""
         self.oob_decision_function_, known = self._out_of_bag(X, sets)
-        said = self.classes_[self.oob_decision_function_[known].argmax(axis=1)]
-        self.oob_score_ = float(np.mean(said == y[known])) if known.any() else np.nan
+        labels = self.classes_[self.oob_decision_function_[known].argmax(axis=1)]
+        self.oob_score_ = float(np.mean(labels == y[known])) if known.any() else nan
 
     def predict_proba(self, X):
         """The mean of the members' class fractions: (n, C)."""
@@ -735,27 +753,27 @@ class _CommitteeClassifier(_Committee, ProbabilisticClassifier):
 
 
 class _CommitteeRegressor(_Committee, Regressor):
-    """A committee whose mean counts."""
+    """A committee that predicts a mean."""
 
     def _output(self, member, X):
-        """What a member predicts: (n,)."""
+        """The prediction of a member: (n,)."""
         return member.predict(X)
 
-    def _judge(self, X, y, sets):
-        """The out-of-bag attributes."""
+    def _score_out_of_bag(self, X, y, sets):
+        """Set the out-of-bag attributes."""
         self.oob_prediction_, known = self._out_of_bag(X, sets)
         f, t = self.oob_prediction_[known], y[known]
         spread = np.sum((t - t.mean()) ** 2) if known.any() else 0.0
-        self.oob_score_ = float(1 - np.sum((t - f) ** 2) / spread) if spread > 0 else np.nan
+        self.oob_score_ = float(1 - np.sum((t - f) ** 2) / spread) if spread > 0 else nan
 
     def predict(self, X):
-        """The mean of what the members predict: (n,)."""
+        """The mean of the members' predictions: (n,)."""
         X = self._check_fitted(X)
         return self._mean(X)
 
 
 def _check_estimator(estimator, default):
-    """The estimator to copy; what it must be, has `fit` and `predict`."""
+    """The estimator to copy, if it has `fit` and `predict`; the default for None."""
     if estimator is None:
         return default
     if isinstance(estimator, type) or not (
@@ -765,11 +783,20 @@ def _check_estimator(estimator, default):
     return estimator
 
 
+@dataclass(eq=False, repr=False)
 class _Bagging(_Committee):
     """Bagging of any estimator."""
 
-    def _without(self, n, size, m, w, rng):
-        """Sets drawn without replacement."""
+    estimator: Any = None
+    n_estimators: int = 10
+    _: KW_ONLY
+    max_samples: Any = None
+    bootstrap: bool = True
+    oob_score: bool = False
+    random_state: Any = None
+
+    def _sets_without_replacement(self, n, size, m, w, rng):
+        """Training sets whose samples are all different."""
         most = np.count_nonzero(w)
         if size > most:
             raise ValueError(
@@ -779,43 +806,33 @@ class _Bagging(_Committee):
         p = w / w.sum()
         return np.array([rng.choice(n, size=size, replace=False, p=p) for _ in range(m)])
 
-    def _bag(self, X, y, w, default):
-        """Fit a copy of the estimator to every set."""
+    def _fit_members(self, X, y, sample_weight, default):
+        """Draw the training sets, and fit a copy of the estimator to each."""
+        w = check_weights(sample_weight, len(X))
         self.estimator_ = _check_estimator(self.estimator, default)
         rng = check_random_state(self.random_state)
         sets = self._sets(len(X), w, rng)
-        self.estimators_ = [self._member(X, y, rows, rng) for rows in sets]
+        labels = isinstance(self, ProbabilisticClassifier)
+        self.estimators_ = bag(self.estimator_, X, y, sets, rng=rng, labels=labels)
         self.estimators_samples_ = list(sets)
         if self.oob_score:
-            self._judge(X, y, sets)
-
-    def _member(self, X, y, rows, rng):
-        """A copy fitted to the samples in these rows, by counts if it takes weights.
-
-        Classifiers may refuse a set that holds one label only; `_fit` does without them.
-        """
-        model = _seeded(self.estimator_, rng)
-        if isinstance(self, ProbabilisticClassifier) and (y[rows] == y[rows[0]]).all():
-            return _fit(model, X[rows], y[rows])
-        if _takes_weights(model):
-            return model.fit(X, y, sample_weight=np.bincount(rows, minlength=len(X)))
-        return model.fit(X[rows], y[rows])
+            self._score_out_of_bag(X, y, sets)
 
 
 class BaggingClassifier(_Bagging, _CommitteeClassifier):
-    """A vote of copies of one classifier, each trained on a bootstrap set.
+    """A vote of copies of one classifier, each trained on a bootstrap set: `bag`.
 
-    As scikit-learn's, without max_features, bootstrap_features, warm_start, n_jobs and verbose. The
-    mean is of class fractions, or of votes where the members have none; with `sample_weight`, the
-    sets are drawn by it.
+    As in scikit-learn, without max_features, bootstrap_features, warm_start, n_jobs and verbose.
+    The class fractions of the members are averaged, or their votes if they have none. With
+    `sample_weight`, the sets are drawn by it.
 
     Parameters
     ----------
-    estimator : classifier or None; what is copied, None for a `DecisionTreeClassifier`
+    estimator : classifier or None; it is copied, None for a `DecisionTreeClassifier`
     n_estimators : int
     max_samples : None, int or float; size of a set, None for n, a share of n if float
     bootstrap : bool; draw with replacement
-    oob_score : bool; judge it by the samples that the members have not seen
+    oob_score : bool; score the predictions for samples that the members have not seen
     random_state : None, int or Generator
 
     Attributes
@@ -826,7 +843,8 @@ class BaggingClassifier(_Bagging, _CommitteeClassifier):
     estimators_ : list of fitted classifiers; a `Stump` for a set that holds one label only
     estimators_samples_ : list of ndarray; the samples that each was trained on
     oob_score_ : float; accuracy out of bag, if asked for
-    oob_decision_function_ : ndarray of shape (n, C); class fractions out of bag, nan for none
+    oob_decision_function_ : ndarray of shape (n, C); class fractions out of bag, nan if there are
+        none
     n_features_in_ : int
 
     >>> X, y = [[0], [1], [2], [3]], ["low", "low", "high", "high"]
@@ -834,37 +852,20 @@ class BaggingClassifier(_Bagging, _CommitteeClassifier):
     array(['low', 'high'], dtype='<U4')
     """
 
-    def __init__(
-        self,
-        estimator=None,
-        n_estimators=10,
-        *,
-        max_samples=None,
-        bootstrap=True,
-        oob_score=False,
-        random_state=None,
-    ):
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.max_samples = max_samples
-        self.bootstrap = bootstrap
-        self.oob_score = oob_score
-        self.random_state = random_state
-
     def fit(self, X, y, sample_weight=None):
         """Train on samples X (n, d) with labels y (n,) of any kind; return self."""
         samples = check_samples(X)
         y = check_labels(y, len(samples))
-        w = check_weights(sample_weight, len(samples))
         self.classes_ = np.unique(y)
         self.n_classes_ = len(self.classes_)
-        self._bag(samples, y, w, DecisionTreeClassifier())
+        self._fit_members(samples, y, sample_weight, DecisionTreeClassifier())
         return self._remember(X)
 
     def decision_function(self, X):
         """Scores (n,) for the second of two classes, or (n, C) for each of more.
 
-        They are the mean of the members' own, or of shares, p_1 - p_0 or p, if one has none.
+        They are the mean of the members' scores. If a member has none, they are the differences
+        p_1 - p_0 of the class fractions, or the class fractions.
         """
         X = self._check_fitted(X)
         if all(hasattr(h, "decision_function") for h in self.estimators_):
@@ -874,17 +875,17 @@ class BaggingClassifier(_Bagging, _CommitteeClassifier):
 
 
 class BaggingRegressor(_Bagging, _CommitteeRegressor):
-    """The mean of copies of one regressor, each trained on a bootstrap set: `bagged`.
+    """The mean of copies of one regressor, each trained on a bootstrap set: `bag`, `bagged`.
 
-    As scikit-learn's, with the differences of `BaggingClassifier`.
+    As in scikit-learn, with the differences of `BaggingClassifier`.
 
     Parameters
     ----------
-    estimator : regressor or None; what is copied, None for a `DecisionTreeRegressor`
+    estimator : regressor or None; it is copied, None for a `DecisionTreeRegressor`
     n_estimators : int
     max_samples : None, int or float; size of a set, None for n, a share of n if float
     bootstrap : bool; draw with replacement
-    oob_score : bool; judge it by the samples that the members have not seen
+    oob_score : bool; score the predictions for samples that the members have not seen
     random_state : None, int or Generator
 
     Attributes
@@ -893,7 +894,7 @@ class BaggingRegressor(_Bagging, _CommitteeRegressor):
     estimators_ : list of fitted regressors
     estimators_samples_ : list of ndarray; the samples that each was trained on
     oob_score_ : float; R^2 out of bag, if asked for
-    oob_prediction_ : ndarray of shape (n,); predictions out of bag, nan for none
+    oob_prediction_ : ndarray of shape (n,); predictions out of bag, nan if there are none
     n_features_in_ : int
 
     >>> X, y = [[0], [1], [2], [3]], [0, 0, 1, 1]
@@ -901,93 +902,77 @@ class BaggingRegressor(_Bagging, _CommitteeRegressor):
     array([False,  True])
     """
 
-    def __init__(
-        self,
-        estimator=None,
-        n_estimators=10,
-        *,
-        max_samples=None,
-        bootstrap=True,
-        oob_score=False,
-        random_state=None,
-    ):
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.max_samples = max_samples
-        self.bootstrap = bootstrap
-        self.oob_score = oob_score
-        self.random_state = random_state
-
     def fit(self, X, y, sample_weight=None):
         """Train on samples X (n, d) with targets y (n,); return self."""
         samples = check_samples(X)
         y = check_targets(y, len(samples))
-        w = check_weights(sample_weight, len(samples))
-        self._bag(samples, y, w, DecisionTreeRegressor())
+        self._fit_members(samples, y, sample_weight, DecisionTreeRegressor())
         return self._remember(X)
 
 
-class _Forest(_Committee):
-    """Trees on bootstrap sets, grown together."""
+@dataclass(eq=False, repr=False)
+class _Forest(TreeRules, _Committee):
+    """A forest of trees on training sets."""
 
-    _kind = None  # the class of a tree by itself
+    n_estimators: int = 100
+    _: KW_ONLY
+    bootstrap: bool = True
+    oob_score: bool = False
+    max_samples: Any = None
 
-    def _without(self, n, size, m, w, rng):
+    def _sets_without_replacement(self, n, size, m, w, rng):
         """All samples, for every tree."""
         if self.max_samples is not None:
             raise ValueError(f"max_samples must be None without bootstrap; got {size}")
         return np.tile(np.arange(n), (m, 1))
 
-    def _plant(self, X, y, w):
-        """Grow a tree for every training set; return the sets."""
-        rules = growth_rules(self, *X.shape)
+    def _fit_trees(self, X, y, sample_weight, tree):
+        """Draw the training sets and grow a forest on them; `tree` is an unfitted estimator."""
+        w, rules = check_weights(sample_weight, len(X)), self.growth_rules(*X.shape)
         sets = self._sets(len(X), w, rules["rng"])
-        W = _counts(sets, len(X)) if self.bootstrap else np.tile(w, (len(sets), 1))
-        trees = grow_all(X, y, W, **rules)
-        self.max_features_ = rules["max_features"]
-        params = {name: getattr(self, name) for name in self._kind().get_params()}
-        model = self._kind(**params | {"random_state": None})
-        self.estimators_ = [self._as_estimator(model, tree, X.shape[1]) for tree in trees]
+        counts = _counts(sets, len(X)) if self.bootstrap else np.tile(w, (len(sets), 1))
+        k = self.max_features_ = rules.pop("max_features")
+        trees = random_forest(X, y, len(sets), k, counts=counts, **rules)
+        shared = {name: getattr(self, name) for name in tree.get_params()}
+        tree.set_params(**shared | {"random_state": None})
+        classes = getattr(self, "classes_", None)
+        self.estimators_ = [_fitted(clone(tree), grown, X.shape[1], k, classes) for grown in trees]
         self.estimators_samples_ = list(sets)
         total = sum(h.feature_importances_ for h in self.estimators_)
         self.feature_importances_ = total / total.sum() if total.sum() > 0 else total
         return sets
 
-    def _as_estimator(self, model, tree, d):
-        """The tree as a fitted estimator, a copy of `model`."""
-        tree = prune(tree, self.ccp_alpha) if self.ccp_alpha > 0 else tree
-        return _dressed(clone(model), tree, d, self.max_features_, getattr(self, "classes_", None))
 
-
-def _dressed(model, tree, d, max_features, classes=None):
-    """The tree estimator, as if fitted to d features, that has grown this tree."""
-    model.tree_, model.max_features_, model.n_features_in_ = tree, max_features, d
-    model.feature_importances_ = feature_importances(tree, d)
+def _fitted(model, tree, d, max_features, classes):
+    """The estimator `model`, as if it had been fitted to d features and had grown this tree."""
+    model._keep(tree, d, max_features)
+    model.n_features_in_ = d
     if classes is not None:
         model.classes_, model.n_classes_ = classes, len(classes)
     return model
 
 
+@dataclass(eq=False, repr=False)
 class RandomForestClassifier(_Forest, _CommitteeClassifier):
-    """A vote of trees on bootstrap sets, each split the best among some features: `random_forest`.
+    """A vote of trees on bootstrap sets, each split the best among k features: `random_forest`.
 
-    As scikit-learn's: it averages the class fractions at the leaves, which for pure leaves are
-    votes. The differences are those of `DecisionTreeClassifier`; warm_start, n_jobs and verbose are
-    not there either, and the out-of-bag score leaves out the samples that have no prediction.
+    As in scikit-learn, the class fractions at the leaves are averaged; if the leaves are pure,
+    these are votes. The differences are those of `DecisionTreeClassifier`; also, warm_start, n_jobs
+    and verbose are absent, and samples without a prediction do not count in the out-of-bag score.
 
     Parameters
     ----------
     n_estimators : int
-    criterion : "gini" or "entropy"
+    criterion : "gini", "entropy" or "error"
     max_depth : int or None; None for no limit
-    min_samples_split : int or float; a node of fewer samples is a leaf; a share of n if float
+    min_samples_split : int or float; a node with fewer samples is a leaf; a float is a share of n
     min_samples_leaf : int or float; a split leaves at least so many on each side
-    max_features : int, float, "sqrt", "log2" or None; features that a node tries, None for all
-    min_impurity_decrease : float; a split takes at least this from the impurity of the whole tree
+    max_features : int, float, "sqrt", "log2" or None; features that a node considers, None for all
+    min_impurity_decrease : float; a split lowers the impurity of the whole tree at least by this
     bootstrap : bool; False for all samples, for every tree
-    oob_score : bool; judge it by the samples that the trees have not seen
+    oob_score : bool; score the predictions for samples that the trees have not seen
     random_state : None, int or Generator
-    ccp_alpha : float; what a leaf costs when the trees are pruned, 0 for no pruning
+    ccp_alpha : float; the price of a leaf when the trees are pruned, 0 for no pruning
     max_samples : None, int or float; size of a set, None for n, a share of n if float
 
     Attributes
@@ -997,9 +982,10 @@ class RandomForestClassifier(_Forest, _CommitteeClassifier):
     estimators_ : list of fitted DecisionTreeClassifier
     estimators_samples_ : list of ndarray; the samples that each was grown on
     max_features_ : int
-    feature_importances_ : ndarray of shape (d,); the mean of those of the trees
+    feature_importances_ : ndarray of shape (d,); the mean over the trees
     oob_score_ : float; accuracy out of bag, if asked for
-    oob_decision_function_ : ndarray of shape (n, C); class fractions out of bag, nan for none
+    oob_decision_function_ : ndarray of shape (n, C); class fractions out of bag, nan if there are
+        none
     n_features_in_ : int
 
     >>> X, y = [[0], [1], [2], [3]], ["low", "low", "high", "high"]
@@ -1007,69 +993,40 @@ class RandomForestClassifier(_Forest, _CommitteeClassifier):
     array(['low', 'high'], dtype='<U4')
     """
 
-    _kind = DecisionTreeClassifier
-
-    def __init__(
-        self,
-        n_estimators=100,
-        *,
-        criterion="gini",
-        max_depth=None,
-        min_samples_split=2,
-        min_samples_leaf=1,
-        max_features="sqrt",
-        min_impurity_decrease=0.0,
-        bootstrap=True,
-        oob_score=False,
-        random_state=None,
-        ccp_alpha=0.0,
-        max_samples=None,
-    ):
-        self.n_estimators = n_estimators
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.max_features = max_features
-        self.min_impurity_decrease = min_impurity_decrease
-        self.bootstrap = bootstrap
-        self.oob_score = oob_score
-        self.random_state = random_state
-        self.ccp_alpha = ccp_alpha
-        self.max_samples = max_samples
+    max_features: Any = field(default="sqrt", kw_only=True)
 
     def fit(self, X, y, sample_weight=None):
         """Grow the trees of samples X (n, d) with labels y (n,) of any kind; return self."""
         samples = check_samples(X)
         y = check_labels(y, len(samples))
-        w = check_weights(sample_weight, len(samples))
         self.classes_, k = np.unique(y, return_inverse=True)
         self.n_classes_ = len(self.classes_)
-        sets = self._plant(samples, k, w)
+        sets = self._fit_trees(samples, k, sample_weight, DecisionTreeClassifier())
         if self.oob_score:
-            self._judge(samples, y, sets)
+            self._score_out_of_bag(samples, y, sets)
         return self._remember(X)
 
 
+@dataclass(eq=False, repr=False)
 class RandomForestRegressor(_Forest, _CommitteeRegressor):
     """The mean of regression trees on bootstrap sets: `random_forest` for targets.
 
-    As scikit-learn's, with the differences of `RandomForestClassifier`; a node tries all features
-    unless told otherwise.
+    As in scikit-learn, with the differences of `RandomForestClassifier`; by default a node
+    considers all features.
 
     Parameters
     ----------
     n_estimators : int
     criterion : "squared_error"
     max_depth : int or None; None for no limit
-    min_samples_split : int or float; a node of fewer samples is a leaf; a share of n if float
+    min_samples_split : int or float; a node with fewer samples is a leaf; a float is a share of n
     min_samples_leaf : int or float; a split leaves at least so many on each side
-    max_features : int, float, "sqrt", "log2" or None; features that a node tries, None for all
-    min_impurity_decrease : float; a split takes at least this from the impurity of the whole tree
+    max_features : int, float, "sqrt", "log2" or None; features that a node considers, None for all
+    min_impurity_decrease : float; a split lowers the impurity of the whole tree at least by this
     bootstrap : bool; False for all samples, for every tree
-    oob_score : bool; judge it by the samples that the trees have not seen
+    oob_score : bool; score the predictions for samples that the trees have not seen
     random_state : None, int or Generator
-    ccp_alpha : float; what a leaf costs when the trees are pruned, 0 for no pruning
+    ccp_alpha : float; the price of a leaf when the trees are pruned, 0 for no pruning
     max_samples : None, int or float; size of a set, None for n, a share of n if float
 
     Attributes
@@ -1077,9 +1034,9 @@ class RandomForestRegressor(_Forest, _CommitteeRegressor):
     estimators_ : list of fitted DecisionTreeRegressor
     estimators_samples_ : list of ndarray; the samples that each was grown on
     max_features_ : int
-    feature_importances_ : ndarray of shape (d,); the mean of those of the trees
+    feature_importances_ : ndarray of shape (d,); the mean over the trees
     oob_score_ : float; R^2 out of bag, if asked for
-    oob_prediction_ : ndarray of shape (n,); predictions out of bag, nan for none
+    oob_prediction_ : ndarray of shape (n,); predictions out of bag, nan if there are none
     n_features_in_ : int
 
     >>> X, y = [[0], [1], [2], [3]], [0, 0, 1, 1]
@@ -1087,69 +1044,41 @@ class RandomForestRegressor(_Forest, _CommitteeRegressor):
     array([False,  True])
     """
 
-    _kind = DecisionTreeRegressor
-
-    def __init__(
-        self,
-        n_estimators=100,
-        *,
-        criterion="squared_error",
-        max_depth=None,
-        min_samples_split=2,
-        min_samples_leaf=1,
-        max_features=1.0,
-        min_impurity_decrease=0.0,
-        bootstrap=True,
-        oob_score=False,
-        random_state=None,
-        ccp_alpha=0.0,
-        max_samples=None,
-    ):
-        self.n_estimators = n_estimators
-        self.criterion = criterion
-        self.max_depth = max_depth
-        self.min_samples_split = min_samples_split
-        self.min_samples_leaf = min_samples_leaf
-        self.max_features = max_features
-        self.min_impurity_decrease = min_impurity_decrease
-        self.bootstrap = bootstrap
-        self.oob_score = oob_score
-        self.random_state = random_state
-        self.ccp_alpha = ccp_alpha
-        self.max_samples = max_samples
+    criterion: str = field(default="squared_error", kw_only=True)
+    max_features: Any = field(default=1.0, kw_only=True)
 
     def fit(self, X, y, sample_weight=None):
         """Grow the trees of samples X (n, d) with targets y (n,); return self."""
         samples = check_samples(X)
         y = check_targets(y, len(samples))
-        w = check_weights(sample_weight, len(samples))
-        sets = self._plant(samples, y, w)
+        sets = self._fit_trees(samples, y, sample_weight, DecisionTreeRegressor())
         if self.oob_score:
-            self._judge(samples, y, sets)
+            self._score_out_of_bag(samples, y, sets)
         return self._remember(X)
 
 
+@dataclass(eq=False, repr=False)
 class AdaBoostClassifier(ProbabilisticClassifier):
-    """A weighted vote of weak classifiers, each trained where those before it err: `samme`.
+    """A weighted vote of weak classifiers, each trained where the earlier ones err: `samme`.
 
-    As scikit-learn's, with these differences: the default stump is the one of least weighted error,
-    `stumps`, where scikit-learn's is ``DecisionTreeClassifier(max_depth=1)``; an estimator that
-    takes no weights is trained on samples drawn by them, as in the notes; one that makes no error
-    outvotes all before it.
+    As in scikit-learn, with these differences: the default stump has the least weighted error
+    (`best_stump`), where scikit-learn's has the least Gini impurity; an estimator that takes no
+    weights is trained on samples drawn by them, as in the notes; one without error outvotes all
+    earlier ones.
 
     Parameters
     ----------
-    estimator : classifier or None; the weak classifier that is copied, None for stumps
+    estimator : classifier or None; it is copied; None for a tree of depth 1 with criterion "error"
     n_estimators : int; largest number of rounds, which end early at error 0 or at chance
-    learning_rate : float; factor of every vote weight
-    random_state : None, int or Generator; seeds the members and draws for those without weights
+    learning_rate : float; factor of every vote weight; above 2 a round may raise the loss
+    random_state : None, int or Generator; seeds the members, and draws for those without weights
 
     Attributes
     ----------
     classes_ : ndarray of shape (K,)
     n_classes_ : int
     estimator_ : classifier; the one that is copied
-    estimators_ : list of T fitted classifiers; a stump is a DecisionTreeClassifier of one question
+    estimators_ : list of T fitted classifiers
     estimator_weights_ : ndarray of shape (n_estimators,); votes, twice the notes' alpha; 0 after T
     estimator_errors_ : ndarray of shape (n_estimators,); weighted errors; 1 after T
     n_features_in_ : int
@@ -1160,26 +1089,26 @@ class AdaBoostClassifier(ProbabilisticClassifier):
     (array(['in', 'out', 'out', 'in'], dtype='<U3'), array([0.25  , 0.1667, 0.2   ]))
     """
 
-    def __init__(self, estimator=None, *, n_estimators=50, learning_rate=1.0, random_state=None):
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.random_state = random_state
+    estimator: Any = None
+    _: KW_ONLY
+    n_estimators: int = 50
+    learning_rate: float = 1.0
+    random_state: Any = None
 
     def fit(self, X, y, sample_weight=None):
         """Boost on samples X (n, d) with labels y (n,) of any kind; return self."""
         samples = check_samples(X)
-        self.estimator_ = _check_estimator(self.estimator, DecisionTreeClassifier(max_depth=1))
+        stump = DecisionTreeClassifier(criterion="error", max_depth=1)
+        self.estimator_ = _check_estimator(self.estimator, stump)
         T = check_number("n_estimators", self.n_estimators, at_least=1, integer=True)
-        rate = check_number("learning_rate", self.learning_rate, above=0)
+        rate = check_number("learning_rate", self.learning_rate, above=0, below=inf)
         rng = check_random_state(self.random_state)
         y = check_labels(y, len(samples))
         w = check_weights(sample_weight, len(samples))
         samples, y, w = (part[w > 0] for part in (samples, y, w))
         self.classes_ = np.unique(check_labels(y, len(y)))
         self.n_classes_ = len(self.classes_)
-        own = self.estimator is None
-        learn = self._stumps(samples, y) if own else learner(self.estimator, samples, y, rng=rng)
+        learn = learner(self.estimator_, samples, y, rng=rng)
         states = islice(samme(samples, y, learn, w, learning_rate=rate), 1, T + 1)
         rounds = [(state.h, state.error, state.alpha) for state in states]
         if not rounds:
@@ -1193,14 +1122,9 @@ class AdaBoostClassifier(ProbabilisticClassifier):
         self.estimator_errors_[:t], self.estimator_weights_[:t] = errors, votes
         return self._remember(X)
 
-    def _stumps(self, X, y):
-        """The learner of stumps, which come as trees."""
-        best, k = stumps(X, y), np.searchsorted(self.classes_, y)
-        return lambda D: _as_tree(best(D), X, k, D, self.classes_)
-
     @property
     def feature_importances_(self):
-        """The mean of the members' importances by vote weight: (d,); for members that have them."""
+        """The mean importances of members that have them, weighted by their votes: (d,)."""
         self._require_fit()
         each = [h.feature_importances_ for h in self.estimators_]
         return np.average(each, axis=0, weights=self._alpha)
@@ -1233,7 +1157,7 @@ class AdaBoostClassifier(ProbabilisticClassifier):
         return last
 
     def _label(self, F):
-        """The label of largest score, of equals the first."""
+        """The label of largest score; in a tie the first."""
         return self.classes_[(F > 0).astype(int) if F.ndim == 1 else F.argmax(axis=1)]
 
     def predict(self, X):
@@ -1253,17 +1177,17 @@ class AdaBoostClassifier(ProbabilisticClassifier):
 
         Yields: float.
         """
-        for said in self.staged_predict(X):
-            yield float(np.average(said == np.asarray(y), weights=sample_weight))
+        for labels in self.staged_predict(X):
+            yield float(np.average(labels == np.asarray(y), weights=sample_weight))
 
     def _proba(self, F):
-        """The probabilities that the scores stand for."""
+        """The probabilities for scores F."""
         if F.ndim == 1:
             F = np.column_stack([-F, F]) / 2
         return softmax(F / (self.n_classes_ - 1))
 
     def predict_proba(self, X):
-        """softmax(f / (K - 1)), as scikit-learn has it: (n, K). Flat, since f is a mean vote."""
+        """softmax(f / (K - 1)), as in scikit-learn: (n, K); f is a mean vote."""
         F = self.decision_function(X)
         return self._proba(F)
 
@@ -1273,22 +1197,3 @@ class AdaBoostClassifier(ProbabilisticClassifier):
         Yields: (n, K).
         """
         return (self._proba(F) for F in self.staged_decision_function(X))
-
-
-def _as_tree(stump, X, k, D, classes):
-    """The stump as the fitted tree that says the same, for samples of the classes number k."""
-    right, nan = X[:, stump.feature] > stump.threshold, np.nan
-    if right.any():
-        feature, threshold, left = [stump.feature, -1, -1], [stump.threshold, nan, nan], [1, -1, -1]
-        sides = np.array([np.ones(len(X), dtype=bool), ~right, right])
-    else:
-        feature, threshold, left, sides = [-1], [nan], [-1], np.ones((1, len(X)), dtype=bool)
-    totals = np.array([np.bincount(k, D * side, minlength=len(classes)) for side in sides])
-    weight, left = totals.sum(axis=1), np.array(left)
-    p, depth = totals / weight[:, None], (left < 0) * (len(left) > 1)
-    tree = Tree(
-        np.array(feature), np.array(threshold), left, np.where(left > 0, 2, -1), p, gini(p),
-        weight, sides.sum(axis=1), depth.astype(int),
-    )  # fmt: skip
-    model = DecisionTreeClassifier(max_depth=1)
-    return _dressed(model, tree, X.shape[1], X.shape[1], classes)

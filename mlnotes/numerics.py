@@ -12,6 +12,7 @@ Contents
     Scale            power_of_two
     QR               triangle
     Least squares    refined_least_squares
+    Trees            grow_trees
 
 Symbols
     X, Y    (n, d), (m, d)    points, one per row
@@ -19,18 +20,22 @@ Symbols
     L       (n, n)            a lower triangular matrix
     size    float             a number >= 0
     A, y    (n, m), (n,)      a linear system A theta = y to be solved by least squares
+
+Where trees grow, y are class numbers or targets and W (T, n) weights of the samples, a row for each
+of T trees. The m nodes of a level hold N samples, node by node; `segment` (N,) is the node of each.
 """
 
-from math import frexp, ldexp, sqrt
+from math import frexp, inf, ldexp, nan, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
-from mlnotes.base import row_blocks
+from mlnotes.base import check_random_state, row_blocks
 
 __all__ = [
     "squared_norms", "squared_distances", "nearest_rows", "exact_squared_distances", "square",
     "symmetric", "leading_eigenpairs", "positive_cholesky", "cholesky_solve", "power_of_two",
-    "triangle", "refined_least_squares",
+    "triangle", "refined_least_squares", "grow_trees",
 ]  # fmt: skip
 
 EPS = float(np.finfo(float).eps)  # 2^-52, the relative spacing of floating-point numbers
@@ -400,3 +405,246 @@ def _exact_sum(terms):
         part = total - before
         rest = rest + ((before - (total - part)) + (term - part))
     return total + rest, rest - ((total + rest) - total)
+
+
+# ---------------------------------------------------------------------------------------
+# Growing many trees
+# ---------------------------------------------------------------------------------------
+
+TOGETHER = 2**16  # samples of the trees that grow at the same time
+LEAF = -1  # the feature of a leaf, and the number of a child that does not exist
+TIED = 1e-11  # costs that differ by less than this share of the node's are equal up to rounding
+LIGHTEST = 1e-13  # weight of one side of a split, as a share of its node: less is lost in rounding
+
+
+class _Presorted(NamedTuple):
+    """The samples with every feature sorted once."""
+
+    columns: np.ndarray  # (d, n), the features
+    order: np.ndarray  # (d, n), the samples of each feature from its least value to its greatest
+    rank: np.ndarray  # (d, n), the inverse: the place of each sample in that order
+    y: np.ndarray  # (n,)
+    W: np.ndarray  # (T, n)
+
+
+class _Nodes(NamedTuple):
+    """The nodes of one level of several trees, with their samples side by side."""
+
+    at: np.ndarray  # (N,), the samples, node by node
+    sizes: np.ndarray  # (m,), how many each node has
+    tree: np.ndarray  # (m,), the tree of each node
+    depth: int
+
+
+class _Summary(NamedTuple):
+    """What the nodes of a level hold."""
+
+    value: np.ndarray  # (m, C) class fractions, or (m, 1) means of the targets
+    impurity: np.ndarray  # (m,)
+    weight: np.ndarray  # (m,)
+    counts: np.ndarray  # (m, C), the weight of each class; (m, 0) for targets
+    pure: np.ndarray  # (m,), whether all labels are equal
+
+
+class _Rules(NamedTuple):
+    """When a node becomes a leaf: the keyword arguments of `trees.growth`."""
+
+    criterion: str = "gini"
+    max_depth: int | None = None
+    min_samples_split: int = 2
+    min_samples_leaf: int = 1
+    min_impurity_decrease: float = 0.0
+    max_features: int | None = None
+
+
+def grow_trees(X, y, W, *, rng=None, **rules):
+    """A tree for each row of the weights W: what `trees.grow` gives, all nodes of a level at once.
+
+    `trees.growth` takes one node after the other, and a forest has tens of thousands of them: 7
+    times scikit-learn's time for 50 trees on 5,000 samples. Here the samples of all nodes of a
+    level are swept together, in 0.8 of scikit-learn's time. Each feature is sorted once; from then
+    on integers "node number, rank within the feature" are sorted.
+
+    The `rules` and `rng` are those of `trees.growth`, y holds class numbers or targets. Of splits
+    that are equally good, weights that are not whole numbers may let another one win.
+
+    Returns: for each tree the columns of a `trees.Tree`, a tuple of nine arrays.
+
+    >>> table, = grow_trees(np.array([[1.0], [2.0], [4.0]]), np.array([0, 0, 1]), np.ones((1, 3)))
+    >>> table[:4]  # feature, threshold, left, right
+    (array([ 0, -1, -1]), array([ 3., nan, nan]), array([ 1, -1, -1]), array([ 2, -1, -1]))
+    """
+    rules, rng, tables = _Rules(**rules), check_random_state(rng), []
+    columns = np.ascontiguousarray(np.asarray(X, dtype=np.float64).T)
+    order = np.argsort(columns, axis=1)
+    rank = np.argsort(order, axis=1).astype(np.int32)
+    W = np.asarray(W, dtype=np.float64)
+    for trees in row_blocks(len(W), TOGETHER // len(W[0])):
+        data = _Presorted(columns, order, rank, np.asarray(y), W[trees])
+        levels = list(_levels(data, rules, rng))
+        tables += [_table(levels, t) for t in range(len(data.W))]
+    return tables
+
+
+def _levels(data, rules, rng):
+    """Grow the trees of the data together.
+
+    Yields: for each depth the columns feature, threshold, value, impurity, weight, n_samples,
+    tree and depth of its nodes.
+    """
+    tree, at = np.nonzero(data.W)
+    nodes = _Nodes(at, np.bincount(tree, minlength=len(data.W)), np.arange(len(data.W)), 0)
+    total, C = data.W.sum(axis=1), max(int(data.y.max()) + 1, 2)
+    enough = max(rules.min_samples_split, 2 * rules.min_samples_leaf)
+    while len(nodes.sizes):
+        m, held = len(nodes.sizes), _summary(data, nodes, rules.criterion, C)
+        feature, threshold = np.full(m, LEAF), np.full(m, nan)
+        asking = ~held.pure & (nodes.sizes >= enough) & (nodes.depth != rules.max_depth)
+        if asking.any():
+            f, t, cost = _search(data, *_chosen(nodes, held, asking), rules, rng)
+            gain = np.maximum(1 - cost, 0) + TIED  # as a share of the node's impurity
+            decrease = gain * (held.impurity * held.weight / total[nodes.tree])[asking]
+            f[decrease < rules.min_impurity_decrease] = LEAF
+            feature[asking], threshold[asking] = f, np.where(f == LEAF, nan, t)
+        yield (
+            feature, threshold, held.value, held.impurity, held.weight, nodes.sizes, nodes.tree,
+            np.full(m, nodes.depth),
+        )  # fmt: skip
+        splits = feature != LEAF
+        parents, _ = _chosen(nodes, held, splits)
+        nodes = _children(data, parents, feature[splits], threshold[splits])
+
+
+def _chosen(nodes, held, chosen):
+    """The nodes where the mask `chosen` (m,) is true, and what they hold."""
+    at = nodes.at[np.repeat(chosen, nodes.sizes)]
+    some = _Nodes(at, nodes.sizes[chosen], nodes.tree[chosen], nodes.depth)
+    return some, _Summary(*(part[chosen] for part in held))
+
+
+def _children(data, nodes, feature, threshold):
+    """The two children of every node, the left one before the right one."""
+    m, segment = len(nodes.sizes), np.repeat(np.arange(len(nodes.sizes)), nodes.sizes)
+    goes_right = data.columns[feature[segment], nodes.at] > threshold[segment]
+    child = 2 * segment + goes_right
+    sizes = np.bincount(child, minlength=2 * m)
+    at = nodes.at[np.argsort(child, kind="stable")]
+    return _Nodes(at, sizes, np.repeat(nodes.tree, 2), nodes.depth + 1)
+
+
+def _summary(data, nodes, criterion, C):
+    """The `_Summary` of the nodes."""
+    m, segment = len(nodes.sizes), np.repeat(np.arange(len(nodes.sizes)), nodes.sizes)
+    y, w = data.y[nodes.at], data.W[nodes.tree[segment], nodes.at]
+    weight = np.bincount(segment, w, minlength=m)
+    starts = np.cumsum(nodes.sizes) - nodes.sizes
+    pure = np.maximum.reduceat(y, starts) == np.minimum.reduceat(y, starts)
+    if criterion == "squared_error":
+        first = y[starts]
+        mean = first + np.bincount(segment, w * (y - first[segment])) / weight
+        variance = np.bincount(segment, w * (y - mean[segment]) ** 2) / weight
+        return _Summary(mean[:, None], variance, weight, np.empty((m, 0)), pure)
+    counts = np.bincount(segment * C + y, w, minlength=m * C).reshape(m, C)
+    p = counts / weight[:, None]
+    return _Summary(p, _class_cost(p.T, np.ones(m), criterion), weight, counts, pure)
+
+
+def _class_cost(S, n, criterion):
+    """n I for the class weights S (C, ...) of sets of weight n: `trees.total_impurity`."""
+    if criterion == "gini":
+        return sum(n_k * (n - n_k) for n_k in S) / n
+    if criterion == "entropy":
+        return -sum(n_k * np.log(np.where(n_k > 0, n_k / n, 1.0)) for n_k in S)
+    return n - np.max(S, axis=0)
+
+
+def _search(data, nodes, held, rules, rng):
+    """The best split of every node among `max_features` features that are drawn for it.
+
+    If none of these can be split, as many others are tried: `trees.node_split`.
+
+    Returns: feature (m,), LEAF if there is no split; threshold (m,); cost (m,), the impurity of
+    the children as a share of the node's.
+    """
+    d, m = len(data.columns), len(nodes.sizes)
+    k = d if rules.max_features is None else min(rules.max_features, d)
+    drawn = np.argsort(rng.random((m, d)), axis=1) if k < d else np.tile(np.arange(d), (m, 1))
+    feature, threshold, cost = np.full(m, LEAF), np.full(m, nan), np.full(m, inf)
+    for start in range(0, d, k):
+        still = feature == LEAF
+        if not still.any():
+            break
+        some, tried = _chosen(nodes, held, still), np.sort(drawn[still, start : start + k], axis=1)
+        found = [_sweep(data, *some, f, rules) for f in tried.T]
+        lowest, t = (np.array(each) for each in zip(*found, strict=True))  # (k, m)
+        j = np.argmax(lowest <= lowest.min(axis=0) + TIED, axis=0)  # the first of equally good ones
+        i = np.arange(len(j))
+        cost[still], threshold[still] = lowest[j, i], t[j, i]
+        feature[still] = np.where(lowest[j, i] < inf, tried[i, j], LEAF)
+    return feature, threshold, cost
+
+
+def _sweep(data, nodes, held, feature, rules):
+    """The best split of every node by one feature: `trees.split_costs`.
+
+    `feature` (m,) names a feature for each node. Targets are standardised within their node, so
+    that no node's sums are lost in the rounding of another's.
+
+    Returns: the lowest cost (m,), as a share of the node's own, and the threshold (m,).
+    """
+    sizes, m = nodes.sizes, len(nodes.sizes)
+    starts, segment = np.cumsum(sizes) - sizes, np.repeat(np.arange(m), sizes)
+    rows, x = _in_order(data, nodes.at, feature, segment)
+    y, w, n = data.y[rows], data.W[nodes.tree[segment], rows], held.weight[segment]
+    left = _running(w, starts, held.weight)
+    n_L, n_R = np.maximum(left, LIGHTEST * n), np.maximum(n - left, LIGHTEST * n)
+    if rules.criterion == "squared_error":
+        z = (y - held.value[segment, 0]) / np.sqrt(held.impurity)[segment]
+        cost = 1 - np.cumsum(w * z) ** 2 / (n_L * n_R)  # the sum over a node is 0
+    else:
+        L = [_running(w * (y == k), starts, n_k) for k, n_k in enumerate(held.counts.T)]
+        R = [n_k[segment] - L_k for n_k, L_k in zip(held.counts.T, L, strict=True)]
+        cost = _class_cost(L, n_L, rules.criterion) + _class_cost(R, n_R, rules.criterion)
+        cost = cost / (np.maximum(held.impurity, LIGHTEST) * held.weight)[segment]
+    place = np.arange(len(rows)) - starts[segment] + 1  # samples on the left
+    least = rules.min_samples_leaf
+    fits = (place >= least) & (sizes[segment] - place >= least)
+    fits[:-1] &= x[:-1] < x[1:]
+    cost = np.where(fits, cost, inf)
+    lowest = np.minimum.reduceat(cost, starts)
+    tied = np.where(cost <= (lowest + TIED)[segment], np.arange(len(rows)), len(rows) - 2)
+    i = np.minimum.reduceat(tied, starts)
+    middle = (x[i] + x[i + 1]) / 2
+    return lowest, np.where(middle < x[i + 1], middle, x[i])
+
+
+def _running(values, starts, totals):
+    """Cumulative sums that begin again with every node; `totals` are the sums over the nodes."""
+    steps = values.copy()
+    steps[starts[1:]] -= totals[:-1]
+    return np.cumsum(steps)
+
+
+def _in_order(data, at, feature, segment):
+    """The samples, node by node, sorted by the feature of their node; and its values.
+
+    Node number and rank make one integer, so that a single sort orders all nodes.
+    """
+    n = data.columns.shape[1]
+    offset, first = (feature * n)[segment], segment * n
+    small = np.int32 if first[-1] + n < 2**31 else np.int64  # sorted in half the time
+    key = np.sort((first + data.rank.take(offset + at)).astype(small))
+    rows = data.order.take(offset + key - first)
+    return rows, data.columns.take(offset + rows)
+
+
+def _table(levels, t):
+    """The columns of tree t, from those of its levels: `trees.Tree`."""
+    parts = [[column[level[6] == t] for column in level] for level in levels]
+    columns = [np.concatenate(part) for part in zip(*parts, strict=True)]
+    feature, threshold, value, impurity, weight, n_samples, _, depth = columns
+    splits = feature != LEAF
+    left, right = np.full(len(feature), LEAF), np.full(len(feature), LEAF)
+    left[splits] = 1 + 2 * np.arange(np.count_nonzero(splits))  # children are numbered in pairs
+    right[splits] = left[splits] + 1
+    return feature, threshold, left, right, value, impurity, weight, n_samples, depth

@@ -1089,6 +1089,18 @@ def test_boosting_by_rounds_agrees_with_its_generator(rng):
     np.testing.assert_allclose(two.predict_proba(X)[:, 1], 1 / (1 + np.exp(-f)))
 
 
+@pytest.mark.parametrize("rate", [3.0, 30.0, 1e6, 1e300])
+def test_large_learning_rates_stay_finite(rng, rate):
+    for X, y in (noisy(rng), (rng.normal(size=(60, 2)), rng.integers(4, size=60))):
+        model = AdaBoostClassifier(n_estimators=100, learning_rate=rate).fit(X, y)
+        assert np.isfinite(model.estimator_errors_).all()
+        assert np.isfinite(model.estimator_weights_).all() and model.estimator_weights_.max() <= 700
+        P = model.predict_proba(X)
+        np.testing.assert_allclose(P.sum(axis=1), 1, rtol=1e-12)
+        for h, error in zip(model.estimators_, model.estimator_errors_, strict=False):
+            assert error > 0 or h.score(X, y) == 1  # none is right on weights of 0 only
+
+
 def test_a_weight_of_two_is_a_sample_twice_and_of_zero_none(rng):
     X, y = noisy(rng, n=40)
     w = rng.integers(3, size=40)
@@ -1126,7 +1138,14 @@ def test_hyperparameters_are_refused_by_their_rule():
             "criterion must be one of 'squared_error'; got 'gini'",
         ),
         (RandomForestClassifier(max_features=0), "max_features must be None, 'sqrt'"),
-        (AdaBoostClassifier(learning_rate=0), "learning_rate must be a number > 0; got 0"),
+        (
+            AdaBoostClassifier(learning_rate=0),
+            "learning_rate must be a number > 0 and < inf; got 0",
+        ),
+        (
+            AdaBoostClassifier(learning_rate=np.inf),
+            "learning_rate must be a number > 0 and < inf; got inf",
+        ),
         (
             AdaBoostClassifier(DecisionTreeClassifier),
             "estimator must be None or have fit and predict",

@@ -6,9 +6,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from mlnotes import numerics
 from mlnotes.numerics import (
     cholesky_solve,
     exact_squared_distances,
+    grow_trees,
     leading_eigenpairs,
     nearest_rows,
     power_of_two,
@@ -19,6 +21,7 @@ from mlnotes.numerics import (
     symmetric,
     triangle,
 )
+from mlnotes.trees import Tree, descend, grow
 
 # ---------------------------------------------------------------------------------------
 # Distances
@@ -308,3 +311,65 @@ def test_refined_least_squares_of_many_rows_works_in_blocks(rng):
     tracemalloc.stop()
     assert peak < 3 * A.nbytes
     np.testing.assert_allclose(theta, solved_apart(A, y), rtol=1e-9)
+
+
+# ---------------------------------------------------------------------------------------
+# Growing many trees
+# ---------------------------------------------------------------------------------------
+
+
+def same_tree(table, tree):
+    """Assert that the columns are those of the literal tree."""
+    for name, ours, theirs in zip(Tree._fields, table, tree, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "error", "squared_error"])
+@pytest.mark.parametrize("together", [1, 120, 10**6])  # trees at a time: one, three, all
+def test_trees_that_grow_together_are_the_literal_ones(rng, criterion, together, monkeypatch):
+    monkeypatch.setattr(numerics, "TOGETHER", together)
+    coarse = rng.integers(4, size=(40, 3)).astype(float)
+    for X in (coarse, rng.normal(size=(40, 3)), np.column_stack([coarse, -coarse])):
+        y = rng.integers(3, size=40)
+        if criterion == "squared_error":
+            y = np.where(y == 0, 1e3 * rng.normal(size=40), y)
+        counts = rng.integers(3, size=(9, 40)) * rng.choice([0.5, 1.0, 2.0], size=(9, 1))
+        for W in (counts, rng.uniform(0.1, 1, size=(9, 40))):
+            for rules in (
+                {},
+                {"min_samples_leaf": 3},
+                {"min_samples_split": 6, "max_depth": 3},
+                {"min_impurity_decrease": 0.02},
+            ):
+                for table, w in zip(
+                    grow_trees(X, y, W, criterion=criterion, **rules), W, strict=True
+                ):
+                    same_tree(table, grow(X, y, w, criterion=criterion, **rules))
+
+
+@pytest.mark.parametrize("criterion", ["gini", "squared_error"])
+def test_a_single_tree_draws_the_features_that_the_literal_one_draws(rng, criterion):
+    X = np.column_stack([np.zeros(60), rng.integers(3, size=(60, 4)), rng.normal(size=60)])
+    y = rng.integers(3, size=60)
+    for k in range(1, 7):
+        (table,) = grow_trees(X, y, np.ones((1, 60)), criterion=criterion, max_features=k, rng=k)
+        same_tree(table, grow(X, y, criterion=criterion, max_features=k, rng=k))
+
+
+def test_node_and_rank_together_may_exceed_32_bits():
+    n = 2**17
+    X, y, w = np.arange(n)[:, None], np.arange(n), np.ones((1, n))
+    feature, threshold, *_, depth = grow_trees(X, y, w, criterion="squared_error")[0]
+    assert np.sum(feature < 0) == n and depth.max() == 17
+    np.testing.assert_array_equal(np.sort(threshold[feature == 0]), np.arange(n - 1) + 0.5)
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "error", "squared_error"])
+def test_weights_of_any_ratio_leave_no_training_error_in_trees_grown_together(rng, criterion):
+    X, y = rng.normal(size=(50, 2)), rng.integers(2, size=50)
+    W = 10.0 ** rng.uniform(-18, 18, size=(20, 50))
+    for table in grow_trees(X, y, W, criterion=criterion):
+        tree = Tree(*table)
+        value = tree.value[descend(tree, X)]
+        labels = value[:, 0] if criterion == "squared_error" else value.argmax(axis=1)
+        np.testing.assert_array_equal(labels, y)
