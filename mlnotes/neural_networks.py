@@ -581,11 +581,9 @@ def unpack(theta, sizes):
     [(array([[0., 1.],
            [2., 3.]]), array([4., 5.]))]
     """
-    if len(theta) != n_parameters(sizes):
-        raise ValueError(
-            f"theta must hold {n_parameters(sizes)} parameters for the widths {sizes}; "
-            f"got {len(theta)}"
-        )
+    p = n_parameters(sizes)
+    if len(theta) != p:
+        raise ValueError(f"theta must hold {p} parameters for the widths {sizes}; got {len(theta)}")
     layers, start = [], 0
     for k, m in zip(sizes[:-1], sizes[1:], strict=True):
         W, b = theta[start : start + m * k], theta[start + m * k : start + m * k + m]
@@ -945,9 +943,8 @@ def passes(loss_and_gradient, theta, n, batch_size, rng, step):
     >>> [next(states).theta.tolist() for _ in range(4)]
     [[8.0], [4.0], [2.0], [1.0]]
     """
-    total = sum(len(rows) * loss_and_gradient(theta, rows)[0]
-                for rows in mini_batches(n, batch_size, None))  # fmt: skip
-    lowest = total / n
+    batches = mini_batches(n, batch_size, None)
+    lowest = sum(len(rows) * loss_and_gradient(theta, rows)[0] for rows in batches) / n
     yield Pass(np.array(theta), lowest, np.inf)
     while True:
         total = 0.0
@@ -1154,12 +1151,9 @@ class Trainer:
 
     def _passes(self, loss_and_gradient, theta, n, rng):
         """The passes of the solver over n samples: see `sgd` and `adam`."""
-        batch_size = AUTO_BATCH if isinstance(self.batch_size, str) else self.batch_size
-        how = {
-            "batch_size": min(batch_size, n),
-            "learning_rate": self.learning_rate_init,
-            "rng": rng if self.shuffle else None,
-        }
+        batch_size = AUTO_BATCH if self.batch_size == "auto" else self.batch_size
+        how = {"batch_size": min(batch_size, n), "learning_rate": self.learning_rate_init}
+        how["rng"] = rng if self.shuffle else None
 
         def f(theta, rows):
             return within_range(*loss_and_gradient(theta, rows))
@@ -1177,8 +1171,7 @@ class Trainer:
             run = iterate(states, "improvement", self.tol, self.max_iter)
         if not (np.isfinite(run.history).all() and np.isfinite(run.state.theta).all()):
             raise ValueError(
-                f"the weights must stay finite; they did not in pass {run.n_iter}: lower "
-                "learning_rate_init, or scale the features"
+                f"weights must stay finite; got infinity in pass {run.n_iter}: lower the learning rate"
             )
         return run
 
@@ -1230,9 +1223,8 @@ class _Multilayer(Trainer, Estimator):
         self._check_training()
         check_choice("activation", self.activation, tuple(ACTIVATIONS))
         check_number("alpha", self.alpha, at_least=0, below=np.inf)
-        if check_flag("early_stopping", self.early_stopping):
-            check_number("validation_fraction", self.validation_fraction, above=0, below=1)
-        check_number("validation_fraction", self.validation_fraction, at_least=0, below=1)
+        check_flag("early_stopping", self.early_stopping)
+        check_number("validation_fraction", self.validation_fraction, above=0, below=1)
         return hidden_widths(self.hidden_layer_sizes)
 
     def _split(self, y, weights, classes, rng):
@@ -1244,11 +1236,8 @@ class _Multilayer(Trainer, Estimator):
             )
         except ValueError as error:
             raise ValueError(f"with validation_fraction = {share}, {error}") from None
-        if weights is not None and not all(weights[part].any() for part in parts):
-            raise ValueError(
-                "with early_stopping, samples to train on and samples held out must have weights "
-                f"> 0; got {np.count_nonzero(weights)} such of {len(y)} samples, all in one part"
-            )
+        for part in parts:  # each needs a weight > 0
+            check_weights(None if weights is None else weights[part], len(part))
         return parts
 
     def _judge(self, net, theta, classes, test, judged):
