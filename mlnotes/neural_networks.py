@@ -1171,7 +1171,7 @@ class Trainer:
             run = iterate(states, "improvement", self.tol, self.max_iter)
         if not (np.isfinite(run.history).all() and np.isfinite(run.state.theta).all()):
             raise ValueError(
-                f"weights must stay finite; got infinity in pass {run.n_iter}: lower the learning rate"
+                f"weights must stay finite; infinite in pass {run.n_iter}: lower the learning rate"
             )
         return run
 

@@ -1311,7 +1311,7 @@ def test_divergence_is_an_error_and_too_few_passes_a_warning():
             model.fit(100 * X, 100.0 * y)
         assert not hasattr(model, "coefs_")  # early stopping scores a copy
     model.set_params(early_stopping=False, learning_rate_init=1e308, max_iter=1)
-    with pytest.raises(ValueError, match="weights must stay finite; got infinity in pass 1"):
+    with pytest.raises(ValueError, match="weights must stay finite; infinite in pass 1"):
         model.fit(100 * X, 100.0 * y)
     with pytest.warns(ConvergenceWarning, match=r"stopped after 2 iterations with improvement = "):
         MLPClassifier((5,), max_iter=2, random_state=0).fit(X, y)
