@@ -1,9 +1,9 @@
-"""Data sets: the real ones that the notes name, what they print, generators of the rest.
+"""Data sets: the real ones that the notes name, the examples that they print, and generators.
 
-Every set is one object, the training set {(x_i, y_i), i = 1, ..., n} of the notes. The real sets
-are small text files of the package, or larger ones that a folder must hold and that are checked
-before they are believed. A generated set carries its truth: the parameters that a learner is to
-find are there to compare with.
+Every data set is one object, the training set {(x_i, y_i), i = 1, ..., n} of the notes. The real
+sets are small text files of the package, or larger files in a folder of yours; the bytes of all of
+them are checked. A generated set also holds its truth, the parameters that it was generated from,
+so that what a learner finds can be compared with them.
 
 Contents
     The training set     TrainingSet, encode, decode, to_signs, to_bits
@@ -20,14 +20,14 @@ Contents
 Symbols
     X       (n, d)    samples x, one per row; an image is a row of pixels
     y       (n,)      labels, or targets
-    K       int       number of classes or groups; -1 and +1 label two, 0, ..., K - 1 more,
-                      except where the notes have names for them
+    K       int       number of classes or groups; the labels are -1 and +1 for two classes and
+                      0, ..., K - 1 for more, except where the notes have names for them
     w, b              weights (d,) and offset of f(x) = w^T x + b
     sigma   float     standard deviation of the noise
-    rng     Generator where the random numbers come from: the same seed, the same set
+    rng     Generator source of the random numbers; the same seed gives the same set
 
 Notes: REP "Overview", "Variable Types and Terminology"; IRHD 1.1, 1.2, 2.2, 3.1, 6; MLN "Bootstrap
-Methods"; ISML "Hard cases", "Feature Extraction". REP writes x^(i) for our x_i: an index, no power.
+Methods"; ISML "Hard cases", "Feature Extraction". REP writes x^(i) for our x_i; i is an index.
 """
 
 import gzip
@@ -59,6 +59,14 @@ __all__ = [
 
 
 SIGNS = ("-1", "+1")  # names of the classes -1 and +1
+DATA = files("mlnotes").joinpath("data")
+SHIPPED_FILES = {  # SHA-256 of the files in DATA
+    "iris.csv": "65b2317ca39acff31fda80c7d65816b35e88cdee2df0c6c65e42268ebf18a845",
+    "wine.csv": "bd1c8151118f031c855f30fcc4fa72713a6fbf78309c57c9a3a4df57e44371c6",
+    "breast_cancer.csv": "54534b2e62979e12d28ba7dfe8f5191f0407963e018417fff1e55315aac49782",
+    "digits.csv": "1c90f102d02402dfe8723f5d0d9268ed18bbc238794d43407ea63745f99cd422",
+    "orl_checksums.csv": "528964610ee2c31c86a03886aabc5589c9cecb3bd7585dbbcb72f69b4f0ed787",
+}
 
 
 # ---------------------------------------------------------------------------------------
@@ -80,8 +88,8 @@ class TrainingSet:
     feature_names : tuple of d str; x_1, ..., x_d if not given
     class_names : tuple of K str, in the order of ``np.unique(y)``; empty for regression
     truth : what a generated set was made from; None for a real one
-    image_shape : the height and width of an image, where a sample is one
-    source : str; where the set is from
+    image_shape : height and width of the images; empty if the samples are not images
+    source : str; where the set comes from
 
     >>> T = TrainingSet(np.array([[5.0, 7.0], [6.0, 8.0]]), np.array([-1, 1]))
     >>> len(T), T[1], T.feature_names
@@ -110,7 +118,7 @@ class TrainingSet:
         if len(self.feature_names) != d:
             raise ValueError(f"there must be {d} feature_names; got {len(self.feature_names)}")
         if self.image_shape and prod(self.image_shape) != d:
-            raise ValueError(f"image_shape must be of {d} pixels; got {self.image_shape}")
+            raise ValueError(f"image_shape must have {d} pixels; got {self.image_shape}")
 
     def __len__(self):
         return len(self.X)
@@ -119,7 +127,7 @@ class TrainingSet:
         return self.X[i], self.y[i]
 
     def __eq__(self, other):
-        """Whether the other holds the same samples, outputs and names."""
+        """Whether the other set has the same samples, outputs and names."""
         if not isinstance(other, TrainingSet):
             return NotImplemented
         mine = self.feature_names, self.class_names, self.source
@@ -132,22 +140,21 @@ class TrainingSet:
 
     @property
     def images(self):
-        """The samples as images, (n, height, width): IRHD's of 800 x 600 pixels is
+        """The samples as images (n, height, width), such as IRHD's of 800 x 600 pixels.
 
         >>> TrainingSet(np.zeros((1, 480000)), np.zeros(1), image_shape=(600, 800)).images.shape
         (1, 600, 800)
         """
         if not self.image_shape:
-            raise ValueError("image_shape must be given for the samples to be images; got none")
+            raise ValueError("the samples are images only if image_shape is given; got none")
         return self.X.reshape(-1, *self.image_shape)
 
 
 def encode(y, codes=(-1, 1)):
-    """Numbers for qualitative outputs: class k, in sorted order, becomes codes[k].
+    """Replace the classes of an output by numbers: class k, in sorted order, becomes codes[k].
 
-    Returns: the codes (n,), and the classes (K,), which `decode` wants back.
-
-    Raises: ValueError unless there are as many codes as classes, no two of them the same.
+    Returns: the numbers (n,), and the classes (K,), which `decode` needs.
+    Raises: ValueError unless there are as many codes as classes and all codes differ.
 
     >>> encode(["spam", "ham", "spam"])
     (array([ 1, -1,  1]), array(['ham', 'spam'], dtype='<U4'))
@@ -163,9 +170,9 @@ def encode(y, codes=(-1, 1)):
 
 
 def decode(coded, classes, codes=(-1, 1)):
-    """The labels that were `coded`: where `encode` gave codes[k], classes[k].
+    """The labels of the `coded` numbers, as `encode` made them: codes[k] becomes classes[k] again.
 
-    Raises: ValueError where a number is none of the codes, or unless there is a code per class.
+    Raises: ValueError if a number is not one of the codes, or unless there is a code per class.
 
     >>> decode([1, -1, 1], ["ham", "spam"])
     array(['spam', 'ham', 'spam'], dtype='<U4')
@@ -201,7 +208,7 @@ def to_bits(y):
 
 
 def _signed(y, codes):
-    """The labels, all of them among the codes; unsigned bytes and truth values as integers."""
+    """The labels, which must be among the codes; booleans and unsigned bytes become integers."""
     y = np.asarray(y)
     if not np.isin(y, codes).all():
         raise ValueError(f"the labels must be {codes[0]} or {codes[1]}; got {np.unique(y)}")
@@ -259,7 +266,7 @@ def load_digits():
 
 def _load(name, label, image_shape=()):
     """The set in data/<name>.csv: lines "# Key: value", then a row per sample, its class last."""
-    lines = files("mlnotes").joinpath(f"data/{name}.csv").read_text("utf-8").splitlines()
+    lines = _shipped_lines(f"{name}.csv")
     head = dict(line[2:].split(": ", 1) for line in lines if line.startswith("# "))
     rows = np.array([line.split(",") for line in lines if not line.startswith("#")])
     return TrainingSet(
@@ -272,19 +279,37 @@ def _load(name, label, image_shape=()):
     )
 
 
+def _shipped_lines(name):
+    """The lines of a data file of the package, which must be as it was shipped.
+
+    Lines that end in CR LF, as git may write them on Windows, count as lines that end in LF.
+    """
+    path = DATA.joinpath(name)
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: missing: install mlnotes again")
+    content = path.read_bytes().replace(b"\r\n", b"\n")
+    digest = sha256(content).hexdigest()
+    if digest != SHIPPED_FILES[name]:
+        raise ValueError(
+            f"{path}: damaged: its SHA-256 must be {SHIPPED_FILES[name]}; got {digest}. "
+            "Install mlnotes again."
+        )
+    return content.decode("utf-8").splitlines()
+
+
 # ---------------------------------------------------------------------------------------
 # From a folder
 # ---------------------------------------------------------------------------------------
 
 
 class Split(NamedTuple):
-    """A training set, and a test set that learning never sees."""
+    """A training set, and a test set that is not used for learning."""
 
     train: TrainingSet
     test: TrainingSet
 
 
-MNIST_FILES = {  # shape of what is in it, SHA-256 of the file
+MNIST_FILES = {  # the shape of the array in each file, and the SHA-256 of the file
     "train-images-idx3-ubyte.gz": (
         (60000, 28, 28), "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609"),
     "train-labels-idx1-ubyte.gz": (
@@ -299,9 +324,9 @@ MNIST_FILES = {  # shape of what is in it, SHA-256 of the file
 def load_mnist(folder=None, *, n=None):
     """MNIST: 60000 and 10000 digits of 28 x 28 = 784 pixels, grey levels scaled to [0, 1].
 
-    `folder` holds the four original files, all of which are checked, bytes and all; `n` keeps the
-    first n digits of either set (all of them in floats are 440 MB). Without a folder there is a
-    stand-in of the same form, `load_digits` enlarged, and its `source` says so.
+    `folder` holds the four original files; their checksums are verified. `n` keeps only the first
+    n digits of each set (all digits take 440 MB as floats). Without a folder the result is a
+    stand-in of the same form, the digits of `load_digits` enlarged, and its `source` says so.
 
     Returns: a `Split`.
 
@@ -341,16 +366,16 @@ def _image_set(images, y, source):
 
 
 def _mnist_file(folder, name):
-    """The numbers of one of the four files, once its bytes are those of the original."""
+    """The array in one of the four files, whose bytes must be those of the original."""
     path = folder / name
     shape, original = MNIST_FILES[name]
     digest = sha256(_read(path)).hexdigest()
     for other, (_, known) in MNIST_FILES.items():
         if digest == known != original:
             raise ValueError(f"{path}: renamed: it is MNIST's {other}")
-    values = read_idx(path)  # says what is wrong, where it can
+    values = read_idx(path)  # where it fails, its message says more than a wrong checksum
     if values.shape != shape:
-        raise ValueError(f"{path}: must hold {_held(shape)}; got {_held(values.shape)}")
+        raise ValueError(f"{path}: must hold {_contents(shape)}; got {_contents(values.shape)}")
     if digest != original:
         raise ValueError(f"{path}: not MNIST's original: SHA-256 must be {original}; got {digest}")
     return values
@@ -359,8 +384,9 @@ def _mnist_file(folder, name):
 def read_idx(path):
     """The array of bytes in a gzipped IDX file, the format of MNIST.
 
-    Four bytes of magic number, 2048 + the number of dimensions; four for each dimension, the
-    highest first; then the numbers, a byte each, the last index fastest.
+    The file begins with a magic number of four bytes, 2048 + the number of dimensions. Then come
+    the sizes of the dimensions, four bytes each with the most significant byte first, and then the
+    numbers, one byte each. The last index runs fastest.
 
     Raises: FileNotFoundError or ValueError, naming the file and what is wrong with it.
 
@@ -403,7 +429,7 @@ def _unzip(path):
 
 
 def _read(path):
-    """The bytes of a file; where it is missing, what there is instead."""
+    """The bytes of a file; if it is missing, the message lists what the folder holds."""
     path = Path(path)
     if path.is_file():
         return path.read_bytes()
@@ -422,7 +448,7 @@ def _times(shape):
     return " x ".join(map(str, shape))
 
 
-def _held(shape):
+def _contents(shape):
     n, *image = shape
     return f"{n} images of {_times(image)} pixels" if image else f"{n} labels"
 
@@ -435,8 +461,9 @@ def load_orl_faces(folder=None):
     """The ORL faces: ten pictures of each of 40 people (labels 1, ..., 40), 112 x 92 pixels.
 
     `folder` holds s1/1.pgm, ..., s40/10.pgm, or orl.npz with the same pictures, images
-    (400, 112, 92) and subject (400,). Every picture must be one of its subject's ten; grey levels
-    are scaled to [0, 1]. Without a folder there is a stand-in, `make_faces`, that says so.
+    (400, 112, 92) and subject (400,). Every picture must be one of the ten of its subject. The
+    grey levels are scaled to [0, 1]. Without a folder the result is a stand-in from `make_faces`,
+    and its `source` says so.
 
     Raises: FileNotFoundError or ValueError, naming the file and what is wrong with it.
 
@@ -459,9 +486,9 @@ def load_orl_faces(folder=None):
 
 
 def read_pgm(path):
-    """The grey levels (height, width) of a binary PGM file of one byte per pixel.
+    """The grey levels (height, width) of a binary PGM file with one byte per pixel.
 
-    Its text header is P5, width, height and the largest level, with comments from # on.
+    The header is text: P5, the width, the height and the largest level. A comment starts with #.
 
     Raises: FileNotFoundError or ValueError, naming the file and what is wrong with it.
 
@@ -529,12 +556,17 @@ def _npz_arrays(path, *names):
 
 
 def _check_faces(names, images, subject):
-    """Every picture one of its subject's ten, by the checksum of its pixels, and none twice."""
+    """Check that every picture is one of the ten of its subject, and that no picture occurs twice.
+
+    A picture is recognised by the checksum of its pixels.
+    """
     known, seen = _face_checksums(), {}
     for name, image, s in zip(names, images, subject, strict=True):
         digest = sha256(image.tobytes()).hexdigest()[:16]
         if digest not in known:
-            raise ValueError(f"{name}: damaged: its pixels are none of the 400 originals")
+            raise ValueError(
+                f"{name}: damaged: its pixels are not those of any of the 400 originals"
+            )
         if known[digest] != s:
             raise ValueError(f"{name}: renamed: it shows subject {known[digest]}, not {s}")
         if digest in seen:
@@ -544,13 +576,13 @@ def _check_faces(names, images, subject):
 
 def _face_checksums():
     """The subject of every original picture, by the checksum of its pixels."""
-    text = files("mlnotes").joinpath("data/orl_checksums.csv").read_text("utf-8")
-    rows = [line.split(",") for line in text.splitlines() if not line.startswith("#")]
+    lines = _shipped_lines("orl_checksums.csv")
+    rows = [line.split(",") for line in lines if not line.startswith("#")]
     return {digest: int(subject) for subject, *digests in rows for digest in digests}
 
 
-# REP's overview announces a notebook for every algorithm, on Iris, Breast Cancer or MNIST; four
-# of its sections link one, and that on generative models works on a fourth set, Wine (datasets-04).
+# REP's overview announces notebooks on Iris, Breast Cancer and MNIST. The one that its section on
+# generative models links works on a fourth set, Wine (datasets-04).
 REAL_SETS = {
     "iris": load_iris,
     "breast_cancer": load_breast_cancer,
@@ -567,22 +599,22 @@ REAL_SETS = {
 def joint_table():
     """IRHD's table 1.1, the joint probabilities Pr(X = x_j, Y = y_i), in row y_i, column x_j.
 
-    Returns: (4, 4) Fractions, whose sums are exact.
+    Returns: an array (4, 4) of Fractions, so that sums are exact.
 
     >>> [str(p) for p in joint_table().sum(axis=0)], [str(p) for p in joint_table().sum(axis=1)]
     (['1/2', '1/4', '1/8', '1/8'], ['1/4', '1/4', '1/4', '1/4'])
 
     Claims: datasets-05
     """
-    of_32 = [[4, 2, 1, 1], [2, 4, 1, 1], [2, 2, 2, 2], [8, 0, 0, 0]]
-    return np.array([[Fraction(p, 32) for p in row] for row in of_32])
+    thirty_seconds = [[4, 2, 1, 1], [2, 4, 1, 1], [2, 2, 2, 2], [8, 0, 0, 0]]
+    return np.array([[Fraction(p, 32) for p in row] for row in thirty_seconds])
 
 
 def five_events():
-    """The five events (x, y) of IRHD's figure 2.2: X (5, 1) and y (5,) of Fractions.
+    """The five events (x, y) of IRHD's figure 2.2: X (5, 1) and y (5,) as Fractions.
 
-    The figure prints them as (y, x), though it says (X, Y): only with x second is its 5 the mean
-    of y where x = 4.
+    The figure says (X, Y) but prints (y, x): the mean of y at x = 4 is its 5 only if x is the
+    second number.
 
     >>> T = five_events()
     >>> [(int(x), int(y)) for (x,), y in T]
@@ -599,7 +631,7 @@ def five_events():
 
 
 class Linear(NamedTuple):
-    """The truth of linear regression: y = X w + b + noise, to the last bit."""
+    """The truth of linear regression: y = X w + b + noise, exactly."""
 
     w: np.ndarray  # (d,)
     b: float
@@ -630,7 +662,7 @@ class Curve(NamedTuple):
 
 
 def make_curve(n, f, *, low=0.0, high=1.0, sigma=0.1, rng):
-    """y = f(x) + noise at n points x spread uniformly over [low, high], in their order.
+    """y = f(x) + noise for n points x from the uniform distribution on [low, high], sorted.
 
     Returns: a `TrainingSet` with X (n, 1), whose truth is `Curve`.
 
@@ -651,9 +683,10 @@ class Risk(NamedTuple):
 
 
 def make_patients(n, w=(0.08, -0.8, 0.012), b=-7.0, *, rng):
-    """IRHD's example: age, gender (0 male, 1 female) and cholesterol (mg/dl), death (+1) or not.
+    """IRHD's patients: age, gender (0 male, 1 female), cholesterol (mg/dl); +1 for those who die.
 
-    Age is uniform on [20, 90], gender a fair coin, cholesterol log-normal about 200.
+    The age is uniform on [20, 90], both genders are equally likely, and the cholesterol is
+    log-normal with the median 200.
 
     Returns: a `TrainingSet` whose truth is `Risk`.
 
@@ -688,11 +721,13 @@ class Hyperplane(NamedTuple):
 
 
 def make_separable(n, d=2, *, gap=0.5, rng):
-    """Two classes, half and half, that a random hyperplane separates by a strip of 2 gap.
+    """Two classes of equal size with a strip of width 2 gap between them, around a hyperplane.
 
-    Along w the distance from the strip is |N(0, 1)|, across it the samples are N(0, I).
+    The direction of the hyperplane is random. The distance of a sample from the strip is that of
+    a standard normal number from 0. Parallel to the strip, the samples are standard normal.
 
-    Returns: a `TrainingSet` whose truth is `Hyperplane`. Raises: ValueError unless gap >= 0.
+    Returns: a `TrainingSet` whose truth is `Hyperplane`.
+    Raises: ValueError unless gap >= 0.
 
     >>> T = make_separable(50, gap=0.5, rng=np.random.default_rng(0))
     >>> bool(np.min(T.y * (T.X @ T.truth.w + T.truth.b)) >= 0.5)
@@ -710,9 +745,10 @@ def make_separable(n, d=2, *, gap=0.5, rng):
 
 
 def make_concept(n, concept, d=2, *, rng):
-    """Noise-free examples y = C*(x) of a concept, x uniform on [-1, 1]^d.
+    """Examples y = C*(x) of a concept without noise, with x uniform on [-1, 1]^d.
 
-    `concept` takes samples to labels, as `Box` does; it is the truth of the `TrainingSet`.
+    `concept` is a function of samples (n, d) that returns labels, such as a `Box`. It is the truth
+    of the `TrainingSet`.
 
     >>> T = make_concept(20, Box(low=(-1, -1), high=(0, 1)), rng=np.random.default_rng(0))
     >>> np.array_equal(T.y, np.where(T.X[:, 0] <= 0, 1, -1))
@@ -738,7 +774,7 @@ class Box(NamedTuple):
 
 
 def make_independent_labels(n, d=2, *, rng):
-    """Labels -1 and +1 of fair coins, whatever x, which is N(0, I): every classifier errs at 1/2.
+    """Labels -1 and +1 from a fair coin, independent of x from N(0, I): every risk is 1/2.
 
     Returns: a `TrainingSet` whose truth is `Risk`: w = 0, p = 1/2.
 
@@ -765,12 +801,12 @@ class Blobs(NamedTuple):
 def make_blobs(sizes, centers, covariances=None, *, rng):
     """Gaussian groups 0, ..., K - 1, one after the other: sizes[k] samples from N(mu_k, Sigma_k).
 
-    `centers` (K, d) are the mu_k; `covariances` the K matrices Sigma_k, or one for all groups, or
-    None for the identity.
+    `centers` (K, d) are the means mu_k. `covariances` are the K matrices Sigma_k, or one matrix
+    for all groups, or None for the identity.
 
     Returns: a `TrainingSet` whose truth is `Blobs`.
-    Raises: ValueError unless there is a size per center, and the covariances are symmetric and of
-    a shape named here; LinAlgError unless they are positive definite.
+    Raises: ValueError unless there is a size for each center and the covariances are symmetric
+    matrices of the right shape; LinAlgError unless they are positive definite.
 
     >>> T = make_blobs([2, 1], [[0.0, 0.0], [50.0, 50.0]], rng=np.random.default_rng(0))
     >>> T.y, T.X[2].round()
@@ -792,7 +828,7 @@ def make_blobs(sizes, centers, covariances=None, *, rng):
 
 
 def _covariances(covariances, K, d):
-    """The covariances of K groups, (K, d, d), of one matrix or of as many."""
+    """The covariances (K, d, d) of K groups, from one matrix for all or one for each."""
     Sigma = np.asarray(covariances, dtype=float)
     if Sigma.shape not in ((d, d), (1, d, d), (K, d, d)):
         raise ValueError(f"covariances must be of shape {(d, d)} or {(K, d, d)}; got {Sigma.shape}")
@@ -802,9 +838,9 @@ def _covariances(covariances, K, d):
 
 
 def make_moons(n, noise=0.1, *, rng):
-    """Two half circles of radius 1 that interlock, labels -1 (upper) and +1 (lower).
+    """Two interlocking half circles of radius 1, with the labels -1 (upper) and +1 (lower).
 
-    `noise` is the standard deviation that both coordinates get.
+    `noise` is the standard deviation of the noise in both coordinates.
 
     >>> T = make_moons(4, noise=0.0, rng=np.random.default_rng(0))
     >>> np.linalg.norm(T.X[T.y < 0], axis=1), np.linalg.norm(T.X[T.y > 0] - [1.0, 0.5], axis=1)
@@ -818,10 +854,10 @@ def make_moons(n, noise=0.1, *, rng):
 
 
 def make_rings(n, radii=(1.0, 2.0), noise=0.1, *, rng):
-    """Concentric classes: class k has ||x|| within `noise` of radii[k], all directions alike.
+    """Concentric classes: class k has ||x|| within `noise` of radii[k] and a uniform direction.
 
-    With `noise` below half the step from radius to radius the rings do not overlap, and on
-    z = x_1^2 + x_2^2 a plane z = c separates neighbours, as IRHD's figure 6.2 shows.
+    If `noise` is less than half the difference of neighbouring radii, the rings do not overlap.
+    Then a plane z = c separates neighbours, with z = x_1^2 + x_2^2, as IRHD's figure 6.2 shows.
 
     >>> T = make_rings(100, rng=np.random.default_rng(0))
     >>> z = np.sum(T.X**2, axis=1)
@@ -889,7 +925,7 @@ def make_three_modes(n, *, rng):
 
 
 def _balanced(n, K):
-    """Groups 0, ..., K - 1 of equal size, the remainder to the first: (n,)."""
+    """Groups 0, ..., K - 1 of equal size, (n,); what is left over goes to the first groups."""
     return np.sort(np.arange(n) % K)
 
 
@@ -899,16 +935,17 @@ def _balanced(n, K):
 
 
 class Words(NamedTuple):
-    """The truth of the e-mails: Pr(word | class) of the words, one independent of the other."""
+    """The truth of the e-mails: the probability of each word, independent given the class."""
 
     weights: np.ndarray  # (2,), the share of ham and of spam
     p: np.ndarray  # (2, d), of ham and of spam
 
 
 def make_emails(n, *, rng):
-    """E-mails that hold a word (1) or not (0), "spam" or "ham", as likely the one as the other.
+    """E-mails, "spam" or "ham" with equal probability; a feature is 1 if its word occurs, else 0.
 
-    "buy now" is in 60 % of spam and 5 % of ham: ISML's rule of thumb errs on 22.5 %.
+    "buy now" occurs in 60 % of spam and 5 % of ham. ISML's rule of thumb, which calls spam what
+    contains these words, errs on 22.5 %.
 
     Returns: a `TrainingSet` whose truth is `Words`.
 
@@ -927,11 +964,11 @@ def make_emails(n, *, rng):
 
 
 def make_fish(n, *, rng):
-    """Length (cm), lightness and width (cm) of salmon and sea bass, as many of one as the other.
+    """Length (cm), lightness and width (cm) of salmon and sea bass, equally many of both.
 
-    Gaussian classes with one covariance, so that the best rule on some of the features errs at
-    Phi(-Delta / 2), Delta^2 = (mu_1 - mu_0)^T Sigma^{-1} (mu_1 - mu_0). Sea bass are longer
-    (Delta = 1); lightness tells more (2), lightness with width most (2.6).
+    The classes are Gaussian with the same covariance. So the best rule on some of the features
+    has the error Phi(-Delta / 2), where Delta^2 = (mu_1 - mu_0)^T Sigma^{-1} (mu_1 - mu_0) for
+    these features. Delta is 1 for the length, 2 for the lightness, 2.6 for lightness and width.
 
     Returns: a `TrainingSet` whose truth is `Blobs`, salmon first.
 
@@ -956,9 +993,11 @@ def make_fish(n, *, rng):
 def place(images, *, shape, zoom=1.0, angle=0.0, shift=(0.0, 0.0)):
     """`images` (..., h, w) on a canvas of `shape`: enlarged `zoom` times, turned, then shifted.
 
-    Their middle comes to the middle of the canvas. `angle` is in radians, anticlockwise; `shift`
-    (right, down) in pixels of the canvas. Grey levels between pixels are interpolated linearly;
-    outside the images they are 0. Raises: ValueError unless all these are finite and zoom > 0.
+    Without a shift, the centre of an image is at the centre of the canvas. `angle` is in radians,
+    anticlockwise; `shift` (right, down) is in pixels of the canvas. Grey levels between pixels are
+    interpolated linearly; outside the images they are 0.
+
+    Raises: ValueError unless zoom, angle and shift are finite and zoom > 0.
 
     >>> place(np.array([[1.0, 2.0]]), shape=(2, 3), angle=np.pi / 2, shift=(1.0, 0.0)).round(9)
     array([[0., 0., 2.],
@@ -976,7 +1015,7 @@ def place(images, *, shape, zoom=1.0, angle=0.0, shift=(0.0, 0.0)):
 
 
 def _interpolate(images, row, column):
-    """Grey levels at fractional positions, between the four pixels around; 0 from outside."""
+    """Grey levels at fractional positions, interpolated between four pixels; 0 outside."""
     h, w = images.shape[-2:]
     padded = np.pad(images, [(0, 0)] * (images.ndim - 2) + [(1, 2), (1, 2)])
     row, column = np.clip(row + 1, 0, h + 1), np.clip(column + 1, 0, w + 1)
@@ -999,8 +1038,8 @@ class Placements(NamedTuple):
 def make_shifted_digits(n, *, rng):
     """One digit, a 3, at n places and angles on 100 x 100 pixels: ISML's 10000 dimensions.
 
-    Three numbers made every image, so that the samples lie on a surface of three dimensions. The
-    digit is 48 pixels wide, shifts are up to 15, angles up to pi/4 either way.
+    Three numbers determine an image, so the samples lie on a surface of three dimensions. The
+    digit is 48 pixels wide. It is shifted by up to 15 pixels each way and turned by up to pi/4.
 
     Returns: a `TrainingSet` whose truth is `Placements`.
 
@@ -1019,17 +1058,18 @@ def make_shifted_digits(n, *, rng):
 
 
 class Faces(NamedTuple):
-    """The truth of the synthetic faces: X = weights prototypes, weights that sum to 1."""
+    """The truth of the synthetic faces: X = weights @ prototypes, where the weights sum to 1."""
 
     weights: np.ndarray  # (n, q + 1)
     prototypes: np.ndarray  # (q + 1, d), of grey levels in [0, 1]
 
 
 def make_faces(subjects=40, pictures=10, *, q=24, rng):
-    """Faces of 112 x 92 pixels that q latent factors make: q + 1 drawn faces, blended.
+    """Faces of 112 x 92 pixels from q latent factors: weighted means of q + 1 drawn faces.
 
-    Each of the `subjects` has its own blend, from which its `pictures` stray. The weights sum to
-    1, so that grey levels stay in [0, 1] and centred X has rank q at most, of 10304 columns.
+    Each of the `subjects` has weights of its own, and each of its `pictures` varies them. As the
+    weights sum to 1, the grey levels stay in [0, 1], and the rank of the centred X, which has
+    10304 columns, is at most q.
 
     Returns: a `TrainingSet` with labels 1, ..., subjects, whose truth is `Faces`.
 
@@ -1042,8 +1082,8 @@ def make_faces(subjects=40, pictures=10, *, q=24, rng):
     prototypes = np.array([_draw_face(rng).ravel() for _ in range(q + 1)])
     y = np.repeat(np.arange(subjects), pictures)
     own = rng.dirichlet(np.full(q + 1, 0.15), size=subjects)[y]
-    stray = rng.dirichlet(np.full(q + 1, 0.15), size=len(y))
-    weights = 0.7 * own + 0.3 * stray
+    change = rng.dirichlet(np.full(q + 1, 0.15), size=len(y))
+    weights = 0.7 * own + 0.3 * change
     truth = Faces(weights, prototypes)
     return TrainingSet(weights @ prototypes, y + 1, truth=truth, image_shape=FACE)
 

@@ -3,6 +3,7 @@
 import gzip
 import os
 import re
+import shutil
 from fractions import Fraction
 from hashlib import sha256
 from importlib.resources import files
@@ -94,7 +95,7 @@ def within_standard_errors(mean, p, n, errors=4):
 
 
 @pytest.mark.claims("datasets-01")
-def test_a_training_set_is_n_pairs_and_its_index_is_no_power(rng):
+def test_a_training_set_is_n_pairs_and_i_is_an_index(rng):
     X, y = rng.normal(size=(7, 3)), rng.normal(size=7)
     T = TrainingSet(X, y)
     assert len(T) == len(T.X) == len(T.y) == 7
@@ -109,7 +110,7 @@ def test_a_training_set_is_n_pairs_and_its_index_is_no_power(rng):
 
 @pytest.mark.claims("datasets-01")
 @pytest.mark.parametrize("shapes", [((3, 2), (4,)), ((3,), (3,)), ((3, 2), (3, 1))])
-def test_samples_and_outputs_must_pair_off(shapes):
+def test_there_must_be_an_output_for_every_sample(shapes):
     X, y = map(np.zeros, shapes)
     with pytest.raises(ValueError, match=r"X must have shape \(n, d\) and y \(n,\); got"):
         TrainingSet(X, y)
@@ -117,7 +118,7 @@ def test_samples_and_outputs_must_pair_off(shapes):
 
 @pytest.mark.claims("datasets-01")
 @pytest.mark.parametrize("make", GENERATORS.values(), ids=GENERATORS)
-def test_same_seed_same_set_another_seed_another(make):
+def test_the_same_seed_gives_the_same_set_and_another_seed_another(make):
     first, again, other = (make(np.random.default_rng(seed)) for seed in (3, 3, 4))
     assert first == again and first != other
     np.testing.assert_array_equal(first.X, again.X)
@@ -127,18 +128,18 @@ def test_same_seed_same_set_another_seed_another(make):
     assert np.isfinite(first.X).all()
 
 
-def test_every_generator_is_among_those_tested_here():
+def test_every_generator_is_tested_here():
     made = {name for name, _ in getmembers(datasets, isfunction) if name.startswith("make_")}
     assert made == set(GENERATORS)
 
 
-def test_names_and_pixels_must_be_as_many_as_the_features():
+def test_there_must_be_a_name_and_a_pixel_for_every_feature():
     X, y = np.zeros((6, 4)), np.zeros(6)
     with pytest.raises(ValueError, match="there must be 4 feature_names; got 1"):
         TrainingSet(X, y, ("a",))
-    with pytest.raises(ValueError, match=r"image_shape must be of 4 pixels; got \(3, 2\)"):
+    with pytest.raises(ValueError, match=r"image_shape must have 4 pixels; got \(3, 2\)"):
         TrainingSet(X, y, image_shape=(3, 2))  # 24 numbers would make four of these
-    with pytest.raises(ValueError, match="image_shape must be given"):
+    with pytest.raises(ValueError, match="only if image_shape is given"):
         TrainingSet(X, y).images  # noqa: B018
 
 
@@ -218,7 +219,7 @@ def header(name):
 
 @pytest.mark.claims("datasets-03")
 @pytest.mark.parametrize("name", SMALL)
-def test_real_sets_have_the_published_sizes_and_say_where_they_are_from(name):
+def test_real_sets_have_the_published_sizes_and_name_their_source(name):
     load, n, d, counts = SMALL[name]
     T, (head, rows) = load(), header(name)
     assert T.X.shape == (n, d) and len(T.feature_names) == d and rows == n
@@ -270,10 +271,59 @@ def test_wine_and_cancer_have_the_published_extremes_means_and_deviations():
 
 
 @pytest.mark.claims("datasets-01")
-def test_real_sets_are_the_same_whenever_they_are_loaded_and_the_callers_own():
+def test_a_loaded_set_belongs_to_the_caller_and_the_next_one_is_unchanged():
     first = load_iris()
     first.X[:] = 0
     assert load_iris() == load_iris() != first
+
+
+@pytest.fixture
+def shipped(tmp_path, monkeypatch):
+    """A folder with copies of the data files of the package, in its place."""
+    for name in datasets.SHIPPED_FILES:
+        shutil.copy(str(datasets.DATA.joinpath(name)), tmp_path)
+    monkeypatch.setattr(datasets, "DATA", tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_damaged_file_of_the_package_is_named(shipped, rng, name):
+    path, load = shipped / f"{name}.csv", SMALL[name][0]
+    whole = path.read_bytes()
+    place = rng.integers(len(whole))
+    for damaged in (
+        whole.replace(b"1", b"7", 1),
+        whole.replace(b"\n", b"\n\xff", 1),
+        whole + b"word",
+        whole[: len(whole) // 2],
+        b"",
+        whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :],
+    ):
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match=re.escape(f"{path}: damaged: its SHA-256 must be ")):
+            load()
+    path.unlink()
+    with pytest.raises(FileNotFoundError, match=re.escape(f"{path}: missing")):
+        load()
+
+
+def test_files_of_the_package_may_have_the_line_ends_of_windows(shipped):
+    expected = load_iris()
+    path = shipped / "iris.csv"
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    assert load_iris() == expected
+
+
+def test_damaged_checksums_of_the_faces_are_named(shipped):
+    path = shipped / "orl_checksums.csv"
+    path.write_bytes(path.read_bytes()[:-5])
+    with pytest.raises(ValueError, match=re.escape(f"{path}: damaged")):
+        datasets._face_checksums()
+
+
+def test_every_data_file_of_the_package_has_a_checksum():
+    there = {path.name for path in datasets.DATA.iterdir() if path.name != "claims.csv"}
+    assert there == set(datasets.SHIPPED_FILES)
 
 
 def test_digits_look_like_digits():
@@ -285,7 +335,7 @@ def test_digits_look_like_digits():
 
 
 @pytest.mark.claims("datasets-04")
-def test_the_notes_work_on_four_sets_not_on_the_three_that_they_announce():
+def test_the_notes_use_four_sets_and_announce_three():
     printed = {"iris", "breast_cancer", "mnist"}
     assert set(REAL_SETS) != printed
     assert set(REAL_SETS) == printed | {"wine"}
@@ -296,7 +346,7 @@ def test_the_notes_work_on_four_sets_not_on_the_three_that_they_announce():
 
 @pytest.mark.claims("datasets-03", "datasets-04")
 @pytest.mark.parametrize("name", REAL_SETS)
-def test_every_set_that_the_notes_name_loads_and_says_what_it_is(name):
+def test_every_set_that_the_notes_name_loads_and_names_its_source(name):
     loaded = REAL_SETS[name]()
     T = loaded.train if name == "mnist" else loaded
     assert isinstance(T, TrainingSet) and len(T) > 100 and T.source in repr(T)
@@ -354,7 +404,7 @@ def test_mnist_is_the_pixels_and_labels_of_its_four_files(mnist):
 
 
 @pytest.mark.parametrize("n", [0, -1, 1.5, True])
-def test_a_number_of_digits_that_is_none_is_refused(n):
+def test_a_number_of_digits_must_be_a_positive_integer(n):
     with pytest.raises(ValueError, match=f"n must be an integer >= 1; got {n}"):
         load_mnist(n=n)
 
@@ -408,37 +458,37 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("change, told", DAMAGES.values(), ids=DAMAGES)
-def test_damaged_labels_of_mnist_are_told_from_the_right_ones(mnist, change, told):
+def test_damaged_labels_of_mnist_are_refused(mnist, change, told):
     message = damage(mnist, TRAIN_LABELS, change)
     assert re.match(told, message), message
 
 
 @pytest.mark.parametrize("kind", set(DAMAGES) - {"one sample less"})
-def test_damaged_images_of_mnist_are_told_from_the_right_ones(mnist, kind):
+def test_damaged_images_of_mnist_are_refused(mnist, kind):
     change, told = DAMAGES[kind]
     message = damage(mnist, TRAIN, change)
     assert re.match(told, message), message
 
 
 @pytest.mark.parametrize("other", [TRAIN_LABELS, TEST, TEST_LABELS])
-def test_a_file_under_the_name_of_another_is_told_by_its_own(mnist, other):
+def test_a_renamed_file_is_refused_with_its_own_name(mnist, other):
     message = damage(mnist, TRAIN, lambda raw: (mnist / other).read_bytes())
     assert message == f"renamed: it is MNIST's {other}"
 
 
-def test_labels_of_something_else_under_the_name_of_the_images_are_told(mnist):
+def test_other_labels_in_the_place_of_the_images_are_refused(mnist):
     labels = zipped(idx(np.zeros(6)))
     assert damage(mnist, TRAIN, lambda raw: labels) == (
         "must hold 6 images of 28 x 28 pixels; got 6 labels"
     )
 
 
-def test_images_and_labels_of_different_number_are_told(mnist):
+def test_fewer_images_than_labels_are_refused(mnist):
     labels = zipped(idx(np.zeros(5)))
     assert damage(mnist, TRAIN_LABELS, lambda raw: labels) == "must hold 6 labels; got 5 labels"
 
 
-def test_images_of_another_size_are_told(mnist):
+def test_images_of_another_size_are_refused(mnist):
     images = zipped(idx(np.zeros((6, 14, 28))))
     assert damage(mnist, TRAIN, lambda raw: images) == (
         "must hold 6 images of 28 x 28 pixels; got 6 images of 14 x 28 pixels"
@@ -446,7 +496,7 @@ def test_images_of_another_size_are_told(mnist):
 
 
 @pytest.mark.parametrize("name", [TRAIN, TRAIN_LABELS, TEST, TEST_LABELS])
-def test_a_missing_file_is_told_with_what_there_is_instead(mnist, name):
+def test_the_message_for_a_missing_file_lists_the_folder(mnist, name):
     (mnist / name).rename(mnist / name.removesuffix(".gz"))
     with pytest.raises(FileNotFoundError) as told:
         load_mnist(mnist)
@@ -454,7 +504,7 @@ def test_a_missing_file_is_told_with_what_there_is_instead(mnist, name):
     assert name.removesuffix(".gz") in str(told.value).partition("holds")[2]
 
 
-def test_a_missing_folder_an_empty_one_and_a_crowded_one_are_told(tmp_path):
+def test_the_message_for_a_missing_an_empty_and_a_full_folder(tmp_path):
     with pytest.raises(FileNotFoundError, match="missing: there is no folder .*nowhere"):
         load_mnist(tmp_path / "nowhere")
     with pytest.raises(FileNotFoundError, match="missing: the folder holds nothing"):
@@ -489,7 +539,7 @@ def test_idx_arrays_of_any_dimensions_come_back(tmp_path, rng):
 
 
 @pytest.mark.claims("datasets-03")
-def test_stand_in_for_mnist_has_its_interface_and_says_that_it_is_none(mnist):
+def test_the_stand_in_for_mnist_has_its_form_and_says_that_it_is_a_stand_in(mnist):
     ours, theirs = load_mnist(), load_mnist(mnist)
     for T, original in zip(ours, theirs, strict=True):
         assert "stand-in for MNIST" in T.source and "stand-in" in repr(T)
@@ -588,13 +638,13 @@ FACES = {
     ),
     "one pixel another": (
         lambda raw: raw[:-1] + bytes([raw[-1] ^ 1]),
-        "damaged: its pixels are none of the 400 originals",
+        "damaged: its pixels are not those of any of the 400 originals",
     ),
 }
 
 
 @pytest.mark.parametrize("change, told", FACES.values(), ids=FACES)
-def test_a_damaged_face_is_told(orl, change, told):
+def test_a_damaged_face_is_refused(orl, change, told):
     path = orl / "s2" / "1.pgm"
     path.write_bytes(change(path.read_bytes()))
     with pytest.raises(ValueError, match=told) as error:
@@ -602,7 +652,7 @@ def test_a_damaged_face_is_told(orl, change, told):
     assert str(error.value).startswith(f"{path}: ")
 
 
-def test_a_face_under_another_name_is_told(orl):
+def test_a_renamed_face_is_refused(orl):
     raw = [(orl / f"s{s}" / f"{p}.pgm").read_bytes() for s, p in ((1, 2), (2, 1))]
     (orl / "s1" / "2.pgm").write_bytes(raw[1])
     with pytest.raises(ValueError, match=r"s1.2\.pgm: renamed: it shows subject 2, not 1"):
@@ -612,7 +662,7 @@ def test_a_face_under_another_name_is_told(orl):
         load_orl_faces(orl)
 
 
-def test_missing_faces_are_told(orl, tmp_path):
+def test_missing_faces_are_named(orl, tmp_path):
     (orl / "s2" / "1.pgm").rename(orl / "s2" / "1.PGM.txt")
     with pytest.raises(FileNotFoundError, match=r"1\.pgm: missing: .* holds 1\.PGM\.txt, 2\.pgm"):
         load_orl_faces(orl)
@@ -641,7 +691,7 @@ NPZ = {
 
 
 @pytest.mark.parametrize("change, told", NPZ.values(), ids=NPZ)
-def test_a_damaged_npz_file_is_told(tmp_path, pictures, change, told):
+def test_a_damaged_npz_file_is_refused(tmp_path, pictures, change, told):
     path = tmp_path / "orl.npz"
     np.savez(path, images=pictures, subject=np.array([1, 1, 2, 2]))
     path.write_bytes(change(path.read_bytes()))
@@ -650,7 +700,7 @@ def test_a_damaged_npz_file_is_told(tmp_path, pictures, change, told):
     assert str(error.value).startswith(f"{path}: ")
 
 
-def test_an_npz_file_of_something_else_is_told(tmp_path, pictures):
+def test_an_npz_file_of_other_arrays_is_refused(tmp_path, pictures):
     subject = np.array([1, 1, 2, 2])
     two_of_one = pictures[[0, 1, 2, 2]]
     for held, told in (
@@ -717,7 +767,7 @@ def test_joint_table_is_the_printed_one_and_its_margins_are_exact():
 
 
 @pytest.mark.claims("datasets-05")
-def test_five_events_give_the_two_numbers_of_the_figure_and_as_printed_others():
+def test_five_events_give_the_two_numbers_of_the_figure_only_as_pairs_y_x():
     def numbers(events, x):
         here = [y for z, y in events if z == x]
         nearest = sorted(events, key=lambda event: abs(event[0] - x))[:3]
@@ -738,7 +788,7 @@ def test_five_events_give_the_two_numbers_of_the_figure_and_as_printed_others():
 
 
 @pytest.mark.claims("datasets-06")
-def test_linear_targets_are_their_truth_and_noise_of_the_variance_asked_for(rng):
+def test_linear_targets_are_the_truth_plus_noise_of_the_given_variance(rng):
     n, sigma, asked = 40_000, 0.7, np.array([2.0, -1.0, 0.5])
     T = make_linear(n, asked, 3.0, sigma=sigma, rng=rng)
     w, b, noise = T.truth
@@ -751,7 +801,7 @@ def test_linear_targets_are_their_truth_and_noise_of_the_variance_asked_for(rng)
 
 
 @pytest.mark.claims("datasets-06")
-def test_curve_is_its_function_and_noise_in_the_interval_asked_for(rng):
+def test_a_curve_is_its_function_plus_noise_on_the_given_interval(rng):
     T = make_curve(20_000, np.square, low=-2.0, high=3.0, sigma=0.5, rng=rng)
     x = T.X[:, 0]
     np.testing.assert_array_equal(T.truth.f(x) + T.truth.noise, T.y)
@@ -803,20 +853,20 @@ def test_hidden_hyperplane_separates_with_the_gap(rng, n, d, gap):
 
 
 @pytest.mark.parametrize("gap", [-1.0, np.nan, np.inf])
-def test_a_gap_that_separates_nothing_is_refused(rng, gap):
+def test_a_negative_gap_is_refused(rng, gap):
     with pytest.raises(ValueError, match=f"gap must be a number >= 0 and < inf; got {gap}"):
         make_separable(10, gap=gap, rng=rng)
 
 
 @pytest.mark.claims("datasets-07")
-def test_classes_of_a_separable_set_come_mixed(rng):
+def test_the_classes_of_a_separable_set_are_shuffled(rng):
     T = make_separable(400, rng=rng)
     runs = 1 + np.sum(T.y[1:] != T.y[:-1])
     assert abs(runs - 201) <= 4 * 10  # runs of 200 and 200: mean 201, deviation 9.99
 
 
 @pytest.mark.claims("datasets-07")
-def test_the_hidden_concept_makes_no_mistake_and_equal_samples_have_equal_labels(rng):
+def test_the_concept_makes_no_mistake_and_equal_samples_have_equal_labels(rng):
     T = make_concept(2000, BOX, rng=rng)
     assert T.truth is BOX
     for x, label in T:
@@ -831,7 +881,7 @@ def test_the_hidden_concept_makes_no_mistake_and_equal_samples_have_equal_labels
 
 
 @pytest.mark.claims("datasets-07")
-def test_of_labels_that_are_tossed_no_classifier_knows_more_than_half(rng):
+def test_every_classifier_errs_on_half_of_independent_labels(rng):
     n = 10_000
     T = make_independent_labels(n, 3, rng=rng)
     assert set(T.y) == {-1, 1} and T.truth.p.shape == (n,)
@@ -903,7 +953,7 @@ def test_what_is_left_over_goes_to_the_first_groups(rng):
     np.testing.assert_array_equal(np.bincount(T.y), [2, 2, 1])
 
 
-def test_rings_and_moons_favour_no_direction(rng):
+def test_the_directions_of_rings_and_moons_are_uniform(rng):
     X, n = make_rings(4000, rng=rng).X, 4000
     turn = np.arctan2(X[:, 1], X[:, 0])
     for k in (1, 2, 3):
@@ -985,7 +1035,7 @@ def test_blobs_without_covariances_are_round(rng):
         ([[1.0, 5.0], [0.0, 1.0]], "symmetric; got"),
     ],
 )
-def test_covariances_that_are_none_are_refused(rng, covariances, told):
+def test_matrices_that_are_not_covariances_are_refused(rng, covariances, told):
     with pytest.raises(ValueError, match=f"covariances must be {told}"):
         make_blobs([1, 1, 1], np.zeros((3, 2)), covariances, rng=rng)
     with pytest.raises(ValueError, match="there must be a size for each of 3 centers; got"):
@@ -1003,7 +1053,7 @@ def phi(z):
 
 
 @pytest.mark.claims("datasets-09")
-def test_every_word_is_a_rule_of_thumb_better_than_chance(rng):
+def test_every_word_predicts_better_than_chance(rng):
     n = 20_000
     T = make_emails(n, rng=rng)
     (ham, spam), weights = T.truth.p, T.truth.weights
@@ -1024,7 +1074,7 @@ def test_every_word_is_a_rule_of_thumb_better_than_chance(rng):
 
 
 @pytest.mark.claims("datasets-09")
-def test_fish_are_told_by_length_worse_than_by_lightness_worse_than_by_two_features(rng):
+def test_length_tells_fish_worse_than_lightness_and_two_features_tell_them_best(rng):
     n = 40_000
     T = make_fish(n, rng=rng)
     (salmon, bass), Sigma = T.truth.centers, T.truth.covariances[0]
@@ -1102,7 +1152,7 @@ def test_place_turns_and_shifts_exactly_where_pixels_fall_on_pixels(rng):
     np.testing.assert_array_equal(stacked[1, 2], one)
 
 
-def test_places_that_are_none_are_refused():
+def test_a_zoom_or_a_shift_that_is_not_finite_is_refused():
     for how, told in (
         ({"zoom": 0}, "zoom must be a number > 0 and < inf; got 0"),
         ({"zoom": np.nan}, "zoom must be a number > 0 and < inf; got nan"),
@@ -1115,7 +1165,7 @@ def test_places_that_are_none_are_refused():
 
 
 @pytest.mark.claims("datasets-10")
-def test_three_numbers_make_each_of_the_shifted_digits(rng):
+def test_three_numbers_determine_each_shifted_digit(rng):
     T = make_shifted_digits(12, rng=rng)
     assert T.X.shape == (12, 100 * 100) and T.image_shape == (100, 100) and set(T.y) == {3}
     assert T.X.min() >= 0 and 0.9 < T.X.max() <= 1
@@ -1148,7 +1198,7 @@ def test_rank_of_the_faces_is_that_of_their_factors_or_of_their_number(
     assert np.bincount(T.y)[1:].tolist() == [pictures] * subjects
 
 
-def test_drawn_faces_are_bright_ovals_with_dark_eyes_and_mouth_each_another(rng):
+def test_drawn_faces_are_different_bright_ovals_with_dark_eyes_and_mouth(rng):
     faces = make_faces(1, 1, q=199, rng=rng).truth.prototypes.reshape(-1, 112, 92)
     assert faces.min() >= 0 and faces.max() <= 1 and np.ptp(faces, axis=0).max() > 0.5
     mean = faces.mean(axis=0)
@@ -1162,7 +1212,7 @@ def test_drawn_faces_are_bright_ovals_with_dark_eyes_and_mouth_each_another(rng)
 
 
 @pytest.mark.claims("datasets-10")
-def test_stand_in_for_the_faces_has_their_interface_and_its_subjects_can_be_told_apart():
+def test_the_stand_in_for_the_faces_has_their_form_and_subjects_that_differ():
     T = load_orl_faces()
     assert T.X.shape == (400, 10304) and T.image_shape == (112, 92) and "stand-in" in repr(T)
     assert np.bincount(T.y)[1:].tolist() == [10] * 40
