@@ -23,18 +23,18 @@ help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' Makefile
 	@echo "PYTHON=python3.12 names another Python (3.11 or later) for the virtual environment."
 
+lab: $(VENV)/stamp-test ## open the notebooks in JupyterLab
+	$(PY) -m jupyter lab --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/notebooks
 figures: ## draw the figures that changed; CHAPTERS="svm pca" and FORMATS="svg png pdf" choose
 test: lint $(VENV)/stamp-test ## lint, then every test, docstring example and notebook
 	$(STEADY) -m pytest -q --nbval --nbval-current-env --nbval-cell-timeout=300 tests mlnotes notebooks
-lab: $(VENV)/stamp-test ## open the notebooks in JupyterLab
-	$(PY) -m jupyter lab --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/notebooks
 notebooks: $(VENV)/stamp-test ## execute the notebooks in place; CHAPTERS chooses
 	$(STEADY) notebooks/execute.py $(CHOSEN)
 bench: $(VENV)/stamp-bench ## measure speed and objective beside scikit-learn's; CHAPTERS chooses
 	$(PY) tests/benchmarks/bench.py $(CHOSEN)
 interop: $(VENV)/stamp-bench ## run scikit-learn's own checks on every estimator
 	$(PY) -m pytest -q tests/benchmarks/interop.py
-claims: $(VENV)/stamp-figures ## count the statements of the notes that are delivered, and name the rest
+claims: $(VENV)/stamp-figures ## count the statements, walks and algorithms that are delivered; name the rest
 	$(PY) -m mlnotes claims
 lint: $(VENV)/stamp-test ## check the style of the code, and print how it reads in numbers
 	$(PY) -m ruff check .
@@ -69,9 +69,12 @@ ifneq ($(strip $(UNKNOWN)),)
 $(error no such chapter or format: $(strip $(UNKNOWN)) (chapters: $(ALL); formats: svg png pdf))
 endif
 
-SHARED := $(addprefix mlnotes/,base.py datasets.py plotting.py) \
+# A chapter's pictures depend on its script, on its module and on what all chapters share.
+SHARED := $(addprefix mlnotes/,base.py numerics.py datasets.py plotting.py) \
           $(filter-out %/claims.csv,$(wildcard mlnotes/data/*))
 
+# The rule for the pictures of chapter $(1) in format $(2). The stamp says when they were drawn. The
+# list beside it makes the stamp depend on each picture, so that a picture that is lost is redrawn.
 define pictures
 figures: .stamps/$(1).$(2)
 .stamps/$(1).$(2): figures/$(1).py $(wildcard mlnotes/$(1).py) $(SHARED) | $(VENV)/stamp-figures

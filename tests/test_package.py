@@ -1,6 +1,7 @@
-"""What is shipped and what is imported: a pure wheel, numpy alone, earlier chapters only."""
+"""What is shipped and imported, and the commands: a pure wheel, numpy alone, earlier chapters."""
 
 import ast
+import re
 import subprocess
 import sys
 import zipfile
@@ -168,3 +169,57 @@ def test_an_import_in_order_is_allowed(source):
 )
 def test_an_import_out_of_order_is_seen(source, name):
     assert list(out_of_order(source, "mixture")) == [name]
+
+
+# ---------------------------------------------------------------------------------------------
+# The commands of the Makefile, the README and the workflow
+# ---------------------------------------------------------------------------------------------
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+WORKFLOW = (ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8")
+
+
+def plain_commands():
+    """The commands of the README that need no make, without the path of Python and comments."""
+    section = README.partition("## Without make")[2]
+    lines = re.findall(r"^    \.venv/bin/python (.*?)(?:  +#.*)?$", section, flags=re.M)
+    return [line.strip() for line in lines]
+
+
+def test_every_target_of_make_has_its_plain_command():
+    targets = set(re.findall(r"^([a-z]+):.*## ", MAKEFILE, flags=re.M)) - {"help", "clean"}
+    assert len(targets) > 7
+    without = README.partition("## Without make")[2]
+    assert [target for target in targets if not re.search(rf"# {target}\b", without)] == []
+
+
+def test_the_test_command_is_the_same_everywhere():
+    (test,) = [command for command in plain_commands() if "--nbval " in command]
+    assert f"$(STEADY) {test}\n" in MAKEFILE and f"python {test}\n" in WORKFLOW
+    lint = [command for command in plain_commands() if "ruff" in command or "style" in command]
+    assert len(lint) == 3
+    for command in lint:
+        assert f"$(PY) {command}\n" in MAKEFILE and f"python {command}\n" in WORKFLOW
+    assert "make test" in WORKFLOW
+
+
+def test_the_workflow_covers_three_systems_and_every_python():
+    assert "[ubuntu-latest, macos-latest, windows-latest]" in WORKFLOW
+    assert '["3.11", "3.12", "3.13", "3.14"]' in WORKFLOW
+    oldest = re.search(r'requires-python = ">=(.*)"', (ROOT / "pyproject.toml").read_text("utf-8"))
+    assert oldest[1] == "3.11"
+
+
+def test_jupyterlab_is_started_where_it_finds_the_pictures():
+    """The notebooks link ../figures: the folder that is served must be that of the repository."""
+    (lab,) = [command for command in plain_commands() if "jupyter lab" in command]
+    assert lab == "-m jupyter lab"
+    assert "jupyter lab --ServerApp.root_dir=. " in MAKEFILE
+
+
+def test_the_programs_of_the_readme_run(capsys):
+    scope = {}
+    for program in re.findall(r"```python\n(.*?)```", README, flags=re.S):
+        exec(program, scope)
+    assert len(scope["labels"]) == 150 and len(capsys.readouterr().out.split()) > 1
