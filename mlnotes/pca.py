@@ -136,6 +136,11 @@ def _mean(X):
     return mean + (X - mean).mean(axis=0)
 
 
+def _check_varies(X):
+    if (np.ptp(X, axis=0) <= FLAT * np.abs(X[0])).all():
+        raise ValueError("X must vary; every sample is the same, to 13 digits")
+
+
 class Standardised(NamedTuple):
     """Samples in units of the spread of each feature: X = Z sd + mean."""
 
@@ -735,7 +740,7 @@ def pca_whitening(X, k=None):
     The covariance becomes diag(lam)^{-1/2} V^T Sigma V diag(lam)^{-1/2} = I.
 
     Returns: `Whitening`, with all components that have variance if k is not given.
-    Raises: ValueError if k is not between 1 and the rank of X_c.
+    Raises: ValueError if k is not between 1 and the rank of X_c, or if all samples are the same.
 
     >>> W = pca_whitening(np.array([[0.0, 0.0], [4.0, 0.0], [2.0, 3.0], [2.0, -3.0]])).W
     >>> (W**2).round(6)
@@ -746,6 +751,8 @@ def pca_whitening(X, k=None):
 
     Claims: pca-43
     """
+    X = np.asarray(X, dtype=float)
+    _check_varies(X)
     mean, lam, V = principal_components(X, k)
     rank = _rank(lam)
     if k is not None:
@@ -895,8 +902,7 @@ class PCA(Transformer):
         self._check_components(min(n, d))
         if n < 2:
             raise ValueError(f"X must have 2 samples at least, for a variance; got n_samples = {n}")
-        if (np.ptp(samples, axis=0) <= FLAT * np.abs(samples[0])).all():
-            raise ValueError("X must vary; every sample is the same, to 13 digits")
+        _check_varies(samples)
         mean, lam, V = route(samples, self.n_components)
         k, rank = V.shape[1], _rank(lam)
         if self.whiten and k > rank:
