@@ -7,7 +7,7 @@ classes share one covariance. Naive Bayes takes the features to be independent o
 known, and then laws of single numbers will do, of any kind.
 
 Contents
-    One class at a time    learn_classes, GenerativeModel, normal_law, NormalLaw,
+    One class at a time    labelled_samples, learn_classes, GenerativeModel, normal_law, NormalLaw,
                            log_joint_density, classify, likeliest
     Two features           bivariate_normal_density, ellipse, ellipse_probability, ellipse_radius
     Normal classes         class_moments, ClassMoments, pooled_covariance, regularised,
@@ -73,8 +73,9 @@ from mlnotes.probability import (
 )
 
 __all__ = [
-    "learn_classes", "GenerativeModel", "normal_law", "NormalLaw", "log_joint_density", "classify",
-    "likeliest", "bivariate_normal_density", "ellipse", "ellipse_probability", "ellipse_radius",
+    "labelled_samples", "learn_classes", "GenerativeModel", "normal_law", "NormalLaw",
+    "log_joint_density", "classify", "likeliest", "bivariate_normal_density", "ellipse",
+    "ellipse_probability", "ellipse_radius",
     "class_moments", "ClassMoments", "pooled_covariance", "regularised", "quadratic_log_odds",
     "linear_scores", "naive_law", "NaiveLaw", "category_counts", "smoothed_log_frequencies",
     "categorical_log_density", "binary_log_density", "binary_log_odds",
@@ -88,6 +89,28 @@ FLAT = 1e-13  # a feature that strays from its mean by so small a share of it is
 # ---------------------------------------------------------------------------------------
 # One class at a time
 # ---------------------------------------------------------------------------------------
+
+
+def labelled_samples(X, y, sample_weight=None):
+    """The samples of weight > 0 and the numbers of their classes, with which every fit begins.
+
+    Returns: X (n, d), the classes (K,) sorted, k (n,) with y = classes[k], and the weights (n,),
+    which are 1 if `sample_weight` is None.
+
+    Raises: what the checks of `base` raise; ValueError if fewer than two classes have a weight.
+
+    >>> X, classes, k, weights = labelled_samples([[1.0], [2.0], [3.0]], ["b", "a", "b"], [1, 2, 0])
+    >>> X.tolist(), classes.tolist(), k.tolist(), weights.tolist()
+    ([[1.0], [2.0]], ['a', 'b'], [1, 0], [1.0, 2.0])
+    """
+    X = check_samples(X)
+    y, weights = check_labels(y, len(X)), check_weights(sample_weight, len(X))
+    if not weights.all():
+        present = weights > 0
+        X, y, weights = X[present], y[present], weights[present]
+        check_labels(y, len(y))
+    classes, k = np.unique(y, return_inverse=True)
+    return X, classes, k, weights
 
 
 class GenerativeModel(NamedTuple):
@@ -561,16 +584,6 @@ class _GenerativeClassifier(Classifier):
         return self.classes_[check_possible(self._scores(X)).argmax(axis=1)]
 
 
-def _labelled(X, y, sample_weight=None):
-    """The samples of weight > 0, the classes, the number of each sample's class, the weights."""
-    X = check_samples(X)
-    y, w = check_labels(y, len(X)), check_weights(sample_weight, len(X))
-    if not w.all():
-        X, y, w = X[w > 0], check_labels(y[w > 0], np.count_nonzero(w)), w[w > 0]
-    classes, k = np.unique(y, return_inverse=True)
-    return X, classes, k, w
-
-
 def _check_share(name, value):
     if not (isinstance(value, Real) and 0 <= value <= 1):
         raise ValueError(f"{name} must be a number between 0 and 1; got {value!r}")
@@ -627,7 +640,7 @@ class QuadraticDiscriminantAnalysis(_GenerativeClassifier):
         """Learn the classes of samples X (n, d) with labels y (n,); return self."""
         share = _check_share("reg_param", self.reg_param)
         store = check_flag("store_covariance", self.store_covariance)
-        samples, classes, k, _ = _labelled(X, y)
+        samples, classes, k, _ = labelled_samples(X, y)
         n_k, means, covariances = class_moments(samples, k)
         prior = chosen_prior(self.priors, n_k / n_k.sum())
         covariances = regularised(covariances, share)
@@ -690,7 +703,7 @@ class SharedCovarianceClassifier(_GenerativeClassifier):
     def fit(self, X, y):
         """Learn the classes of samples X (n, d) with labels y (n,); return self."""
         share = _check_share("reg_param", self.reg_param)
-        samples, classes, k, _ = _labelled(X, y)
+        samples, classes, k, _ = labelled_samples(X, y)
         n_k, means, covariances = class_moments(samples, k)
         prior = chosen_prior(self.priors, n_k / n_k.sum())
         Sigma = regularised(pooled_covariance(n_k, covariances), share)
@@ -750,7 +763,7 @@ class GaussianNB(_GenerativeClassifier):
     def fit(self, X, y, sample_weight=None):
         """Learn the classes of samples X (n, d), labels y (n,) and their weights; return self."""
         share = check_number("var_smoothing", self.var_smoothing, at_least=0)
-        samples, classes, k, w = _labelled(X, y, sample_weight)
+        samples, classes, k, w = labelled_samples(X, y, sample_weight)
         n_k, means, variances = class_moments(samples, k, "diag", w)
         prior = chosen_prior(self.priors, n_k / n_k.sum())
         epsilon = float(share * _total_variances(n_k, means, variances).max())
@@ -839,7 +852,7 @@ class CategoricalNB(_DiscreteNB):
     def fit(self, X, y, sample_weight=None):
         """Learn the classes of samples X (n, d), labels y (n,) and their weights; return self."""
         alpha = check_number("alpha", self.alpha, at_least=0)
-        samples, classes, k, w = _labelled(X, y, sample_weight)
+        samples, classes, k, w = labelled_samples(X, y, sample_weight)
         n_k = np.bincount(k, w)
         log_prior, codes = self._log_prior(n_k), _categories(samples)
         n_categories = self._n_categories(codes)
@@ -927,7 +940,7 @@ class BernoulliNB(_DiscreteNB):
     def fit(self, X, y, sample_weight=None):
         """Learn the classes of samples X (n, d), labels y (n,) and their weights; return self."""
         alpha = check_number("alpha", self.alpha, at_least=0)
-        samples, classes, k, w = _labelled(X, y, sample_weight)
+        samples, classes, k, w = labelled_samples(X, y, sample_weight)
         bits, n_k = self._bits(samples), np.bincount(k, w)
         on = np.array([w[k == c] @ bits[k == c] for c in range(len(n_k))])
         off = np.maximum(n_k[:, None] - on, 0)  # of weights, the difference is rounded

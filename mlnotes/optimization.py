@@ -318,11 +318,14 @@ class NewtonState(NamedTuple):
     eta: float  # the share of the Newton step that led here; nan at the start
 
 
-def newton(f, gradient, hessian, x0):
+def newton(f, gradient, hessian, x0, *, solve=None):
     """To the minimum of the quadratic that fits f at x: x <- x - eta H^-1 gradient f(x).
 
     Far from the minimiser `backtrack` takes a share eta of the step. Near it eta = 1, and every
     step doubles the number of correct digits. f is about decrement^2 / 2 above its minimum.
+
+    ``solve(H, slope)`` gives H^-1 slope by other means than elimination (`newton_direction`);
+    then `hessian` may return what `solve` takes for H.
 
     Yields: the start, then a `NewtonState` per step. It ends where the gradient is 0 or where
     rounding hides whether a step lowers f.
@@ -335,7 +338,8 @@ def newton(f, gradient, hessian, x0):
     value = f(x)
     while True:
         slope = gradient(x)
-        p = newton_direction(hessian(x), slope)
+        H = hessian(x)
+        p = newton_direction(H, slope) if solve is None else -solve(H, slope)
         decrement = float(np.sqrt(max(-slope @ p, 0.0)))
         if decrement >= before and decrement**2 <= ROUNDING * abs(value):
             return

@@ -9,6 +9,7 @@ import pytest
 from mlnotes import numerics
 from mlnotes.numerics import (
     cholesky_solve,
+    conjugate_gradients,
     exact_squared_distances,
     grow_trees,
     leading_eigenpairs,
@@ -234,6 +235,33 @@ def test_cholesky_solve_solves_the_equations(rng, n):
         a = cholesky_solve(L, y)
         np.testing.assert_allclose(a, np.linalg.solve(M, y), rtol=1e-9, atol=1e-12)
         np.testing.assert_array_equal(y, before)
+
+
+# ---------------------------------------------------------------------------------------
+# Newton's step
+# ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [1e-12, 1e-3, 100.0])
+def test_conjugate_gradients_solve_as_accurately_as_newtons_method_needs(rng, size):
+    M = rng.normal(size=(30, 20))
+    H, g = M.T @ M * np.geomspace(1, 1e3, 20), rng.normal(size=20)
+    H = (H + H.T) / 2 + 1e4 * np.eye(20)
+    scale = np.diag(H)
+    g = g * size / np.sqrt(g @ (g / scale))
+    p = conjugate_gradients(lambda v: H @ v, g, lambda r: r / scale)
+    r = g - H @ p
+    left = np.sqrt(r @ (r / scale)) / size
+    assert left <= min(0.25, np.sqrt(size)) + 1e-12
+    if size < 1e-9:
+        np.testing.assert_allclose(p, np.linalg.solve(H, g), rtol=1e-3)
+    assert g @ p > 0
+    assert not conjugate_gradients(lambda v: H @ v, 0 * g, lambda r: r / scale).any()
+
+
+def test_conjugate_gradients_leave_flat_directions_alone():
+    H, g = np.diag([2.0, 0.0]), np.array([4.0, 0.0])
+    np.testing.assert_array_equal(conjugate_gradients(lambda v: H @ v, g, lambda r: r), [2, 0])
 
 
 # ---------------------------------------------------------------------------------------
