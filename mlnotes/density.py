@@ -1,9 +1,9 @@
 """Density estimation without a form: histogram, Parzen window, Gaussian kernel, k-NN.
 
-A density is what a small region holds of the probability, over its volume. Of n samples k fall
-into the region, and k / (n V) is the whole idea of the chapter. Fix the volume and count the
-samples: histogram and Parzen window; fix the count and let the volume grow: the nearest
-neighbours. How large to make the region is the one choice, and all of the difficulty.
+A density is the probability of a small region, divided by its volume V. If k of n samples fall
+into the region, k / (n V) estimates it: this is the whole idea of the chapter. The histogram and
+the Parzen window fix the volume and count the samples. Nearest neighbours fix the count and let
+the volume grow. The size of the region is the one choice, and the whole difficulty.
 
 Contents
     From counts to densities   count_density, relative_deviation
@@ -12,7 +12,7 @@ Contents
     Balls                      ball_volume
     Kernels                    KERNELS, Kernel, log_kernel, log_kernel_integral, sample_kernel,
                                kernel_log_density
-    How far from the truth     NormalMixture, kernel_mixture, inner_product,
+    The error of an estimate   NormalMixture, kernel_mixture, inner_product,
                                integrated_squared_error, normal_mise
     Choosing the bandwidth     scott, silverman, leave_one_out, best_bandwidth
     Nearest neighbours         nearest_samples, knn_density, class_counts, knn_joint_density,
@@ -24,8 +24,8 @@ Symbols
     x       (m, d)     points at which the density is taken
     y       (n,)       labels of the samples; a column for each of the K classes, in sorted order
     h       float      bandwidth: the side of a cube, the standard deviation of a Gaussian
-    u       (..., d)   what a window is a function of, (x - x_i) / h
-    t       any        squared lengths ||u||^2, all that a kernel depends on
+    u       (..., d)   the argument of a window, (x - x_i) / h
+    t       any        squared lengths ||u||^2; a kernel depends on nothing else
     kernel  str        its name, one of KERNELS
     V, P    float      volume and probability of a region; k (int) of the n samples are in it
     r       (m,)       radius of the ball about x that holds k samples
@@ -37,7 +37,8 @@ P_x for our p, script V for V, h_n for h; MLN has f for p and u_0 for the centre
 """
 
 from collections.abc import Callable
-from math import exp, frexp, inf, lgamma, log, pi
+from dataclasses import dataclass
+from math import exp, inf, lgamma, log, pi
 from numbers import Integral, Real
 from typing import NamedTuple
 
@@ -74,22 +75,25 @@ BLOCK = 2**17  # numbers held at a time: a megabyte, which stays in a processor'
 
 
 def count_density(k, n, V):
-    """p = k / (n V): the region of volume V has the probability P = p V, and k / n estimates it.
+    """p = k / (n V): the region of volume V has the probability P = p V, and k / n estimates P.
 
-    The number of samples in the region is Binomial(n, P), C(n, k) P^k (1 - P)^(n - k), largest
-    at P = k / n. PRNN has lost this formula (density-15).
+    The number of samples in the region has the distribution Binomial(n, P). Its probability
+    C(n, k) P^k (1 - P)^(n - k) is largest for P = k / n.
 
     >>> count_density(k=3, n=12, V=0.5)
     0.5
+
+    Errata: density-15 (PRNN announces this formula and does not print it).
     """
     return k / (n * V)
 
 
 def relative_deviation(n, P):
-    """sqrt((1 - P) / (n P)): the standard deviation of k / n over its mean P.
+    """sqrt((1 - P) / (n P)): the standard deviation of k / n, divided by its mean P.
 
-    A grid of m cells per axis has m^d of them, P = m^{-d}: what n samples do in one dimension
-    takes m^{d-1} n in d. (IRHD: n^d, as it is for one sample per cell.)
+    A grid of m cells per axis has m^d cells, so that P = m^{-d}. The accuracy of n samples in one
+    dimension takes m^{d-1} n samples in d dimensions. (IRHD's n^d is the case of one sample per
+    cell.)
 
     >>> relative_deviation(100, P=0.5), relative_deviation(300, P=0.25)
     (0.1, 0.1)
@@ -103,11 +107,12 @@ def relative_deviation(n, P):
 
 
 def histogram_density(x, X, h, origin=0.0):
-    """p(x) = k / (n h^d), k the samples in the cell of x: cubes of side h, one of them at `origin`.
+    """p(x) = k / (n h^d), where k samples are in the cell of x: a cube of side h.
 
-    A cell contains its lower faces and not its upper ones; `origin` is a number or a point (d,).
+    One of the cells has its lower corner at `origin`, a number or a point (d,). A cell contains
+    its lower faces, but not its upper faces.
 
-    Raises: ValueError if x, X or `origin` do not fit each other, or h is no width.
+    Raises: ValueError if x, X or `origin` do not fit each other, or if h is not a number > 0.
 
     >>> X = np.array([[0.1], [0.2], [0.7], [1.3]])
     >>> histogram_density(np.array([[0.25], [0.75], [9.0]]), X, h=0.5)
@@ -125,7 +130,7 @@ def histogram_density(x, X, h, origin=0.0):
 
 
 def _in_cubes(k, n, h, d):
-    """k / (n h^d), 0 where k is 0, also where h^d is beyond the range of floating point."""
+    """k / (n h^d), and 0 where k is 0. In many dimensions h^d may be 0 or inf in floating point."""
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         return np.where(k == 0, 0.0, count_density(k, n, np.float64(h) ** d))
 
@@ -151,11 +156,11 @@ def hypercube(u):
 def gaussian_window(u):
     """phi(u) = (2 pi)^{-d/2} exp(-||u||^2 / 2), the standard normal density.
 
-    PRNN prints exp(-||u - u_0||^2): without the factor the estimate integrates to pi^{d/2}, and
-    with the shift it is off by h u_0 (density-07).
-
     >>> gaussian_window(np.array([[0.0, 0.0]])) * (2 * np.pi)
     array([1.])
+
+    Errata: density-07 (PRNN prints exp(-||u - u_0||^2): the estimate then integrates to pi^{d/2},
+    and is shifted by h u_0).
     """
     return (2 * pi) ** (-u.shape[-1] / 2) * np.exp(-np.sum(u**2, axis=-1) / 2)
 
@@ -163,8 +168,8 @@ def gaussian_window(u):
 def parzen(x, X, h, window=hypercube):
     """p(x) = 1/n sum_i h^{-d} phi((x - x_i) / h), for phi the `window`.
 
-    With the cube this is k / (n h^d), the histogram whose cell is centred at x. With any density
-    for phi it is a density, the law of a sample drawn at random and moved by h u, u from phi.
+    With the cube this is k / (n h^d), a histogram whose cell is centred at x. If phi is a density,
+    so is p: the distribution of a sample drawn at random and moved by h u, where u is from phi.
 
     >>> X = np.array([[0.0], [1.0], [5.0], [6.0]])
     >>> parzen(np.array([[0.5], [3.0]]), X, h=2.0)
@@ -182,12 +187,12 @@ def parzen(x, X, h, window=hypercube):
 
 
 def _blocks(x, X, each=1):
-    """Slices of x, so short that `each` numbers for each point and sample make up one BLOCK."""
+    """Slices of x: `each` numbers for every pair of a point and a sample fill one BLOCK."""
     return row_blocks(len(x), BLOCK // (each * len(X)))
 
 
 def _points_and_samples(x, X):
-    """x (m, d) and X (n, d) in double precision: no NaN among the points, finite samples."""
+    """x (m, d) and X (n, d) in double precision: finite samples, and no NaN among the points."""
     x, X = _same_columns(x, check_samples(X))
     if np.isnan(x).any():
         raise ValueError(f"x must hold points; it contains NaN {np.isnan(x).sum()} times")
@@ -233,7 +238,7 @@ def _log_unit_ball(d):
 
 
 class Kernel(NamedTuple):
-    """A window that depends on the length of u alone, up to its normaliser."""
+    """A window that depends on the length of u alone, without its normalising factor."""
 
     reach: float  # K(u) = 0 for ||u|| >= reach
     log_value: Callable  # t -> ln K(u) of ||u||^2 = t, within reach
@@ -242,15 +247,16 @@ class Kernel(NamedTuple):
 
 
 def _log_cosine_integral(d):
-    """ln of d int_0^1 r^{d-1} cos(pi r / 2) dr, by quadrature: its closed form cancels badly."""
+    """ln of d int_0^1 r^{d-1} cos(pi r / 2) dr, by quadrature: digits cancel in its closed form."""
     r, w = gauss_legendre(0.0, 1.0, pieces=d)
     return log(d * (w @ (r ** (d - 1) * np.cos(pi / 2 * r))))
 
 
 def _cosine_lengths(n, d, rng):
-    """Lengths of density ~ r^{d-1} cos(pi r / 2), some of those of ~ r^{d-1} (1 - r).
+    """n lengths with a density proportional to r^{d-1} cos(pi r / 2), by rejection.
 
-    As cos(pi r / 2) <= pi/2 (1 - r), a draw is kept with the ratio of the two as probability.
+    Draws from a density proportional to r^{d-1} (1 - r) are kept with the probability
+    cos(pi r / 2) / (pi/2 (1 - r)) <= 1.
     """
     kept = np.empty(0)
     while len(kept) < n:
@@ -301,7 +307,7 @@ KERNELS = {
 
 
 def log_kernel(t, kernel="gaussian"):
-    """ln K(u) of squared lengths t = ||u||^2, without the normaliser; -inf out of reach.
+    """ln K(u) for squared lengths t = ||u||^2, without the normalising factor; -inf where K is 0.
 
     >>> np.exp(log_kernel(np.array([0.0, 0.25, 1.0]), "epanechnikov")).round(12)
     array([1.  , 0.75, 0.  ])
@@ -315,9 +321,9 @@ def log_kernel(t, kernel="gaussian"):
 
 
 def log_kernel_integral(d, kernel="gaussian"):
-    """ln of the integral of K(u) over u in R^d: d/2 ln(2 pi) of the Gaussian.
+    """ln of the integral of K(u) over u in R^d; for the Gaussian it is d/2 ln(2 pi).
 
-    In polar coordinates it is V_d d int_0^inf r^{d-1} K(r) dr, V_d of `ball_volume`.
+    In polar coordinates it is V_d d int_0^inf r^{d-1} K(r) dr, with V_d of `ball_volume`.
 
     >>> float(np.exp(log_kernel_integral(2, "tophat")).round(12))
     3.14159265359
@@ -326,7 +332,7 @@ def log_kernel_integral(d, kernel="gaussian"):
 
 
 def sample_kernel(n, d, kernel="gaussian", *, rng):
-    """n draws of u in d dimensions, of density K(u) over its integral: directions times lengths.
+    """n draws of u in d dimensions from the density K(u) / integral: directions times lengths.
 
     >>> u = sample_kernel(5, 3, "tophat", rng=np.random.default_rng(0))
     >>> u.shape, bool((np.linalg.norm(u, axis=1) < 1).all())
@@ -344,17 +350,17 @@ def _kernel(kernel):
 def kernel_log_density(x, X, h, kernel="gaussian", sample_weight=None):
     """ln p(x), p(x) = 1/n sum_i (h sqrt(2 pi))^{-d} exp(-||x - x_i||^2 / (2 h^2)).
 
-    That is the estimate of `parzen` by a smooth window; another `kernel` takes the place of the
-    Gaussian, weights w_i / sum_j w_j (`sample_weight`) that of 1/n. MLN prints the normaliser as
-    (h sqrt(2) pi)^{-d}, with which p integrates to pi^{-d/2} (density-06).
-
-    The mean of p is that of the samples, its covariance theirs (by n) plus h^2 I. The sum is
-    taken relative to its largest term, so that no point is too far for it.
+    It is the estimate of `parzen` with a smooth window. Another `kernel` may take the place of the
+    Gaussian, and weights w_i / sum_j w_j (`sample_weight`) the place of 1/n. The mean of p is that
+    of the samples; its covariance is theirs (divided by n) plus h^2 I. The sum is computed by
+    log-sum-exp, so that no point is too far away for it.
 
     >>> X, x = np.array([[0.0], [1.0]]), np.array([[0.5], [1000.0]])
     >>> kernel_log_density(x, X, h=0.5) + np.log(0.5 * np.sqrt(2 * np.pi))
     array([-5.00000000e-01, -1.99600269e+06])
 
+    Errata: density-06 (MLN prints the normaliser (h sqrt(2) pi)^{-d}: p would integrate to
+    pi^{-d/2}).
     Claims: density-05
     """
     x, X = _points_and_samples(x, X)
@@ -363,29 +369,23 @@ def kernel_log_density(x, X, h, kernel="gaussian", sample_weight=None):
         log_w = np.log(w / w.sum())
     log_p = np.empty(len(x))
     for rows, log_K in _log_kernels(x, X, h, kernel):
-        log_K += log_w
-        log_p[rows] = log_sum_exp(log_K)
+        log_p[rows] = log_sum_exp(log_K + log_w)
     return log_p - d * log(h) - log_kernel_integral(d, kernel)
 
 
 def _log_kernels(x, X, h, kernel):
-    """The rows of a block of x and ln K((x - x_i) / h) of them, an array to write into.
+    """Blocks of rows of x, and ln K((x - x_i) / h) for them.
 
-    A window has a rim, where distances must not be rounded: what is at h from a sample is out.
-    So of h = c 2^e, points are divided by 2^e, which is exact, and c waits for the distances.
+    A window with a rim needs exact distances: a sample at the distance h is outside.
     """
     _check_bandwidth("h", h)
     distances = squared_distances if _kernel(kernel).reach == inf else exact_squared_distances
-    c, e = frexp(h)
-    x, X = np.ldexp(x, -e), np.ldexp(X, -e)
     for rows in _blocks(x, X):
-        t = distances(x[rows], X)
-        t /= c**2
-        yield rows, log_kernel(t, kernel)
+        yield rows, log_kernel(distances(x[rows], X) / h**2, kernel)
 
 
 # ---------------------------------------------------------------------------------------
-# How far from the truth
+# The error of an estimate
 # ---------------------------------------------------------------------------------------
 
 
@@ -398,9 +398,9 @@ class NormalMixture(NamedTuple):
 
 
 def kernel_mixture(X, h):
-    """The Gaussian kernel estimate from samples X (n, 1) as the mixture of n normals that it is.
+    """The Gaussian kernel estimate from samples X (n, 1), written as a mixture of n normals.
 
-    Raises: ValueError if X has not one column, or h is no width.
+    Raises: ValueError if X does not have one column, or if h is not a number > 0.
 
     >>> kernel_mixture(np.array([[0.0], [4.0]]), h=0.5)
     NormalMixture(weights=array([0.5, 0.5]), means=array([0., 4.]), variances=array([0.25, 0.25]))
@@ -427,22 +427,22 @@ def inner_product(p, q):
 
 
 def integrated_squared_error(p, q):
-    """int (p - q)^2 = int p^2 - 2 int p q + int q^2, of two normal mixtures.
+    """int (p - q)^2 = int p^2 - 2 int p q + int q^2, for two normal mixtures.
 
     >>> left, right = (NormalMixture(np.ones(1), np.array([m]), np.ones(1)) for m in (0.0, 99.0))
     >>> round(float(integrated_squared_error(left, right) * np.sqrt(np.pi)), 12)
     1.0
     """
     error = inner_product(p, p) - 2 * inner_product(p, q) + inner_product(q, q)
-    return np.maximum(0.0, error)  # rounding may leave less than 0 of nothing
+    return np.maximum(0.0, error)  # rounding may make it negative
 
 
 def normal_mise(h, n):
-    """E int (p - N(0, 1))^2 over samples of N(0, 1), p their Gaussian kernel estimate: exactly
+    """E int (p - N(0, 1))^2 for the Gaussian kernel estimate p from n samples of N(0, 1):
 
         [1/(n h) + (1 - 1/n) / sqrt(1 + h^2) - 2 sqrt(2) / sqrt(2 + h^2) + 1] / (2 sqrt(pi)).
 
-    The first term is the price of a small h, the others that of a large one.
+    The first term is large for small h, the others for large h. The formula is exact.
 
     >>> round(float(normal_mise(np.inf, n=10) * 2 * np.sqrt(np.pi)), 12)  # p = 0 everywhere
     1.0
@@ -457,7 +457,7 @@ def normal_mise(h, n):
 
 
 def scott(n, d):
-    """h = n^{-1/(d+4)}, a rule for features of variance 1.
+    """h = n^{-1/(d+4)}, a rule for features with variance 1.
 
     >>> scott(32, d=1)
     0.5
@@ -466,7 +466,7 @@ def scott(n, d):
 
 
 def silverman(n, d):
-    """h = (n (d + 2) / 4)^{-1/(d+4)}: best for samples of N(0, I), as n grows.
+    """h = (n (d + 2) / 4)^{-1/(d+4)}: the best bandwidth for samples of N(0, I) and large n.
 
     >>> silverman(32, d=2) == scott(32, d=2)
     True
@@ -475,11 +475,11 @@ def silverman(n, d):
 
 
 def leave_one_out(X, h, kernel="gaussian"):
-    """ln p_{-i}(x_i), the density at each sample as the other n - 1 estimate it.
+    """ln p_{-i}(x_i), the density at each sample, estimated from the other n - 1.
 
-    With the sample itself among them the likelihood would be largest at h = 0, each sample a
-    spike; left out, it tells how well the estimate foresees what it has not seen. (Samples that
-    all have a duplicate still ask for h = 0.)
+    If the sample itself were among them, the likelihood would be largest for h = 0, with a spike
+    at each sample. Without it, the likelihood measures the prediction of unseen samples. (If every
+    sample has a duplicate, h = 0 is still the best.)
 
     Returns: (n,). Raises: ValueError for fewer than two samples.
 
@@ -498,10 +498,10 @@ def leave_one_out(X, h, kernel="gaussian"):
 
 
 def best_bandwidth(X, bandwidths, kernel="gaussian"):
-    """argmax_h sum_i ln p_{-i}(x_i) over the `bandwidths`, the first of several.
+    """argmax_h sum_i ln p_{-i}(x_i) over the `bandwidths`; of several, the first.
 
-    Raises: ValueError if each of them leaves some sample without a neighbour in its window, or
-    there is none.
+    Raises: ValueError if there is no bandwidth, or if each of them leaves some sample without a
+    neighbour in its window.
 
     >>> best_bandwidth(np.array([[0.0], [1.0], [2.0]]), [0.01, 1.0, 100.0])
     1.0
@@ -518,9 +518,9 @@ def best_bandwidth(X, bandwidths, kernel="gaussian"):
 
 
 def nearest_samples(x, X, k):
-    """The k samples in the ball about x that grows until it holds them, and its radius r.
+    """The k samples in the smallest ball about x that holds k samples, and its radius r.
 
-    Of samples equally far, at the rim, the first in X are taken.
+    Of samples at the same distance, at the rim, the first in X are taken.
 
     Returns: their numbers (m, k), in rising order, and r (m,). Raises: ValueError unless k is
     an integer with 1 <= k <= n, and x and X fit each other.
@@ -547,8 +547,8 @@ def nearest_samples(x, X, k):
 def knn_density(x, X, k):
     """p(x) = k / (n V_d r^d), r the distance to the k-th nearest sample; inf where it is 0.
 
-    Fine where samples are dense, coarse where they are rare. But it is no density: far out it
-    falls like ||x||^{-d}, and its integral diverges (density-10).
+    The estimate is fine where samples are dense, and coarse where they are rare. But it is not a
+    density: far away it falls like ||x||^{-d}, and its integral diverges (density-10).
 
     >>> knn_density(np.array([[1.0]]), np.array([[9.0], [3.0], [0.0], [8.0]]), k=2)
     array([0.125])
@@ -562,7 +562,7 @@ def knn_density(x, X, k):
 
 
 def class_counts(x, X, y, k):
-    """k_i, how many of the k samples in the ball about x are of class i: (m, K).
+    """k_i, the number of samples of class i among the k in the ball about x: (m, K).
 
     Raises: ValueError unless y is (n,), or as `nearest_samples` does.
 
@@ -581,7 +581,7 @@ def class_counts(x, X, y, k):
 
 
 def knn_joint_density(x, X, y, k):
-    """p(x, i) = k_i / (n V) for every class i, which sum to the density k / (n V): (m, K).
+    """p(x, i) = k_i / (n V) for every class i; their sum is the density k / (n V): (m, K).
 
     >>> X, y = np.array([[0.0], [3.0], [4.0]]), np.array(["a", "b", "b"])
     >>> knn_joint_density(np.array([[1.0]]), X, y, k=2) * 12
@@ -596,7 +596,7 @@ def knn_joint_density(x, X, y, k):
 def knn_posterior(x, X, y, k):
     """P(i | x) = p(x, i) / sum_j p(x, j) = k_i / k: n and V cancel, (m, K).
 
-    What the k nearest neighbours say, put to the vote, is Bayes' rule with these densities.
+    So the majority vote of the k nearest neighbours is the Bayes classifier with these densities.
 
     >>> X, y = np.array([[0.0], [1.0], [5.0]]), np.array(["a", "b", "b"])
     >>> knn_posterior(np.array([[0.4], [4.0]]), X, y, k=2)
@@ -613,15 +613,16 @@ def knn_posterior(x, X, y, k):
 # ---------------------------------------------------------------------------------------
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class KernelDensity(DensityEstimator):
-    """Kernel density estimate; scikit-learn's, by Euclidean distances and without its tree.
+    """Kernel density estimate, as in scikit-learn, by Euclidean distances and without a tree.
 
-    All pairs are visited, a block of them at a time.
+    The distances of all pairs are computed, one block at a time.
 
     Parameters
     ----------
     bandwidth : float, "scott" or "silverman"; the rules count samples, not their weights, and
-        take features of variance 1 for granted. `best_bandwidth` chooses by the data.
+        assume features with variance 1. `best_bandwidth` chooses a bandwidth from the data.
     kernel : "gaussian", "tophat", "epanechnikov", "exponential", "linear" or "cosine"
 
     Attributes
@@ -636,9 +637,8 @@ class KernelDensity(DensityEstimator):
     array([0.5, 0. ])
     """
 
-    def __init__(self, *, bandwidth=1.0, kernel="gaussian"):
-        self.bandwidth = bandwidth
-        self.kernel = kernel
+    bandwidth: float | str = 1.0
+    kernel: str = "gaussian"
 
     def fit(self, X, y=None, sample_weight=None):
         """Keep the samples X (n, d), weighted by sample_weight (n,); y is not used."""
@@ -667,7 +667,7 @@ class KernelDensity(DensityEstimator):
         return float(self.score_samples(X).sum())
 
     def sample(self, n_samples=1, random_state=None):
-        """Draw n_samples (n_samples, d) of p: samples x_i at random, each moved by h u, u of K."""
+        """Draw from p: random samples x_i, each moved by h u with u from K, (n_samples, d)."""
         self._require_fit()
         n = check_number("n_samples", n_samples, at_least=1, integer=True)
         X, rng = self.samples_, check_random_state(random_state)

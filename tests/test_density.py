@@ -451,7 +451,7 @@ def test_no_point_is_too_far_and_no_dimension_too_high(rng):
 def test_rescaled_samples_have_the_rescaled_density(rng):
     X, x = rng.normal(size=(50, 3)), rng.normal(size=(20, 3))
     expected = kernel_log_density(x, X, 0.8)
-    for scale in (1e-150, 1e-8, 1e8, 1e150):
+    for scale in (1e-140, 1e-8, 1e8, 1e140):
         ours = kernel_log_density(scale * x, scale * X, 0.8 * scale)
         np.testing.assert_allclose(ours + 3 * log(scale), expected, rtol=0, atol=1e-9)
 
