@@ -187,10 +187,10 @@ def overlapping_set():
     return T.X, to_signs(T.y)
 
 
-TURNING = 19  # a sample of theirs that changes sides as C grows
+TURNING = 18  # a sample of theirs that changes sides as C grows, at a C that leaves b unique
 
 
-def crossing_cost(X, y, i, low=1e-2, high=1e2):
+def crossing_cost(X, y, i, low=0.19, high=0.25):
     """The C between `low` and `high` at which sample i is on the hyperplane, by bisection."""
     side = np.sign(score_at(X, y, low, i))
     while high / low > 1 + 1e-12:
@@ -223,7 +223,7 @@ def soft(*axes):
     X, y = overlapping_set()
     medium = crossing_cost(X, y, TURNING)
     for ax, C, name in zip(
-        axes, (medium / 10, medium, 100 * medium), ("Small", "Medium", "Large"), strict=True
+        axes, (medium / 5, medium, 100 * medium), ("Small", "Medium", "Large"), strict=True
     ):
         one_soft(ax, X, y, C)
         ax.set_title(f"{name}, $C = {C:.3g}$")

@@ -1,11 +1,11 @@
 """Support vector machines: the hyperplane that keeps the largest distance from both classes.
 
-Of all hyperplanes that separate two classes one has the largest margin, and a convex quadratic
-program finds it. Its dual has one multiplier per sample, most of them 0, and sees the samples
-through their inner products alone, so that a kernel may take their place. Slack variables make
-room for classes that overlap. What solves the dual is an algorithm of two multipliers a step,
-with Newton steps on many where these are faster; and every solution comes with its certificate:
-a primal value, a dual value, and the gap between.
+Among all hyperplanes that separate two classes one has the largest margin, and a convex quadratic
+program finds it. Its dual has one multiplier per sample, most of them 0, and it contains the
+samples only in inner products, so that a kernel can take the place of these. Slack variables make
+room for classes that overlap. The dual is solved by SMO, which moves two multipliers per step, and
+by a Newton step on the few free multipliers now and then. Every solution comes with a certificate:
+a primal value, a dual value, and the gap between them.
 
 Contents
     Hyperplanes             label, project, signed_distance, geometric_margin, canonical
@@ -17,48 +17,46 @@ Contents
     The nu machine          nu_margin, NuMachine
     The dual problem        Dual, c_dual, nu_dual, fill, solve_dual, DualSolution
     Offset and certificate  offset_intervals, offsets, certify, Certificate
-    SMO                     smo, SMOState, second_order, steepest, step_bounds, restrict,
-                            chunking
-    Newton steps            free_step, smo_with_free_steps, settle, project_onto_sum
-    The central path        central_path, PathState
-    In passes               in_play, solve, Solved
-    The primal              erm_objective, subgradient_descent, SubgradientState
-    Kernels                 kernel_parameters, about_mean, LinearGram, KernelRows, kernel_matrix,
-                            kernel_score, weights_of
-    Estimators              SVC, NuSVC, L2SVC, LinearSVC
+    SMO                     smo, SMOState, best_pair, Pair, step_bounds, chunking
+    The solver              newton_on_free, smo_with_newton, solve, Solved
+    The primal              erm_objective, subgradient_descent, SubgradientState, primal_newton
+    Kernels                 kernel_parameters, about_mean, kernel_matrix, kernel_score, weights_of
+    Estimators              KernelMachine, SVC, NuSVC, L2SVC, LinearSVC
 
 Symbols
     X      (n, d)    samples x_i, one per row
     y      (n,)      labels, -1 or +1
     w, b   (d,)      f(x) = w^T x + b, the hyperplane is f = 0; f (n,) the scores of the samples
     xi     (n,)      slack
-    C      float     what a unit of slack costs; inf for the hard margin
-    nu     float     of the nu machine; rho its margin before scaling
+    C      float     cost of a unit of slack; inf for the hard margin
+    nu     float     parameter of the nu machine; rho is its margin before scaling
     alpha  (n,)      multipliers; Q_ij = y_i y_j x_i^T x_j
-    K      (n, n)    Gram matrix x_i^T x_j or k(x_i, x_j): an array, `LinearGram` or `KernelRows`
+    K      (n, n)    Gram matrix x_i^T x_j or k(x_i, x_j): an array, or a `numerics.Gram`
     beta   (n,)      signed multipliers, beta_i = alpha_i y_i, so that w = sum_i beta_i x_i
-    p      (n,)      linear term of the dual; the gradient is p - K beta
+    p      (n,)      linear term of the dual; its gradient is g = p - K beta
     r      (n,)      multipliers of xi >= 0
     dual             a `Dual`: the problem in beta that all the machines share
 
-The plus sign of b is MLN's, PRNN's, REP's and ISML's; IRHD writes w^T x - b, so that its b is
-our -b. REP minimises w^T w + C sum xi, and has half of its C where the others, and we, have C.
-scikit-learn has our C in `SVC`; in `LinearSVC`, without the half before the squared slack,
-half of it; and in `NuSVC` the box [0, 1] for [0, 1/n].
+MLN, PRNN, REP and ISML add b; IRHD writes w^T x - b, so that its b is our -b. REP minimises
+w^T w + C sum xi, so that its C is twice ours. scikit-learn's `SVC` has our C. Its `LinearSVC` has
+no factor 1/2 before the squared slack, so that its C is half of ISML's; `NuSVC` has the box
+[0, 1] for our [0, 1/n].
 
 Notes: MLN "Optimal Hyperplane" to "v-SVM"; REP "Support Vector Machines", "Soft-Margin SVM";
 PRNN 7 to 13; ISML "SVM"; IRHD 8.
 """
 
+from dataclasses import dataclass
 from functools import partial
-from itertools import combinations, pairwise
-from math import inf, isfinite, sqrt
+from itertools import combinations
+from math import inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from mlnotes.base import (
     Classifier,
+    Estimator,
     LinearClassifier,
     Run,
     check_choice,
@@ -69,11 +67,10 @@ from mlnotes.base import (
     check_weights,
     iterate,
     one_vs_rest,
-    row_blocks,
 )
-from mlnotes.kernels import PLAIN, gram
+from mlnotes.kernels import check_kernel, gram
 from mlnotes.linear_regression import augment
-from mlnotes.numerics import squared_norms
+from mlnotes.numerics import GramRows, kernel_product
 from mlnotes.optimization import InfeasibleError, box, newton, solve_qp
 from mlnotes.perceptron import decision, margin
 
@@ -84,12 +81,15 @@ __all__ = [
     "soft_margin", "Machine", "soft_lagrangian", "kkt_residuals", "KKTResiduals",
     "squared_slack_margin", "nu_margin", "NuMachine", "Dual", "c_dual", "nu_dual", "fill",
     "solve_dual", "DualSolution", "offset_intervals", "offsets", "certify", "Certificate", "smo",
-    "SMOState", "second_order", "steepest", "step_bounds", "restrict", "chunking", "free_step",
-    "smo_with_free_steps", "settle", "project_onto_sum", "central_path", "PathState", "in_play",
-    "solve", "Solved", "erm_objective", "subgradient_descent", "SubgradientState",
-    "kernel_parameters", "about_mean", "LinearGram", "KernelRows", "kernel_matrix",
-    "kernel_score", "weights_of", "SVC", "NuSVC", "L2SVC", "LinearSVC",
+    "SMOState", "best_pair", "Pair", "step_bounds", "chunking", "newton_on_free",
+    "smo_with_newton", "solve", "Solved", "erm_objective", "subgradient_descent",
+    "SubgradientState", "primal_newton", "kernel_parameters", "about_mean", "kernel_matrix",
+    "kernel_score", "weights_of", "KernelMachine", "SVC", "NuSVC", "L2SVC", "LinearSVC",
 ]  # fmt: skip
+
+ROUNDING = 1e-9  # a sum this small beside its terms counts as 0
+HIDDEN = 1e-12  # a curvature this small beside the diagonal of K, or a multiplier this close to
+#                 a bound beside the numbers it was computed from, may be rounding error alone
 
 
 # ---------------------------------------------------------------------------------------
@@ -100,16 +100,17 @@ __all__ = [
 def label(f):
     """h(x) = sign f(x): +1 where f > 0, and -1 elsewhere, the hyperplane f = 0 included.
 
-    f(x) = w^T x + b is `perceptron.decision`. The printed rules put f = 0 on both sides, or count
-    it as right for either label (svm-09). b may have either sign: IRHD wants its b >= 0, which
-    x = -3 (y = -1), x = -1 (y = +1) already forbids (svm-04). (c w, c b) classifies as (w, b)
-    does for c > 0; c < 0 swaps the labels, where REP would have any c that is not 0 (svm-11).
+    f(x) = w^T x + b is `perceptron.decision`. For c > 0 the hyperplane (c w, c b) gives the same
+    labels as (w, b); for c < 0 all labels change.
 
     Returns: (n,).
 
     >>> label(np.array([0.2, 0.0, -3.0]))
     array([ 1., -1., -1.])
 
+    Errata: svm-09 (the printed rules put f = 0 on both sides, or count it as right for either
+    label); svm-04 (IRHD asks for b >= 0, but x = -3 with y = -1 and x = -1 with y = +1 need the
+    other sign); svm-11 (REP allows any c that is not 0).
     Claims: svm-01
     """
     return np.where(f > 0, 1.0, -1.0)
@@ -118,14 +119,15 @@ def label(f):
 def project(X, w, b):
     """x_P = x - (f(x) / ||w||^2) w: the nearest point of the hyperplane.
 
-    Any other r with f(x + r) = 0 is that step plus some r_perp orthogonal to w, and so longer by
-    Pythagoras: ||r||^2 = ||lambda w||^2 + ||r_perp||^2. The triangle inequality, which IRHD names,
-    bounds ||r|| from above only (svm-03).
+    Any other r with f(x + r) = 0 is this step plus some r_perp orthogonal to w. By Pythagoras it is
+    longer: ||r||^2 = ||lambda w||^2 + ||r_perp||^2.
 
     Returns: (n, d).
 
     >>> project(np.array([[5.0, 5.0]]), w=np.array([3.0, 4.0]), b=-10.0)
     array([[2., 1.]])
+
+    Errata: svm-03 (IRHD names the triangle inequality, which bounds ||r|| from above only).
     """
     return X - np.multiply.outer(decision(X, w, b) / (w @ w), w)
 
@@ -133,7 +135,7 @@ def project(X, w, b):
 def signed_distance(X, w, b):
     """delta = f(x) / ||w||: the distance from the hyperplane, negative on its negative side.
 
-    The same for (c w, c b), c > 0.
+    (c w, c b) has the same distances for every c > 0.
 
     Returns: (n,).
 
@@ -146,13 +148,12 @@ def signed_distance(X, w, b):
 
 
 def geometric_margin(X, w, b):
-    """gamma(w, b) = min_i |f(x_i)| / ||w||: what it is from the hyperplane to the closest sample.
-
-    Without the labels it has no maximum: move the hyperplane away from all samples (svm-14).
+    """gamma(w, b) = min_i |f(x_i)| / ||w||: the distance from the hyperplane to the closest sample.
 
     >>> geometric_margin(np.array([[5.0, 5.0], [0.0, 0.0]]), w=np.array([3.0, 4.0]), b=-10.0)
     2.0
 
+    Errata: svm-14 (without the labels it has no maximum: the hyperplane can move away from all).
     Claims: svm-10
     """
     return margin(X, w, b)
@@ -161,16 +162,16 @@ def geometric_margin(X, w, b):
 def canonical(X, y, w, b):
     """(w, b) / min_i y_i f(x_i), after which y_i f(x_i) >= 1 with equality for some i.
 
-    It classifies as before, its geometric margin is 1 / ||w||, and the slab |f| < 1 is empty: its
-    width is 2 / ||w||. PRNN prints f < -1 for class -1, which would leave the equality out, and
-    the program below without a minimum (svm-09). The width is neither the distance to the closest
-    sample, 1 / ||w||, nor ||w||^-2, nor 2 / ||w||^2 (svm-13).
+    The classifier stays the same and its geometric margin is 1 / ||w||. The slab |f| < 1 holds no
+    sample, and its width is 2 / ||w||.
 
     Returns: w, b. Raises: ValueError if (w, b) does not separate the classes.
 
     >>> canonical(np.array([[3.0], [1.0]]), np.array([1, -1]), w=np.array([4.0]), b=-8.0)
     (array([1.]), -2.0)
 
+    Errata: svm-09 (PRNN prints f < -1 for class -1, with which the program below has no minimum);
+    svm-13 (the width is not 1 / ||w||, ||w||^-2 or 2 / ||w||^2).
     Claims: svm-08
     """
     smallest = (y * decision(X, w, b)).min()
@@ -192,20 +193,20 @@ class Separator(NamedTuple):
 
 
 class HullsMeet(NamedTuple):
-    """The proof that none does: a point in the convex hulls of both classes."""
+    """The proof that no hyperplane separates: a point in the convex hulls of both classes."""
 
     u: np.ndarray  # (n_+,), weights of the samples of class +1; they sum to 1
-    v: np.ndarray  # (n_-,), weights of those of class -1, with the same mean
+    v: np.ndarray  # (n_-,), weights of the samples of class -1, with the same mean
 
 
 def separate(X, y):
     """Either a hyperplane with y_i f(x_i) > 0 for all i, or the proof that there is none.
 
-    With X_+^T u = X_-^T v for weights u, v >= 0 that sum to 1, w^T X_+^T u + b would be positive
-    and negative at once. The weights are what `optimization.solve_qp` proves the program of the
-    hard margin infeasible with.
+    The proof is a common point of the convex hulls: X_+^T u = X_-^T v for weights u, v >= 0 that
+    sum to 1. At that point a separator would be positive and negative at once. The weights are the
+    certificate with which `optimization.solve_qp` finds the hard margin infeasible.
 
-    Returns: a `Separator` (that of largest margin), or `HullsMeet`.
+    Returns: a `Separator`, the one of largest margin, or `HullsMeet`.
 
     >>> separate(np.array([[3.0], [1.0]]), np.array([1, -1]))
     Separator(w=array([1.]), b=-2.0)
@@ -234,7 +235,7 @@ class Machine(NamedTuple):
 
     w: np.ndarray  # (d,)
     b: float
-    xi: np.ndarray  # (n,), slack; 0 of a hard margin
+    xi: np.ndarray  # (n,), slack; 0 for a hard margin
     alpha: np.ndarray  # (n,)
     objective: float  # of the primal
 
@@ -242,74 +243,38 @@ class Machine(NamedTuple):
 def hard_margin(X, y):
     """min 1/2 ||w||^2 subject to y_i (w^T x_i + b) >= 1 for all i, by `optimization.solve_qp`.
 
-    The separator of largest margin 1 / ||w||: maximising 2 / ||w||, minimising ||w|| and
-    minimising w^T w have the same solution, though not the same value (svm-16). At the optimum
-    samples of both classes are at f = 1 and f = -1, and 2 / ||w|| is the distance of the
-    convex hulls. w is unique, and so is b; the multipliers need not be (svm-28).
+    The separator of largest margin 1 / ||w||. At the optimum samples of both classes lie on f = 1
+    and f = -1, and 2 / ||w|| is the distance between the convex hulls. w and b are unique.
 
-    Returns: a `Machine`. Raises: `optimization.InfeasibleError` if nothing separates the classes;
-    ValueError if the square of X's spread leaves the range of floating point, as do the others.
+    Returns: a `Machine`. Raises: `optimization.InfeasibleError` if nothing separates the classes.
 
     >>> machine = hard_margin(np.array([[0.0, 0], [2, 0], [2, 2]]), np.array([-1, 1, 1]))
     >>> machine.w.round(9) + 0.0, round(machine.b, 9), round(machine.objective, 9)
     (array([1., 0.]), -1.0, 0.5)
 
+    Errata: svm-16 (maximising 2 / ||w||, minimising ||w|| and minimising w^T w have the same
+    solution, but not the same value); svm-28 (the multipliers need not be unique).
     Claims: svm-15
     """
-    (n, d), (X, centre, unit) = X.shape, _in_units(X)
-    P, q = np.diag(np.append(np.ones(d), 0.0)), np.zeros(d + 1)
-    qp = solve_qp(P, q, G=_margins(X, y), h=np.ones(n))
-    w, b = _in_place(qp.x[:d] / unit, qp.x[d], centre)
-    return Machine(w, b, np.zeros(n), qp.lam / unit**2, qp.objective / unit**2)
-
-
-def _in_units(X):
-    """X centred and divided by its largest entry, so that no program depends on units or origin.
-
-    Returns: X, the centre (d,), and the unit. Raises: ValueError if the square of the unit leaves
-    the range of floating point.
-    """
-    with np.errstate(over="ignore", invalid="ignore"):
-        centre = X.mean(axis=0)
-        unit = float(np.abs(X - centre).max(initial=0.0)) or 1.0
-    if not sqrt(SMALLEST) <= unit <= 1 / sqrt(SMALLEST):
-        raise ValueError(
-            f"X must spread by {sqrt(SMALLEST):.1e} to {1 / sqrt(SMALLEST):.1e}; got {unit:.1e}: "
-            "scale the features of X"
-        )
-    return (X - centre) / unit, centre, unit
-
-
-def _cost_in_units(C, unit):
-    """C unit^2: what slack costs beside w, if neither is lost beside the other."""
-    cost, (low, high) = C * unit**2, COSTS
-    if not low <= cost <= high:
-        raise ValueError(
-            f"C must be {low:g} to {high:g} times {unit**-2:.1e} for this X, or inf; got {C!r}"
-        )
-    return cost
-
-
-def _in_place(w, b, centre):
-    """w and the offset b of a machine of centred samples where they were before."""
-    return w, float(b - w @ centre)
-
-
-def _margins(X, y):
-    """The rows y_i (x_i, 1), whose products with (w, b) are y_i f(x_i): (n, d + 1)."""
-    return y[:, None] * np.column_stack([X, np.ones(len(X))])
+    n, d = X.shape
+    P = np.zeros((d + 1, d + 1))
+    P[:d, :d] = np.eye(d)  # 1/2 ||w||^2, for the variables (w, b)
+    margins = np.column_stack([y[:, None] * X, y])  # times (w, b): y_i f(x_i)
+    qp = solve_qp(P, np.zeros(d + 1), G=margins, h=np.ones(n))
+    return Machine(qp.x[:d], float(qp.x[d]), np.zeros(n), qp.lam, qp.objective)
 
 
 def hard_lagrangian(X, y, w, b, alpha):
     """L(w, b, alpha) = 1/2 ||w||^2 - sum_i alpha_i [y_i (w^T x_i + b) - 1], alpha >= 0.
 
-    max over alpha of min over w, b: at a saddle point both orders give the same. IRHD prints the
-    minimum over alpha as well, which is -inf, ISML the maximum alone, which is +inf, and PRNN has
-    sum_i alpha_i y_i = 0 as something to put in, where it comes out (svm-22).
+    The primal is the minimum over w, b of the maximum over alpha, the dual the maximum of the
+    minimum. At a saddle point both are equal.
 
     >>> hard_lagrangian(np.array([[2.0]]), np.array([1]), np.array([3.0]), -1.0, np.array([0.5]))
     2.5
 
+    Errata: svm-22 (IRHD prints the minimum over alpha too, which is -inf, ISML the maximum alone,
+    which is inf, and PRNN takes sum_i alpha_i y_i = 0 for an assumption; it is a result).
     Claims: svm-21
     """
     return float(w @ w / 2 - alpha @ (y * decision(X, w, b) - 1))
@@ -330,9 +295,9 @@ def dual_value(alpha, K, y):
 
         q(alpha) = sum_i alpha_i - 1/2 alpha^T Q alpha   if sum_i alpha_i y_i = 0, else -inf .
 
-    L is linear in b, which is why the multipliers of the classes must balance; w = sum_i alpha_i
-    y_i x_i. Q is positive semidefinite, q concave, and q(alpha) <= 1/2 ||w||^2 of every separator.
-    A sum beyond the rounding of its terms counts as not 0.
+    L is linear in b, so that its infimum is -inf unless the multipliers of the two classes
+    balance. The minimum over w is at w = sum_i alpha_i y_i x_i. Q is positive semidefinite and q
+    concave, and q(alpha) <= 1/2 ||w||^2 for every separator.
 
     >>> dual_value(np.array([0.5, 0.5]), np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([1, -1]))
     0.5
@@ -347,31 +312,26 @@ def dual_value(alpha, K, y):
     return float(alpha.sum() - beta @ (K @ beta) / 2)
 
 
-ROUNDING = 1e-9  # relative to its terms, a sum that is none
-SMALLEST = float(np.finfo(float).tiny)  # what one may divide 1 by
-EPS = float(np.finfo(float).eps)
-COSTS = 1e-40, 1e24  # C in units of X: beyond, w is lost beside the slack, or the slack beside w
-
-
 def support_vectors(alpha):
-    """S = {i: alpha_i > 0}, ascending: the samples that make up w, and alone determine it.
+    """S = {i: alpha_i > 0}, ascending: the samples that determine w.
 
-    Of a hard margin all of them have y_i f(x_i) = 1; of a soft one those with alpha_i < C, the
-    free ones, and not, as PRNN and IRHD print, every one (svm-46). Nor is every sample on the
-    margin among them (svm-28).
+    In a hard margin they all have y_i f(x_i) = 1. In a soft margin the free ones have it, those
+    with alpha_i < C.
 
     >>> support_vectors(np.array([0.0, 0.3, 0.3]))
     array([1, 2])
 
+    Errata: svm-46 (PRNN and IRHD put every support vector of a soft margin on the margin); svm-28
+    (a sample on the margin need not be a support vector).
     Claims: svm-24
     """
     return np.flatnonzero(alpha > 0)
 
 
 def recover(X, y, alpha):
-    """w = sum_{i in S} alpha_i y_i x_i, and b = y_j - w^T x_j of a hard margin, for j in S.
+    """w = sum_{i in S} alpha_i y_i x_i and, for a hard margin, b = y_j - w^T x_j for j in S.
 
-    Any j does, for exact alpha; the mean over them is what is returned.
+    Every j gives the same b if alpha is exact. The mean over all j is returned.
 
     Returns: w, b. Raises: ValueError if S is empty.
 
@@ -393,10 +353,10 @@ def recover(X, y, alpha):
 
 
 def slack(f, y):
-    """xi_i = max(0, 1 - y_i f_i): the least that makes y_i f_i >= 1 - xi_i, xi_i >= 0.
+    """xi_i = max(0, 1 - y_i f_i): the least xi_i >= 0 with y_i f_i >= 1 - xi_i. It is the `hinge`.
 
-    0 beyond the margin, below 1 inside it on the right side, 1 on the hyperplane, above 1 on the
-    wrong side. From its own margin line the sample is xi_i / ||w|| away.
+    It is 0 beyond the margin, below 1 inside the margin on the right side, 1 on the hyperplane, and
+    above 1 on the wrong side. The distance of the sample from its margin line is xi_i / ||w||.
 
     >>> slack(np.array([2.0, 0.5, 0.0, -1.0]), np.array([1, 1, 1, 1]))
     array([0. , 0.5, 1. , 2. ])
@@ -409,12 +369,12 @@ def slack(f, y):
 def hinge(f, y):
     """l(f, y) = max(0, 1 - y f): convex in f, at least the 0-1 loss, and 0 iff y f >= 1.
 
-    It is the slack of the program without its constraints. PRNN keeps them after xi is gone, and
-    has a stray label in l (svm-85).
+    It takes the place of the slack once the constraints are dropped.
 
     >>> hinge(np.array([1.0, 0.0]), np.array([1, -1]))
     array([0., 1.])
 
+    Errata: svm-85 (PRNN keeps the constraints after xi has gone, and has a stray label in l).
     Claims: svm-54
     """
     return np.maximum(0.0, 1 - y * f)
@@ -434,49 +394,51 @@ def soft_margin(X, y, C):
 
         y_i (w^T x_i + b) >= 1 - xi_i,   xi_i >= 0 ,
 
-    by `optimization.solve_qp`. There is always a solution. C = 0 makes slack free, so that w = 0:
-    it does not, as REP has it, make the slack itself 0 (svm-36). REP minimises w^T w + C sum xi,
-    for which C stands for our C / 2 (svm-35). C = inf leaves no slack: the `hard_margin`.
+    by `optimization.solve_qp`. There is always a solution. C = inf allows no slack and gives the
+    `hard_margin`.
 
-    Returns: a `Machine`. Raises: ValueError unless C > 0, or if C is so large or small that
-    rounding would decide.
+    Returns: a `Machine`. Raises: ValueError unless C > 0.
 
     >>> machine = soft_margin(np.array([[1.0], [-1.0]]), np.array([1, -1]), C=0.25)
     >>> machine.w.round(9), machine.alpha.round(9), round(machine.objective, 9)
     (array([0.5]), array([0.25, 0.25]), 0.375)
 
+    Errata: svm-35 (REP minimises w^T w + C sum xi, so that its C is twice ours); svm-36 (REP says
+    that C = 0 makes the slack 0; it makes slack free, and w = 0).
     Claims: svm-34
     """
     check_number("C", C, above=0)
     if C == inf:
         return hard_margin(X, y)
-    (n, d), (X, centre, unit) = X.shape, _in_units(X)
-    cost = _cost_in_units(C, unit)
-    P = np.diag(np.concatenate([np.full(d, 1 / cost), np.zeros(1 + n)]))
-    q = np.concatenate([np.zeros(d + 1), np.ones(n)])  # all of it divided by C
-    G = np.block([[_margins(X, y), np.eye(n)], [np.zeros((n, d + 1)), np.eye(n)]])
-    qp = solve_qp(P, q, G=G, h=np.concatenate([np.ones(n), np.zeros(n)]))
-    w, b = _in_place(qp.x[:d] / unit, qp.x[d], centre)
-    return Machine(w, b, qp.x[d + 1 :], C * qp.lam[:n], C * qp.objective)
+    n, d = X.shape
+    P = np.zeros((d + 1 + n, d + 1 + n))
+    P[:d, :d] = np.eye(d)  # 1/2 ||w||^2, for the variables (w, b, xi)
+    q = np.concatenate([np.zeros(d + 1), np.full(n, C)])  # C sum_i xi_i
+    margins = np.column_stack([y[:, None] * X, y, np.eye(n)])  # y_i f(x_i) + xi_i
+    positive = np.column_stack([np.zeros((n, d + 1)), np.eye(n)])  # xi_i
+    h = np.concatenate([np.ones(n), np.zeros(n)])
+    qp = solve_qp(P, q, G=np.vstack([margins, positive]), h=h)
+    return Machine(qp.x[:d], float(qp.x[d]), qp.x[d + 1 :], qp.lam[:n], qp.objective)
 
 
 def soft_lagrangian(X, y, w, b, xi, alpha, r, C):
     """L = 1/2 ||w||^2 + C sum_i xi_i - sum_i alpha_i [y_i f_i - 1 + xi_i] - sum_i r_i xi_i .
 
-    ISML prints -sum_i alpha_i for +sum_i alpha_i when it expands the bracket, and PRNN no sign
-    before the last sum (svm-40). In xi_i, which is free here, L is linear: its infimum is -inf
-    unless alpha_i + r_i = C, for a positive C - alpha_i - r_i too (svm-42). With r = C - alpha xi
-    goes, and what is left is the dual of the hard margin with alpha_i <= C.
+    xi_i is free here and L is linear in it, so that the infimum is -inf unless alpha_i + r_i = C.
+    With r = C - alpha the slack cancels, and the dual of the hard margin with alpha_i <= C is left.
 
     >>> soft_lagrangian(np.array([[2.0]]), np.array([1]), np.array([3.0]), -1.0,
     ...                 np.array([1.0]), alpha=np.array([0.5]), r=np.array([1.5]), C=2.0)
     2.5
+
+    Errata: svm-40 (ISML prints -sum_i alpha_i for +sum_i alpha_i, PRNN no sign before the last
+    sum); svm-42 (a positive C - alpha_i - r_i makes the infimum -inf as well).
     """
     return hard_lagrangian(X, y, w, b, alpha) + float((C - alpha - r) @ xi)
 
 
 class KKTResiduals(NamedTuple):
-    """How far from each of the KKT conditions; all 0 at the optimum, and only there."""
+    """The violation of each of the KKT conditions; all are 0 at the optimum, and only there."""
 
     weights: float  # max |w - sum_i alpha_i y_i x_i|
     balance: float  # |sum_i alpha_i y_i|
@@ -493,9 +455,9 @@ def kkt_residuals(X, y, w, b, xi, alpha, C=inf):
         w = sum_i alpha_i y_i x_i,  sum_i alpha_i y_i = 0,  alpha_i + r_i = C,  alpha_i, r_i >= 0,
         y_i f_i >= 1 - xi_i,  xi_i >= 0,  alpha_i (y_i f_i - 1 + xi_i) = 0,  r_i xi_i = 0 ,
 
-    with r = C - alpha; C = inf for the hard margin, where xi = 0. So alpha_i = 0 has y_i f_i >= 1;
-    0 < alpha_i < C has y_i f_i = 1 (IRHD prints + 1 = 0, svm-47); and alpha_i = C has
-    y_i f_i <= 1, on the wrong side or not, on the margin even (svm-45).
+    with r = C - alpha. C = inf stands for the hard margin, where xi = 0. A sample with alpha_i = 0
+    has y_i f_i >= 1, one with 0 < alpha_i < C has y_i f_i = 1, and one with alpha_i = C has
+    y_i f_i <= 1.
 
     Returns: `KKTResiduals`.
 
@@ -503,22 +465,24 @@ def kkt_residuals(X, y, w, b, xi, alpha, C=inf):
     >>> max(kkt_residuals(X, y, np.array([0.5]), 0.0, np.array([0.5, 0.5]), np.full(2, 0.25), 0.25))
     0.0
 
+    Errata: svm-47 (IRHD prints y_i f_i + 1 = 0 for a free multiplier); svm-45 (a sample with
+    alpha_i = C may be on the right side, even on the margin).
     Claims: svm-39
     """
     above = y * decision(X, w, b) - 1 + xi
     r = C - alpha if C < inf else np.ones(len(y))
     return KKTResiduals(
-        weights=_size(w - X.T @ (alpha * y)),
+        weights=_largest(w - X.T @ (alpha * y)),
         balance=abs(float(alpha @ y)),
-        margins=_size(np.minimum(above, 0)),
-        slack=_size(np.minimum(xi, 0)),
-        box=_size(np.minimum(np.minimum(alpha, r), 0)),
-        on_the_margin=_size(alpha * above),
-        at_the_bound=_size(r * xi),
+        margins=_largest(np.minimum(above, 0)),
+        slack=_largest(np.minimum(xi, 0)),
+        box=_largest(np.minimum(np.minimum(alpha, r), 0)),
+        on_the_margin=_largest(alpha * above),
+        at_the_bound=_largest(r * xi),
     )
 
 
-def _size(v):
+def _largest(v):
     """The largest absolute entry; 0 if there is none."""
     return float(np.abs(v).max(initial=0.0))
 
@@ -526,32 +490,31 @@ def _size(v):
 def squared_slack_margin(X, y, C):
     """min over w, b, xi of 1/2 ||w||^2 + C/2 sum_i xi_i^2 subject to y_i f_i >= 1 - xi_i .
 
-    xi_i >= 0 need not be asked for: a negative one set to 0 costs less. xi = alpha / C, and the
-    dual is that of the hard margin with K + I / C, whose alpha is unique and has no upper bound:
+    xi_i >= 0 need not be required, because setting a negative xi_i to 0 lowers the cost. At the
+    optimum xi = alpha / C. The dual is that of the hard margin with K + I / C; its alpha is unique
+    and has no upper bound:
 
         max sum_i alpha_i - 1/2 alpha^T Q alpha - 1/(2C) sum_i alpha_i^2,  sum_i alpha_i y_i = 0 .
 
-    ISML loses labels and squares on the way there (svm-60). C = inf leaves no slack.
+    C = inf allows no slack.
 
-    Returns: a `Machine`. Raises: ValueError unless C > 0, or if rounding would decide.
+    Returns: a `Machine`. Raises: ValueError unless C > 0.
 
     >>> machine = squared_slack_margin(np.array([[1.0], [-1.0]]), np.array([1, -1]), C=0.5)
     >>> machine.w.round(9), machine.xi.round(9), machine.alpha.round(9)
     (array([0.5]), array([0.5, 0.5]), array([0.25, 0.25]))
 
+    Errata: svm-60 (ISML loses labels and squares when it substitutes).
     Claims: svm-58
     """
     check_number("C", C, above=0)
     if C == inf:
         return hard_margin(X, y)
-    (n, d), (X, centre, unit) = X.shape, _in_units(X)
-    cost = _cost_in_units(C, unit)
-    least = min(1.0, cost)  # all of it is divided by that, and by unit^-2
-    P = np.diag(np.concatenate([np.full(d, 1 / least), np.zeros(1), np.full(n, cost / least)]))
-    qp = solve_qp(P, np.zeros(d + 1 + n), G=np.hstack([_margins(X, y), np.eye(n)]), h=np.ones(n))
-    w, b = _in_place(qp.x[:d] / unit, qp.x[d], centre)
-    scale = least / unit**2
-    return Machine(w, b, qp.x[d + 1 :], scale * qp.lam, scale * qp.objective)
+    n, d = X.shape
+    P = np.diag(np.concatenate([np.ones(d), [0.0], np.full(n, C)]))  # for (w, b, xi)
+    margins = np.column_stack([y[:, None] * X, y, np.eye(n)])
+    qp = solve_qp(P, np.zeros(d + 1 + n), G=margins, h=np.ones(n))
+    return Machine(qp.x[:d], float(qp.x[d]), qp.x[d + 1 :], qp.lam, qp.objective)
 
 
 # ---------------------------------------------------------------------------------------
@@ -575,32 +538,31 @@ def nu_margin(X, y, nu):
 
         y_i (w^T x_i + b) >= rho - xi_i,   xi_i >= 0 .
 
-    If rho > 0, nu is at least the share of samples with xi_i > 0 and at most that of support
-    vectors, which no C controls (svm-77). Divided by rho the solution is that of `soft_margin`
-    with C = 1 / (rho n), which MLN prints as 1 / rho n, "with the same solution" (svm-79); the
-    classifier is the same, the numbers are not. In its Lagrangian MLN has b outside the bracket
-    of y_i, which makes it unbounded in b (svm-80).
+    If rho > 0, then nu is at least the share of samples with xi_i > 0 and at most the share of
+    support vectors. Divided by rho, the solution is that of `soft_margin` with C = 1 / (rho n).
 
-    Returns: a `NuMachine`. Raises: ValueError unless 0 < nu <= 2 min(n_+, n_-) / n: beyond, b,
-    rho and xi can grow together for ever.
+    Returns: a `NuMachine`. Raises: ValueError unless 0 < nu <= 2 min(n_+, n_-) / n: for a larger
+    nu the objective has no minimum, because b, rho and xi can grow together without end.
 
     >>> machine = nu_margin(np.array([[1.0], [-1.0]]), np.array([1, -1]), nu=0.5)
     >>> machine.w.round(9), round(machine.rho, 9), round(machine.objective, 9)
     (array([0.5]), 0.5, -0.125)
 
+    Errata: svm-77 (MLN's "upper bounded on the fractions" reads backwards); svm-79 (MLN prints
+    C = 1 / rho n "with the same solution": the classifier is the same, the numbers are not);
+    svm-80 (MLN has b outside the bracket of y_i, which makes the Lagrangian unbounded in b).
     Claims: svm-75
     """
-    _check_nu(y, nu, _shares(y, None))
-    (n, d), (X, centre, unit) = X.shape, _in_units(X)
-    P = np.diag(np.concatenate([np.ones(d), np.zeros(2 + n)]))
+    _check_nu(y, nu, np.full(len(y), 1 / len(y)))
+    n, d = X.shape
+    P = np.zeros((d + 2 + n, d + 2 + n))
+    P[:d, :d] = np.eye(d)  # 1/2 ||w||^2, for the variables (w, b, rho, xi)
     q = np.concatenate([np.zeros(d + 1), [-nu], np.full(n, 1 / n)])
-    above = np.hstack([_margins(X, y), np.full((n, 1), -1.0), np.eye(n)])
-    G = np.vstack([above, np.hstack([np.zeros((n, d + 2)), np.eye(n)])])
-    qp = solve_qp(P, q, G=G, h=np.zeros(2 * n))
-    scale = unit**2  # of f, rho and xi
-    w, b = _in_place(qp.x[:d] * unit, qp.x[d] * scale, centre)
-    rho, xi = float(qp.x[d + 1]) * scale, qp.x[d + 2 :] * scale
-    return NuMachine(w, b, rho, xi, qp.lam[:n], qp.objective * scale)
+    margins = np.column_stack([y[:, None] * X, y, -np.ones(n), np.eye(n)])
+    positive = np.column_stack([np.zeros((n, d + 2)), np.eye(n)])
+    qp = solve_qp(P, q, G=np.vstack([margins, positive]), h=np.zeros(2 * n))
+    w, b, rho, xi = qp.x[:d], float(qp.x[d]), float(qp.x[d + 1]), qp.x[d + 2 :]
+    return NuMachine(w, b, rho, xi, qp.lam[:n], qp.objective)
 
 
 def _check_nu(y, nu, shares):
@@ -614,27 +576,22 @@ def _check_nu(y, nu, shares):
         )
 
 
-def _shares(y, weights):
-    """What every sample counts: 1/n, or its part of the weights."""
-    return np.full(len(y), 1 / len(y)) if weights is None else weights / weights.sum()
-
-
 # ---------------------------------------------------------------------------------------
 # The dual problem
 # ---------------------------------------------------------------------------------------
 
 
 class Dual(NamedTuple):
-    """max over beta of p^T beta - 1/2 beta^T K beta subject to lower <= beta <= upper, and
+    """max over beta of p^T beta - 1/2 beta^T K beta subject to lower <= beta <= upper.
 
-    the sum of beta over each group being what it is at the start.
+    The sum of beta over each group must stay what it is at the start.
     """
 
     p: np.ndarray  # (n,)
     lower: np.ndarray  # (n,)
     upper: np.ndarray  # (n,)
     start: np.ndarray  # (n,), a feasible beta
-    groups: tuple  # slices, none empty, that share out the n multipliers
+    groups: tuple  # slices, none empty, which together hold all n multipliers
 
 
 def c_dual(y, C=inf):
@@ -642,16 +599,17 @@ def c_dual(y, C=inf):
 
         max y^T beta - 1/2 beta^T K beta,   0 <= y_i beta_i <= C,   sum_i beta_i = 0 .
 
-    That is max sum_i alpha_i - 1/2 alpha^T Q alpha. C is in the box alone; C = inf leaves
-    the dual of the hard margin, whose optimum 1/2 ||w||^2 is 1/2 sum_i alpha_i. With C above the
-    largest alpha_i of the hard margin the two are the same. PRNN prints the box without the
-    sum, the dual of a machine without b (svm-43). C may be an array, a bound per sample.
+    The same as max sum_i alpha_i - 1/2 alpha^T Q alpha. C occurs in the box only. C = inf is the
+    dual of the hard margin, with the optimum 1/2 ||w||^2 = 1/2 sum_i alpha_i; every C above the
+    largest alpha_i of the hard margin gives the same solution. C may be an array, with a bound per
+    sample.
 
     Returns: a `Dual`.
 
     >>> c_dual(np.array([1.0, -1.0]), C=2.0)[1:3]
     (array([ 0., -2.]), array([2., 0.]))
 
+    Errata: svm-43 (PRNN prints the box without the sum: the dual of a machine without b).
     Claims: svm-26, svm-41, svm-61
     """
     C = np.broadcast_to(np.asarray(C, dtype=float), len(y))
@@ -664,33 +622,39 @@ def nu_dual(y, nu, weights=None):
 
         max -1/2 beta^T K beta,   0 <= alpha_i <= 1/n,   sum_i alpha_i = nu/2 in both classes .
 
-    The same as sum_i alpha_i y_i = 0 and sum_i alpha_i = nu. With `weights` (n,) the box of
-    sample i is its share of them in the place of 1/n. Groups are slices: the samples of a class
-    must follow each other.
+    The last condition says the same as sum_i alpha_i y_i = 0 and sum_i alpha_i = nu. With
+    `weights` (n,) the bound of sample i is its share of them instead of 1/n. Groups are slices, so
+    that y must hold one class after the other.
 
     Returns: a `Dual`. Raises: ValueError for nu out of range, or a y that changes more than once.
 
     >>> nu_dual(np.array([1.0, 1.0, -1.0, -1.0]), nu=0.75).start
     array([ 0.25 ,  0.125, -0.25 , -0.125])
     """
-    shares = _shares(y, weights)
+    n = len(y)
+    shares = np.full(n, 1 / n) if weights is None else weights / weights.sum()
     _check_nu(y, nu, shares)
     changes = np.flatnonzero(np.diff(y)) + 1
     if len(changes) != 1:
         raise ValueError(f"y must hold one class after the other; it changes {len(changes)} times")
-    groups = slice(0, int(changes[0])), slice(int(changes[0]), len(y))
+    groups = slice(0, int(changes[0])), slice(int(changes[0]), n)
     start = np.concatenate([y[group] * fill(shares[group], nu / 2) for group in groups])
     lower, upper = np.where(y > 0, 0.0, -shares), np.where(y > 0, shares, 0.0)
-    return Dual(np.zeros(len(y)), lower, upper, start, groups)
+    return Dual(np.zeros(n), lower, upper, start, groups)
 
 
 def fill(most, total):
-    """Numbers between 0 and `most` (n,) that sum to `total`: the first as large as they may be.
+    """Numbers from 0 to `most` (n,) with the sum `total`: the first ones as large as possible.
 
     >>> fill(np.array([2.0, 2.0, 2.0, 2.0]), total=5.0)
     array([2., 2., 1., 0.])
     """
-    return np.clip(total - (np.cumsum(most) - most), 0.0, most)
+    return _at_bounds(total - (np.cumsum(most) - most), 0.0, most, ROUNDING * most)
+
+
+def _at_bounds(beta, lower, upper, near):
+    """beta in its box: what is beyond a bound, or `near` it, is put on the bound."""
+    return np.where(beta >= upper - near, upper, np.where(beta <= lower + near, lower, beta))
 
 
 class DualSolution(NamedTuple):
@@ -704,7 +668,7 @@ class DualSolution(NamedTuple):
 def solve_dual(K, dual):
     """The maximiser of a `Dual` by `optimization.solve_qp`: the second route, for small n.
 
-    It knows nothing of pairs: an interior point method on all multipliers at once. K is an array.
+    An interior point method, which moves all multipliers at once. K is an array.
 
     Returns: a `DualSolution`. Raises: `optimization.UnboundedError` for C = inf and classes that
     nothing separates.
@@ -715,14 +679,17 @@ def solve_dual(K, dual):
 
     Claims: svm-68
     """
-    n = len(dual.p)
-    A = np.zeros((len(dual.groups), n))
-    for row, group in zip(A, dual.groups, strict=True):
-        row[group] = 1.0
+    A = _sums(dual, np.arange(len(dual.p)))
     G, h = box(dual.lower, dual.upper)
     finite = np.isfinite(h)
     qp = solve_qp(np.asarray(K, float), -dual.p, A, A @ dual.start, G[finite], h[finite])
     return DualSolution(qp.x, -qp.objective, qp.residual)
+
+
+def _sums(dual, F):
+    """The matrix A that sums the multipliers F by group, with a row per group that has some."""
+    rows = [(group.start <= F) & (group.stop > F) for group in dual.groups]
+    return np.array([row for row in rows if row.any()], dtype=float).reshape(-1, len(F))
 
 
 # ---------------------------------------------------------------------------------------
@@ -731,13 +698,13 @@ def solve_dual(K, dual):
 
 
 def offset_intervals(gradient, dual, beta):
-    """Of each group the offsets b that the KKT conditions allow, g = p - K beta the gradient:
+    """The offsets b that the KKT conditions allow for each group, with g = p - K beta:
 
         max {g_i: beta_i < upper_i} <= b <= min {g_i: beta_i > lower_i} .
 
-    For the soft margin g_i = y_i - w^T x_i. A free multiplier is in both sets and leaves one b;
-    without any there may be a whole interval of optimal ones. Away from the optimum the left end
-    is above the right one, and their distance is what SMO makes small.
+    For the soft margin g_i = y_i - w^T x_i. A free multiplier is in both sets and leaves a single
+    b; without a free one there may be a whole interval of optimal b. Away from the optimum the left
+    end is above the right end, and SMO makes the difference small.
 
     Returns: (groups, 2).
 
@@ -753,23 +720,17 @@ def offset_intervals(gradient, dual, beta):
     return np.array([[low[group].max(), high[group].min()] for group in dual.groups])
 
 
-def _middles(ends):
-    """Amid the ends (k, 2) of intervals: (k,). Where one is infinite the other; of two, 0."""
-    ends = np.where(np.isfinite(ends), ends, ends[:, ::-1])
-    return np.where(np.isfinite(ends), ends, 0.0).mean(axis=1)
-
-
-def _is_free(dual, beta):
-    """Which multipliers are strictly inside their box: (n,)."""
-    return (beta > dual.lower) & (beta < dual.upper)
+def _middle(low, high):
+    """The middle of an interval; the finite end if the other is infinite, 0 if both are."""
+    ends = [end for end in (low, high) if abs(end) < inf]
+    return sum(ends) / len(ends) if ends else 0.0
 
 
 def offsets(gradient, dual, beta):
-    """b of each group: the mean of g over its free multipliers, else amid `offset_intervals`.
+    """b of each group: the mean of g over its free multipliers.
 
-    For the soft margin b = y_j - w^T x_j, averaged over 0 < alpha_j < C. Support vectors at the
-    bound have b + y_j xi_j there, and do not belong in the mean, as ISML and IRHD have it
-    (svm-49).
+    A group without a free multiplier gets the middle of its `offset_intervals`. For the soft margin
+    this is b = y_j - w^T x_j, averaged over 0 < alpha_j < C.
 
     Returns: (groups,).
 
@@ -777,37 +738,37 @@ def offsets(gradient, dual, beta):
     >>> offsets(y - X @ X.T @ (0.5 * y), c_dual(y), 0.5 * y)
     array([-2.])
 
+    Errata: svm-49 (ISML and IRHD average the support vectors at the bound too; y_j - w^T x_j is
+    b + y_j xi_j there).
     Claims: svm-48
     """
-    free = _is_free(dual, beta)
-    b = _middles(offset_intervals(gradient, dual, beta))
-    for k, group in enumerate(dual.groups):
-        if free[group].any():
-            b[k] = gradient[group][free[group]].mean()
-    return b
+    free = (beta > dual.lower) & (beta < dual.upper)
+    b = []
+    for group, interval in zip(dual.groups, offset_intervals(gradient, dual, beta), strict=True):
+        own = gradient[group][free[group]]
+        b.append(own.mean() if len(own) else _middle(*interval))
+    return np.array(b)
 
 
 class Certificate(NamedTuple):
-    """What proves how good a beta is."""
+    """The proof that a beta is good: two bounds with the optimum between them."""
 
     dual: float  # the objective of beta
-    primal: float  # that of w = sum_i beta_i phi(x_i) and `offsets`
-    gap: float  # primal - dual: no less than what either is from the optimum
-    violation: float  # the largest distance of the ends of `offset_intervals`, if they are swapped
+    primal: float  # the objective of w = sum_i beta_i phi(x_i) with the `offsets`
+    gap: float  # primal - dual; neither is farther from the optimum than this
+    violation: float  # how far the ends of an `offset_intervals` are swapped, at most
     offsets: np.ndarray  # (groups,)
 
 
 def certify(K, dual, beta):
     """The certificate of a feasible beta, from K beta computed afresh.
 
-    For any offset b of each group, s its sum, and l, u for lower and upper,
+    For any offset b of each group, with s the sum of the group and l, u for lower and upper,
 
         1/2 beta^T K beta + sum_i max(u_i (g_i - b), l_i (g_i - b)) + sum b s
 
-    bounds the dual from above if K is positive semidefinite, and for no other K need it do so. For
-    the soft margin it is 1/2 ||w||^2 + C sum_i xi_i. It is inf where a bound is and a margin is
-    missed. With b between the ends of `offset_intervals` each i contributes at most the violation
-    times its box to the gap.
+    bounds the dual from above if K is positive semidefinite. For the soft margin this is
+    1/2 ||w||^2 + C sum_i xi_i. It is inf if a sample without an upper bound misses its margin.
 
     Returns: a `Certificate`.
 
@@ -821,29 +782,24 @@ def certify(K, dual, beta):
 
 
 def _certified(dual, beta, gradient):
-    b = offsets(gradient, dual, beta)
-    quadratic = beta @ (dual.p - gradient) / 2
+    b, quadratic = offsets(gradient, dual, beta), float(beta @ (dual.p - gradient) / 2)
     primal = quadratic
     for group, offset in zip(dual.groups, b, strict=True):
         above = gradient[group] - offset
         bound = np.where(above > 0, dual.upper[group], dual.lower[group])
-        primal += np.sum(bound[above != 0] * above[above != 0]) + offset * dual.start[group].sum()
+        primal += float(bound[above != 0] @ above[above != 0] + offset * dual.start[group].sum())
     low, high = offset_intervals(gradient, dual, beta).T
-    value = float(dual.p @ beta - quadratic)
-    return Certificate(
-        value, float(primal), float(primal - value), max(float((low - high).max()), 0.0), b
-    )
+    value = float(dual.p @ beta) - quadratic
+    return Certificate(value, primal, primal - value, max(float((low - high).max()), 0.0), b)
 
 
 # ---------------------------------------------------------------------------------------
 # SMO
 # ---------------------------------------------------------------------------------------
 
-FLAT = 1e-12  # relative to the largest, a curvature or a change that counts as none
-
 
 class SMOState(NamedTuple):
-    """SMO after a step."""
+    """The state of SMO after a step."""
 
     beta: np.ndarray  # (n,)
     gradient: np.ndarray  # (n,), p - K beta
@@ -852,34 +808,97 @@ class SMOState(NamedTuple):
     violation: float  # of the worst pair: g_i - g_j, where beta_i may rise and beta_j fall
 
 
-def steepest(excess, curvature):
-    """The partner j that violates the KKT conditions most: the largest g_i - g_j.
+def smo(K, dual, start=None):
+    """Sequential minimal optimisation: the best step on two multipliers at a time.
 
-    `excess` (n,) holds g_i - g_j, `curvature` (n,) K_ii + K_jj - 2 K_ij; of both only the
-    j that may fall matter, the others have an excess of -inf.
+    One multiplier alone cannot move, because the sum of its group must stay. Two of a group can.
+    Let g = p - K beta. Moving to beta_i + t and beta_j - t changes the objective by
 
-    >>> steepest(np.array([3.0, 2.0]), np.array([9.0, 1.0]))
-    0
+        t (g_i - g_j) - t^2 eta / 2,   eta = K_ii + K_jj - 2 K_ij,
+
+    which is largest at t = (g_i - g_j) / eta, clipped where either multiplier meets its bound.
+    `best_pair` chooses i and j. Two rows of K bring g up to date, so that a step costs O(n).
+
+    K is an array or a `numerics.Gram`. `start` is a state from which to go on; None stands for the
+    start of `dual`.
+
+    Yields: `SMOState`, the start included. It ends at an optimum, or where rounding hides a step.
+
+    >>> K, dual = np.array([[1.0, -1.0], [-1.0, 1.0]]), c_dual(np.array([1.0, -1.0]))
+    >>> [(state.beta.tolist(), state.objective) for state in smo(K, dual)]
+    [([0.0, 0.0], 0.0), ([0.5, -0.5], 0.5)]
+
+    Claims: svm-71
     """
-    return int(excess.argmax())
+    beta, g, pair, objective, _ = _start(K, dual) if start is None else start
+    diagonal = np.array(K.diagonal(), dtype=float)
+    flat = HIDDEN * np.abs(diagonal).max() or HIDDEN  # the least eta
+    while True:
+        pairs = [best_pair(K, diagonal, dual, beta, g, group, flat) for group in dual.groups]
+        yield SMOState(beta, g, pair, objective, max(found.violation for found in pairs))
+        gain, i, j, _ = max(pairs)
+        if gain == 0:
+            return
+        eta = diagonal[i] + diagonal[j] - 2 * K[i][j]
+        t = min((g[i] - g[j]) / max(eta, flat), dual.upper[i] - beta[i], beta[j] - dual.lower[j])
+        before, beta = beta, beta.copy()
+        near = HIDDEN * (abs(beta[i]) + abs(beta[j]) + t)
+        beta[i] = dual.upper[i] if dual.upper[i] - beta[i] - t <= near else beta[i] + t
+        beta[j] = dual.lower[j] if beta[j] - t - dual.lower[j] <= near else beta[j] - t
+        if beta[i] == before[i] and beta[j] == before[j]:
+            return
+        objective += float(t * (g[i] - g[j] - t * eta / 2))
+        g = g - t * (K[i] - K[j])
+        pair = i, j
 
 
-def second_order(excess, curvature):
-    """The partner j with which the objective rises most, excess^2 / curvature (see `steepest`).
+def _start(K, dual):
+    """The state in which SMO begins."""
+    near = HIDDEN * np.abs(dual.start).max()
+    beta = _at_bounds(dual.start, dual.lower, dual.upper, near).astype(float)
+    product = K @ beta if beta.any() else np.zeros(len(beta))
+    return SMOState(beta, dual.p - product, (), float(beta @ (dual.p - product / 2)), inf)
 
-    >>> second_order(np.array([3.0, 2.0]), np.array([9.0, 1.0]))
-    1
+
+class Pair(NamedTuple):
+    """Two multipliers of a group, for a step of SMO."""
+
+    gain: float  # what the step would add to the objective if no bound clipped it
+    i: int  # the multiplier that rises
+    j: int  # the multiplier that falls
+    violation: float  # the largest g_i - g_j in the group
+
+
+def best_pair(K, diagonal, dual, beta, g, group, flat=HIDDEN):
+    """The pair that violates the KKT conditions and promises the largest gain, in one group.
+
+    i is the multiplier with the largest g_i among those that may rise. j is the one among those
+    that may fall for which (g_i - g_j)^2 / (2 eta) is largest. Equal samples have eta = 0, and
+    rounding may make it negative: eta counts as `flat` at least, and the step goes to a bound.
+
+    `diagonal` (n,) holds the K_ii. Returns: a `Pair`; its gain is 0 if nothing can be gained.
+
+    >>> K, y = np.array([[1.0, -1.0, -2.0], [-1.0, 1.0, 2.0], [-2.0, 2.0, 4.0]]), [1.0, -1.0, -1.0]
+    >>> dual = c_dual(np.array(y))
+    >>> best_pair(K, K.diagonal(), dual, dual.start, dual.p, dual.groups[0])
+    Pair(gain=0.5, i=0, j=1, violation=2.0)
     """
-    rise = np.maximum(excess, 0.0)
-    step = rise / curvature  # a square could overflow
-    rise *= step
-    return int(rise.argmax())
+    may_rise = beta[group] < dual.upper[group]
+    may_fall = beta[group] > dual.lower[group]
+    g = g[group]
+    i = int(np.where(may_rise, g, -inf).argmax())
+    excess = np.where(may_fall & may_rise[i], g[i] - g, -inf)  # g_i - g_j
+    row = K[group.start + i][group]
+    eta = np.maximum(diagonal[group.start + i] + diagonal[group] - 2 * row, flat)
+    gain = np.maximum(excess, 0.0) ** 2 / (2 * eta)
+    j = int(gain.argmax())
+    return Pair(float(gain[j]), group.start + i, group.start + j, float(excess.max()))
 
 
 def step_bounds(dual, beta, i, j):
-    """The ends of the segment that a step on the pair i, j may move beta_i on.
+    """The ends of the segment on which a step on the pair i, j may move beta_i.
 
-    The sum of the two stays; the box cuts the line that this leaves.
+    beta_i + beta_j stays, and the box cuts a segment out of the line on which it does.
 
     Returns: L, H.
 
@@ -892,117 +911,11 @@ def step_bounds(dual, beta, i, j):
     return float(low), float(min(dual.upper[i], total - dual.lower[j]))
 
 
-def smo(K, dual, select=second_order, start=None):
-    """Sequential minimal optimisation: the best step on two multipliers at a time.
-
-    One alone cannot move, since the sum of its group must stay; two of a group can, and the best
-    step is a fraction: with g = p - K beta the objective rises by t (g_i - g_j) - t^2 eta / 2 for
-    beta_i + t and beta_j - t, where eta = K_ii + K_jj - 2 K_ij, so that
-
-        t = (g_i - g_j) / eta,   cut where either leaves its box.
-
-    i is the multiplier of its group that may rise with the largest g_i. j is one of the group
-    that may fall: the one that `select` picks, from the excess g_i - g_j and eta. An eta of 0 or
-    less (equal samples, or a K that is no Gram matrix) is taken as tiny: the step goes to the
-    box. g is kept up to date with two rows of K: a step costs O(n), and needs no others.
-
-    `start` is a state to go on from; None begins with the start of `dual`.
-
-    Yields: `SMOState`, the start included. It ends at an optimum, or where rounding hides a step.
-
-    >>> K, dual = np.array([[1.0, -1.0], [-1.0, 1.0]]), c_dual(np.array([1.0, -1.0]))
-    >>> [(state.beta.tolist(), state.objective) for state in smo(K, dual)]
-    [([0.0, 0.0], 0.0), ([0.5, -0.5], 0.5)]
-
-    Claims: svm-71
-    """
-    K = K.astype(float, copy=False) if isinstance(K, np.ndarray) else K
-    beta, gradient, pair, objective, _ = _start(K, dual) if start is None else start
-    lower, upper = dual.lower.tolist(), dual.upper.tolist()  # single numbers are faster in lists
-    diagonal, each = K.diagonal().copy(), K.diagonal().tolist()
-    no_rise = np.where(beta < dual.upper, 0.0, -inf)  # added to the gradient, they rule out
-    no_fall = np.where(beta > dual.lower, 0.0, inf)  # what cannot rise or fall
-    excess, curvature = np.empty(len(beta)), np.empty(len(beta))
-    groups = [(g, excess[g], curvature[g], diagonal[g]) for g in dual.groups]
-    flat = FLAT * _spread(K)
-    while True:
-        risers = _pairs(K, each, gradient, no_rise, no_fall, groups, excess, curvature, flat)
-        yield SMOState(beta, gradient, pair, objective, excess.item(excess.argmax()))
-        j = select(excess, curvature)
-        i = next(i for i, (group, *_) in zip(risers, groups, strict=True) if j < group.stop)
-        beta_i, beta_j, g = beta.item(i), beta.item(j), excess.item(j)
-        room_i, room_j = upper[i] - beta_i, beta_j - lower[j]
-        t = min(g / curvature.item(j), room_i, room_j)
-        after_i = upper[i] if t == room_i else beta_i + t
-        after_j = lower[j] if t == room_j else beta_j - t
-        if not g > 0 or (after_i == beta_i and after_j == beta_j):
-            return
-        row = K[i]
-        objective += t * (g - t * (each[i] + each[j] - 2 * row.item(j)) / 2)
-        beta = beta.copy()
-        beta[i], beta[j], pair = after_i, after_j, (i, j)
-        change = row - K[j]
-        change *= -t
-        change += gradient
-        gradient = change
-        for k, after in zip(pair, (after_i, after_j), strict=True):
-            no_rise[k] = 0.0 if after < upper[k] else -inf
-            no_fall[k] = 0.0 if after > lower[k] else inf
-
-
-def _spread(K):
-    """The largest squared distance from the first sample, whatever the origin; 1 if all are 0."""
-    each = K.diagonal()
-    return float(np.abs(each + each[0] - 2.0 * K[0]).max()) or 1.0
-
-
-def _start(K, dual):
-    """The state that SMO begins with."""
-    beta = dual.start.astype(float)
-    product = K @ beta if beta.any() else np.zeros(len(beta))
-    return SMOState(beta, dual.p - product, (), float(beta @ (dual.p - product / 2)), inf)
-
-
-def _pairs(K, each, gradient, no_rise, no_fall, groups, excess, curvature, flat):
-    """Of each group its first multiplier i; for all j the excess and the curvature with it."""
-    np.add(gradient, no_rise, out=excess)
-    risers = [group.start + int(own.argmax()) for group, own, _, _ in groups]
-    bests = [excess.item(i) for i in risers]  # -inf if nothing of the group can rise
-    np.add(gradient, no_fall, out=excess)
-    for i, best, (group, own, bend, diagonal) in zip(risers, bests, groups, strict=True):
-        np.subtract(best, own, out=own)
-        np.multiply(K[i][group], -2.0, out=bend)
-        bend += diagonal
-        bend += each[i]
-    np.maximum(curvature, flat, out=curvature)
-    return risers
-
-
-def restrict(gradient, dual, beta, chunk, K_chunk):
-    """The `Dual` of the multipliers of a `chunk`, the others fixed at beta.
-
-    K_chunk (m, m) is their matrix. What the others contribute to the `gradient` p - K beta goes
-    into p, and the sums of the groups are what the chunk, in ascending order, has now.
-
-    Returns: a `Dual`.
-
-    >>> K, dual = np.array([[1.0, -1.0], [-1.0, 1.0]]), c_dual(np.array([1.0, -1.0]), C=2.0)
-    >>> beta = np.array([0.25, -0.25])
-    >>> part = restrict(dual.p - K @ beta, dual, beta, np.array([1]), np.array([[1.0]]))
-    >>> part.p, part.start, part.groups
-    (array([-0.75]), array([-0.25]), (slice(0, 1, None),))
-    """
-    start = beta[chunk]
-    ends = [np.searchsorted(chunk, [group.start, group.stop]) for group in dual.groups]
-    groups = tuple(slice(*map(int, end)) for end in ends if end[0] < end[1])
-    p = gradient[chunk] + K_chunk @ start
-    return Dual(p, dual.lower[chunk], dual.upper[chunk], start, groups)
-
-
 def chunking(K, dual, size, *, rng):
     """Optimise over a random chunk of `size` multipliers, the others fixed; again and again.
 
-    That is a `Dual` again (`restrict`), which `solve_dual` maximises.
+    What the fixed multipliers contribute goes into p, and the sums of the groups within the chunk
+    must stay. This is again a `Dual`, which `solve_dual` maximises.
 
     Yields: `SMOState`; its pair holds the chunk.
 
@@ -1013,445 +926,101 @@ def chunking(K, dual, size, *, rng):
 
     Claims: svm-70
     """
-    state = _start(K, dual)
+    beta, chunk = dual.start.astype(float), np.array([], dtype=int)
     while True:
-        low, high = offset_intervals(state.gradient, dual, state.beta).T
-        yield state._replace(violation=float((low - high).max()))
-        chunk = np.sort(rng.choice(len(dual.p), size, replace=False))
-        beta, rows = state.beta.copy(), K[chunk]
-        K_chunk = rows[:, chunk]
-        part = restrict(state.gradient, dual, beta, chunk, K_chunk)
-        better = np.clip(solve_dual(K_chunk, part).beta, part.lower, part.upper)
-        beta[chunk] = better
-        gradient = state.gradient - (better - part.start) @ rows
-        objective = float(beta @ (dual.p + gradient) / 2)
-        state = SMOState(beta, gradient, tuple(chunk.tolist()), objective, inf)
+        g = dual.p - K @ beta
+        low, high = offset_intervals(g, dual, beta).T
+        objective = float(beta @ (dual.p + g) / 2)
+        yield SMOState(beta, g, tuple(chunk.tolist()), objective, float((low - high).max()))
+        chunk = np.sort(rng.choice(len(beta), size, replace=False))
+        K_chunk = K[chunk][:, chunk]
+        p = g[chunk] + K_chunk @ beta[chunk]  # p less what the others contribute
+        ends = [np.searchsorted(chunk, [group.start, group.stop]) for group in dual.groups]
+        groups = tuple(slice(*end) for end in ends if end[0] < end[1])
+        part = Dual(p, dual.lower[chunk], dual.upper[chunk], beta[chunk], groups)
+        beta = beta.copy()
+        beta[chunk] = np.clip(solve_dual(K_chunk, part).beta, part.lower, part.upper)
 
 
 # ---------------------------------------------------------------------------------------
-# Newton steps on many multipliers
+# The solver
 # ---------------------------------------------------------------------------------------
 
-ROOM = 2**22  # entries of the rows of K that a free step may copy
-MOST = 40  # free multipliers that a step moves together where all are too many
-CROWD, ROUGH = 300, 0.01  # where conjugate gradients are faster than elimination; what they leave
+MANY = 400  # free multipliers for which a Newton step costs as much as some hundred steps of SMO
+FEW = 60  # free multipliers for which it costs so little that it may be repeated
+MEET = 1e-6  # hulls that are closer than this share of the spread of the samples count as meeting
 
 
-def free_step(K, dual, state, most=MOST):
-    """The free multipliers at once: Newton's step on them, cut where one meets its bound.
+def newton_on_free(K, dual, state):
+    """Newton steps on the free multipliers, until one of them is not cut at a bound.
 
-    Among multipliers strictly inside their box the constraints are the sums alone, and
+    Once SMO has found which multipliers are free, the constraints that are left are the sums of
+    the groups, and the solution of one linear system maximises the objective at beta_F + d:
 
         [K_FF  A^T] [d]   [g_F]
-        [A      0 ] [b] = [ 0 ],   A the rows that sum the groups,
+        [A      0 ] [b] = [ 0 ],   A the rows that sum the groups.
 
-    maximises the objective at beta_F + d. K_FF, singular when there are more of them than
-    features, gets a little on its diagonal. If there are more than `most`, some `MOST` take part.
+    The step is cut at the first bound that it meets, and the multiplier that met it is no longer
+    free in the next step. There is a next step only if at most `FEW` are free, and none at all if
+    more than `MANY` are. A linear kernel makes K_FF singular if more multipliers are free than
+    there are features, hence a little is added to its diagonal.
 
-    Returns: a `SMOState`; the same if nothing can be gained. Its violation is not computed: inf.
+    Returns: a `SMOState`; the same one if nothing was gained. Its violation is not computed: inf.
 
     >>> K, dual = np.array([[1.0, -1.0], [-1.0, 1.0]]), c_dual(np.array([1.0, -1.0]))
     >>> state = SMOState(np.array([0.1, -0.1]), np.array([0.8, -0.8]), (), 0.18, 1.6)
-    >>> free_step(K, dual, state).beta.round(6)
+    >>> newton_on_free(K, dual, state).beta.round(6)
     array([ 0.5, -0.5])
     """
-    F = np.flatnonzero(_is_free(dual, state.beta))
-    if len(F) > most:
-        F = F[np.linspace(0, len(F) - 1, MOST).astype(int)]
-    rows, A = K[F], _sums(dual, F)
-    K_FF, g = rows[:, F], _centred(state.gradient[F], A)
-    d, _ = _free_solution(K_FF, A, g)
-    slope, curvature = float(g @ d), float(d @ K_FF @ d)
-    if not slope > ROUNDING**2 * abs(state.objective):
-        return state
-    room, end = _room(dual, state.beta, F, d)
-    t = room.min(initial=slope / curvature if curvature > 0 else inf)
-    if t == inf:
-        return state
-    beta = state.beta.copy()
-    beta[F] = np.where(room == t, end, np.clip(beta[F] + t * d, dual.lower[F], dual.upper[F]))
-    gradient = state.gradient - (t * d) @ rows
-    objective = state.objective + t * (slope - t * curvature / 2)
-    return SMOState(beta, gradient, tuple(F.tolist()), objective, inf)
+    while True:
+        beta, g, _, objective, _ = state
+        F = np.flatnonzero((beta > dual.lower) & (beta < dual.upper))
+        if not 0 < len(F) <= MANY:
+            return state
+        rows, A = K[F], _sums(dual, F)
+        K_FF = rows[:, F]
+        ridge = ROUNDING * (np.abs(K_FF.diagonal()).max() or 1.0) * np.eye(len(F))
+        system = np.block([[K_FF + ridge, A.T], [A, np.zeros((len(A), len(A)))]])
+        d = np.linalg.solve(system, np.append(g[F], np.zeros(len(A))))[: len(F)]
+        d -= A.T @ (A @ d / A.sum(axis=1))  # rounding leaves sums that are not quite 0
+        bounds = np.where(d > 0, dual.upper[F], dual.lower[F])
+        t = np.min((bounds - beta[F])[d != 0] / d[d != 0], initial=1.0)
+        rise = t * (g[F] @ d) - t**2 * (d @ K_FF @ d) / 2
+        if not objective + rise > objective:
+            return state
+        near = HIDDEN * np.abs(np.append(beta[F], t * d)).max()
+        beta = beta.copy()
+        beta[F] = _at_bounds(beta[F] + t * d, dual.lower[F], dual.upper[F], near)
+        state = SMOState(beta, g - t * d @ rows, tuple(F.tolist()), float(objective + rise), inf)
+        if t == 1 or len(F) > FEW:
+            return state
 
 
-def _free_solution(K_FF, A, g, ridge=0.0):
-    """d and b of the system of a Newton step on free multipliers, with a ridge relative to K_ii.
+def smo_with_newton(K, dual, start=None):
+    """`smo`, and `newton_on_free` now and then.
 
-    If there is a ridge and they are many, d is by `_conjugate_gradients`.
-    """
-    m, means = len(g), A @ g / A.sum(axis=1)
-    g = _centred(g, A)
-    delta = (ridge + ROUNDING) * (np.abs(K_FF.diagonal()).max(initial=0.0) or 1.0)
-    d = _conjugate_gradients(K_FF, A, g, delta) if ridge > 0 and m >= CROWD else None
-    if d is not None:
-        return d, means + A @ (g - K_FF @ d - delta * d) / A.sum(axis=1)
-    size = m + len(A)
-    system = np.zeros((size, size))
-    system[:m, :m], system[:m, m:], system[m:, :m] = K_FF, A.T, A
-    system.flat[: m * size : size + 1] += delta
-    solution = np.linalg.solve(system, np.append(g, np.zeros(len(A))))
-    return _centred(solution[:m], A), means + solution[m:]
+    SMO soon finds out which multipliers are free, but then takes many steps on pairs to solve for
+    all of them. One Newton step does that. It is tried every n/2 steps, and every 64 at most.
 
-
-def _conjugate_gradients(K_FF, A, g, delta):
-    """d with (K_FF + delta I) d = g, up to a 100th of g; all without their means over the groups.
-
-    None if it takes so many products with K_FF that elimination is as fast, or K_FF is indefinite.
-    """
-    unit = np.abs(g).max() or 1.0  # the squares below could overflow
-    d, rest = np.zeros(len(g)), g / unit
-    direction, length = rest, rest @ rest
-    enough = ROUGH**2 * length
-    for _ in range(len(g) // 10):
-        bent = _centred(K_FF @ direction, A) + delta * direction
-        curvature = direction @ bent
-        if not curvature > 0:
-            break
-        t = length / curvature
-        d, rest = d + t * direction, rest - t * bent
-        length, before = rest @ rest, length
-        if length <= enough:
-            return unit * _centred(d, A)
-        direction = rest + length / before * direction
-    return None
-
-
-def _centred(v, A):
-    """v less its mean over each group, whose rounding a long step would make a sum that moves."""
-    return v - (A @ v / A.sum(axis=1)) @ A
-
-
-def _room(dual, beta, F, d):
-    """How far along d each of the multipliers F can go, and the bound that it meets."""
-    end = np.where(d > 0, dual.upper[F], dual.lower[F])
-    room = np.full(len(F), inf)
-    np.divide(end - beta[F], d, out=room, where=np.abs(d) > FLAT * np.abs(d).max(initial=0.0))
-    return room, end
-
-
-HIDDEN = 1e-14  # relative to K_ii |beta_i|, a violation that may be rounding error alone
-FEW, RARE = 64, 400  # steps of SMO before the free multipliers have their turn
-PATIENCE = 64  # times the work of a phase of SMO that free steps may take as long as they pay
-PER_STEP = 20.0  # passes over n numbers that a step of SMO makes
-DENSE = 10.0  # times as fast as in these passes are the operations that solve a system
-CALLS = 3e4  # the time of its calls, in operations; a free step has about three times as many
-
-
-def smo_with_free_steps(K, dual, start=None):
-    """`smo`, and now and then `free_step`s that cost about as much.
-
-    When SMO has found out which multipliers are free, as few as d + 1 with a linear kernel, it
-    still takes many steps to solve for these: pairs are then slower than all of them at once. As
-    long as free steps raise the objective as much for their cost they come after every `FEW`
-    steps of SMO, and more of them every time; otherwise ever more rarely, up to `RARE`. All free
-    multipliers take part if that costs no more than the steps of SMO in between; or than an eighth
-    of these, if one of those last moved met its bound.
-
-    `start` is a state to go on from, as for `smo`.
-
-    Yields: `SMOState`; of the free steps the violation is inf. It ends where `smo` does, or where
-    free steps gain nothing and the violation is no more than rounding errors.
+    Yields: `SMOState`, the start included. It ends where `smo` does.
 
     >>> K, dual = np.array([[1.0, -1.0], [-1.0, 1.0]]), c_dual(np.array([1.0, -1.0]))
-    >>> [state.objective for state in smo_with_free_steps(K, dual)]
+    >>> [state.objective for state in smo_with_newton(K, dual)]
     [0.0, 0.5]
     """
-    state, work = start, CALLS + PER_STEP * len(dual.p)
-    noise = HIDDEN * np.abs(K.diagonal()).max()
-    phase, patience, uncut = max(FEW, len(dual.p) // 2), 1, True
+    every = max(64, len(dual.p) // 2)
     while True:
-        began = None
-        for steps, before in enumerate(smo(K, dual, start=state)):
-            began = before.objective if steps == 0 else began
-            yield before
-            if steps == phase:
+        for step, state in enumerate(smo(K, dual, start)):
+            yield state
+            start = newton_on_free(K, dual, state) if (step + 1) % every == 0 else state
+            if start is not state:
                 break
         else:
             return
-        state, spent, budget = before, 0.0, phase * work / (1 if uncut else 8)
-        most = max(MOST, min(round((DENSE * budget) ** (1 / 3)), ROOM // len(dual.p)))
-        while spent < patience * phase * work:
-            after = free_step(K, dual, state, most)
-            if after is state:
-                break
-            uncut = _is_free(dual, after.beta)[list(after.pair)].all()
-            most = most if uncut else MOST
-            spent += _cost(len(after.pair), len(dual.p))
-            if state is not before:
-                yield state
-            state = after
-        if state is before and before.violation <= noise * np.abs(before.beta).max():
-            return  # nothing is left that rounding does not hide
-        paid = state.objective - before.objective
-        if paid > (before.objective - began) / (phase * work) * spent:
-            phase, patience = FEW, min(2 * patience, PATIENCE)
-        else:
-            phase, patience = min(2 * phase, RARE), 1
-
-
-def _cost(m, n):
-    """Of a free step on m multipliers, in operations: the system, its rows, and the calls."""
-    return m**3 / DENSE + 3 * m * n + 3 * CALLS
-
-
-SOLVES, MISSES = 16, 3  # after so many, and so many in turn without a gain, `settle` gives up
-RIDGE, FALL = 0.1, 3.0  # the first ridge of `settle`, relative to K_ii; its fall at each solve
-CALM = 0.08  # the share of the free multipliers that may change where no ridge is needed
-
-
-def settle(K, dual, state, tol):
-    """Newton's method on the free multipliers, which it guesses: as a rule the optimum, if near.
-
-    Boxes must be finite. Were it known which multipliers F are free at the optimum, one system
-    would give them, and the offsets b of the groups:
-
-        [K_FF + delta I  A^T] [d]   [g_F]
-        [A               0  ] [b] = [ 0 ],   delta = 0,   A the rows that sum the groups,
-
-    d what is missing of beta_F and g the gradient p - K beta. Those that are free now, or else
-    all, are the guess. What leaves its box then is set to the bound; what is at a bound, and
-    would raise the objective inside, is made free; and again. With delta = 0 that may go round
-    for ever. A ridge delta > 0 holds beta back: it falls as long as the objective rises, and is
-    dropped as soon as hardly any multiplier changes. Until then, if many are free, the system is
-    solved nearly, by conjugate gradients.
-
-    Returns: a `SMOState`, of a violation of at most `tol` or the best there was; the same if
-    nothing was gained, or if a group has no free multiplier and others have.
-
-    >>> K, dual = np.array([[1.0, -1.0], [-1.0, 1.0]]), c_dual(np.array([1.0, -1.0]), C=2.0)
-    >>> state = SMOState(np.array([0.1, -0.1]), np.array([0.8, -0.8]), (), 0.18, 1.6)
-    >>> settle(K, dual, state, tol=1e-9).beta.round(6)
-    array([ 0.5, -0.5])
-    """
-    free, best, fixed = _is_free(dual, state.beta), state, dual.lower == dual.upper
-    free |= not free.any()
-    least = ROUNDING * np.abs(dual.p).max(initial=0.0)
-    ridge, misses = RIDGE, 0
-    for _ in range(SOLVES):
-        F = np.flatnonzero(free)
-        A, K_FF = _sums(dual, F), _block(K, F)
-        if len(A) < len(dual.groups) or K_FF is None:
-            break
-        d, b = _free_solution(K_FF, A, state.gradient[F], ridge)
-        target = state.beta.copy()
-        target[F] += d
-        gradient = state.gradient - K @ (target - state.beta)
-        beta, pull = target, gradient.copy()
-        if ((target < dual.lower) | (target > dual.upper)).any():
-            beta = _feasible(dual, target, free)
-            gradient = state.gradient - K @ (beta - state.beta)
-        inside = free & _is_free(dual, beta)
-        for group, offset in zip(dual.groups, b, strict=True):
-            pull[group] -= offset
-        inward = np.where(target == dual.lower, pull > least, pull < -least) & ~(free | fixed)
-        objective, before = float(beta @ (dual.p + gradient) / 2), state.violation
-        violation, gained = _violation(dual, beta, gradient), objective >= best.objective
-        state = SMOState(beta, gradient, tuple(F.tolist()), objective, violation)
-        best, misses = (state, 0) if gained else (best, misses + 1)
-        changes = np.count_nonzero(free & ~inside) + np.count_nonzero(inward)
-        if ridge == 0 and violation <= tol:
-            return state
-        stuck = ridge == 0 and changes == 0 and (violation >= before or not gained)
-        if stuck or misses > MISSES:  # the system is singular, or what is left is rounding
-            break
-        ridge = 0.0 if changes <= CALM * len(F) else ridge / FALL if gained else ridge
-        free = inside | inward
-    return best
-
-
-def _sums(dual, F):
-    """The rows that sum the multipliers F by groups, of the groups that have some."""
-    A = np.array([(group.start <= F) & (group.stop > F) for group in dual.groups], dtype=float)
-    return A[A.any(axis=1)]
-
-
-def _feasible(dual, beta, free):
-    """The nearest point whose sums are those of the start, only the `free` ones moved."""
-    beta = beta.copy()
-    for group in dual.groups:
-        F = group.start + np.flatnonzero(free[group])
-        if not len(F):
-            continue
-        total = dual.start[group].sum() - (beta[group].sum() - beta[F].sum())
-        beta[F] = project_onto_sum(beta[F], dual.lower[F], dual.upper[F], total)
-    return beta
-
-
-def project_onto_sum(x, lower, upper, total):
-    """The nearest point to x (m,) in a box, of those whose sum is `total`: x + t, cut at the box.
-
-    The sum rises with t from that of `lower` to that of `upper`, along straight pieces that end
-    where an entry begins or ceases to move. The box is finite; a sum out of its reach ends at the
-    nearest corner.
-
-    Returns: (m,).
-
-    >>> project_onto_sum(np.array([0.0, 2.0, 9.0]), np.zeros(3), np.full(3, 3.0), total=7.0)
-    array([1., 3., 3.])
-    """
-    ends = np.concatenate([lower - x, upper - x])
-    order = ends.argsort()
-    ends, moving = ends[order], np.where(order < len(x), 1.0, -1.0).cumsum()
-    rises = moving[:-1] * (ends[1:] - ends[:-1])
-    sums = np.concatenate([[0.0], rises]).cumsum() + lower.sum()
-    nearest = np.clip(x + np.interp(total, sums, ends), lower, upper)
-    for _ in range(3):  # what x + t has rounded, first by those inside
-        rest = total - nearest.sum()
-        if abs(rest) <= EPS * np.abs(nearest).sum():
-            break
-        moves = (nearest > lower) & (nearest < upper)
-        if not moves.any():
-            moves = nearest < upper if rest > 0 else nearest > lower
-        share = rest / max(1, np.count_nonzero(moves))
-        nearest = np.clip(nearest + np.where(moves, share, 0.0), lower, upper)
-    return nearest
-
-
-# ---------------------------------------------------------------------------------------
-# The central path: linear kernels
-# ---------------------------------------------------------------------------------------
-
-INTERIOR = 0.01  # of the way to where all have the same share of their box, the least
-STEP = 0.99  # of the way to the nearest bound that a step on the central path goes
-SIDES = np.array([[1.0], [-1.0]])  # of a step: how the room to the bounds changes with it
-
-
-class PathState(NamedTuple):
-    """`central_path` after a step."""
-
-    beta: np.ndarray  # (n,), strictly inside its box
-    offsets: np.ndarray  # (groups,)
-    room: np.ndarray  # (2, n): beta - lower, upper - beta
-    multipliers: np.ndarray  # (2, n), positive, of the two bounds
-    objective: float  # of the dual
-    gap: float  # the sum of room times multipliers, by which the optimum may be better
-
-
-def central_path(X, ridge, dual):
-    """The interior point method for K = X X^T + ridge I, in O(n d^2) a step: K is not formed.
-
-    With multipliers z >= 0 of the lower and z' >= 0 of the upper bounds, and w = X^T beta, beta
-    is optimal where
-
-        p - ridge beta - X w - A^T b + z - z' = 0,   z (beta - lower) = z' (upper - beta) = mu
-
-    for mu = 0, A the rows that sum the groups. The path to there is followed by Newton's method
-    as mu falls, by what a predictor says, as in `optimization.interior_point`. z, z' and beta meet
-    in diagonal matrices only. So the system of a step is one for w and the offsets b:
-
-        (M^T D^-1 M + I_w) d = M^T D^-1 r,   M = [X  A^T],
-        D = ridge + z / (beta - lower) + z' / (upper - beta),   step of beta = D^-1 (r - M d),
-
-    r what is missing of the first equation once the other two are put into it.
-
-    Yields: `PathState`, the start included: the best beta on the way from that of `dual` to where
-    all of a group have the same share of their box. It ends where the gap falls no more.
-
-    >>> X, y = np.array([[1.0], [-1.0]]), np.array([1.0, -1.0])
-    >>> for _, state in zip(range(12), central_path(X, 0.0, c_dual(y, C=2.0))):
-    ...     last = state
-    >>> last.beta.round(6), last.offsets.round(6)
-    (array([ 0.5, -0.5]), array([0.]))
-    """
-    A = _sums(dual, np.arange(len(dual.p)))
-    M, own = np.hstack([X, A.T]), np.append(np.ones(X.shape[1]), np.zeros(len(A)))
-    beta = _inner_point(X, ridge, dual, A)
-    gradient = dual.p - X @ (X.T @ beta) - ridge * beta
-    b = A @ gradient / A.sum(axis=1)
-    rest = gradient - b @ A
-    z = np.maximum(-SIDES * rest, 0.0) + (np.abs(rest).mean() or 1.0)
-    room = SIDES * (beta - np.stack([dual.lower, dual.upper]))
-    products, gap = z * room, inf
-    while (room > 0).all() and (z > 0).all() and products.sum() < gap:
-        objective, gap = float(beta @ (dual.p + gradient) / 2), float(products.sum())
-        yield PathState(beta, b, room, z, objective, gap)
-        D = ridge + (z / room).sum(axis=0)
-        scaled = M / D[:, None]
-        system = M.T @ scaled
-        system.flat[:: len(own) + 1] += own
-        rest = gradient - b @ A + z[0] - z[1]
-        towards = partial(_path_step, M, D, scaled, system, rest, room, z)
-        step, _, change = towards(-products)
-        t = _reach(room, SIDES * step, z, change)
-        left = ((z + t * change) * (room + t * SIDES * step)).mean() / products.mean()
-        aim = left**3 * products.mean()
-        step, d, change = towards(aim - products - change * SIDES * step)
-        t = STEP * _reach(room, SIDES * step, z, change)
-        beta, b, z = beta + t * step, b + t * d[X.shape[1] :], z + t * change
-        gradient = dual.p - X @ (X.T @ beta) - ridge * beta
-        room = SIDES * (beta - np.stack([dual.lower, dual.upper]))
-        products = z * room
-
-
-def _share(dual, A):
-    """Of each group how far its sum is on the way from the least to the most."""
-    return A @ (dual.start - dual.lower) / (A @ (dual.upper - dual.lower))
-
-
-def _inner_point(X, ridge, dual, A):
-    """The best beta on the way from the start to where all of a group have a share of their box."""
-    way = dual.lower + (_share(dual, A) @ A) * (dual.upper - dual.lower) - dual.start
-    score = X.T @ way
-    slope = way @ (dual.p - ridge * dual.start) - score @ (X.T @ dual.start)
-    curvature = score @ score + ridge * way @ way
-    t = slope / curvature if curvature > 0 else 1.0
-    return dual.start + np.clip(t, INTERIOR, 1.0) * way
-
-
-def _path_step(M, D, scaled, system, rest, room, z, aim):
-    """The steps of beta, (w, b) and z for which the products of z and the room change by `aim`."""
-    r = rest + (SIDES * aim / room).sum(axis=0)
-    d = np.linalg.solve(system, r @ scaled)
-    step = (r - M @ d) / D
-    return step, d, (aim - z * SIDES * step) / room
-
-
-def _reach(room, change, z, change_z):
-    """The largest t <= 1 for which room + t change and z + t change_z are not negative."""
-    return 1.0 / max(1.0, -float((change / room).min()), -float((change_z / z).min()))
-
-
-# ---------------------------------------------------------------------------------------
-# In passes
-# ---------------------------------------------------------------------------------------
-
-
-def in_play(gradient, dual, beta, margin=0.0):
-    """The multipliers that matter now: the free ones, and those that a step would move, or nearly.
-
-    With b amid `offset_intervals` the latter are the beta_i below their upper bound with
-    g_i > b - margin, and those above the lower one with g_i < b + margin, g the `gradient`. At the
-    optimum, without a margin, they are those of the samples on the margin lines.
-
-    Returns: (m,), ascending.
-
-    >>> dual = c_dual(np.array([1.0, 1.0, -1.0]))
-    >>> in_play(np.array([2.0, -1.0, 0.0]), dual, dual.start)
-    array([0, 2])
-    """
-    moves = _is_free(dual, beta)
-    middles = _middles(offset_intervals(gradient, dual, beta))
-    for group, b in zip(dual.groups, middles, strict=True):
-        g, here = gradient[group], beta[group]
-        moves[group] |= (here < dual.upper[group]) & (g > b - margin)
-        moves[group] |= (here > dual.lower[group]) & (g < b + margin)
-    return np.flatnonzero(moves)
-
-
-LARGE = 200  # multipliers from which on it pays to leave some out
-SHARE = 0.5  # of all, in play, above which a matrix of their own does not pay
-NARROW, PASSES = 14.0, 24  # the violation falls so many times in a pass; the most passes
-LATE = 1 / NARROW  # of the first violation, where `settle` may help; then of that of the last try
-LITTLE = 5.0  # times the last pass of SMO: what the first of some solves may take
-HEAVY = 1200  # multipliers in play that a pass of SMO brings nearer in less time than a solve
-CLOSE = 1e-5  # of what tol times the boxes is, the gap where `central_path` is left
-ALONG = 100  # the most steps on it; who allows no more gets those of SMO, which never lose
-MEET = 1e-6  # of the spread of the samples, a distance at which hulls are taken to meet
 
 
 class Solved(NamedTuple):
-    """How `solve` ended."""
+    """The end of `solve`."""
 
     run: Run  # its last state has the gradient p - K beta, computed afresh
     certificate: Certificate
@@ -1465,17 +1034,13 @@ class Solved(NamedTuple):
 def solve(K, dual, tol, max_iter):
     """The optimum of a `Dual`, to a violation of at most `tol`, with its certificate.
 
-    It goes in passes, and after each the gradient is computed afresh. The first pass of a
-    `LinearGram` follows the `central_path`, which leaves little to do. All others are SMO, until
-    the violation is a 14th of what it was; of a large problem on those `in_play` alone, since
-    soon most multipliers are at the bound where they will end. Whenever the violation has fallen
-    that far a pass may be to `settle`, if that promises to be faster.
+    `smo_with_newton` runs until the violation is at `tol`. Then the gradient is computed afresh for
+    the certificate. If that disagrees, because rounding errors have added up, the run goes on from
+    there. Without an upper bound it also stops when the classes turn out not to be separable.
 
-    There are `max_iter` steps, a settlement being one; -1 stands for 10^7, or 100 n if that is
-    more. With a C of inf SMO also stops when the convex hulls of the classes are no farther apart
-    than a millionth of the samples' spread: nothing separates them then.
+    There are at most `max_iter` steps; -1 stands for 10^7, or 100 n if that is more.
 
-    Returns: a `Solved`; it has converged if the certificate says so.
+    Returns: a `Solved`; it has converged if the violation of the certificate is at most `tol`.
 
     >>> K, dual = np.array([[1.0, -1.0], [-1.0, 1.0]]), c_dual(np.array([1.0, -1.0]))
     >>> solution = solve(K, dual, tol=1e-3, max_iter=-1)
@@ -1483,136 +1048,35 @@ def solve(K, dual, tol, max_iter):
     (array([ 0.5, -0.5]), 0.0, True)
     """
     left = max(10**7, 100 * len(dual.p)) if max_iter == -1 else max_iter
-    state = _start(K, dual)
-    history, rises = [state.objective], []
-    violation = _violation(dual, state.beta, state.gradient)
-    near = LATE * violation
-    for k in range(PASSES):
-        if violation <= tol or left == 0:
+    start, history, violation = _start(K, dual), np.zeros(1), inf
+    while True:
+        states = smo_with_newton(K, dual, start)
+        if np.isinf(dual.upper - dual.lower).any():
+            states = _while_hulls_are_apart(states, K, dual)
+        run = iterate(states, "violation", tol, left)
+        fresh = _start(K, dual._replace(start=run.state.beta))
+        certificate, before = _certified(dual, fresh.beta, fresh.gradient), violation
+        violation, left = certificate.violation, left - run.n_iter
+        start = fresh._replace(violation=violation)
+        history = np.concatenate([history[:-1], run.history[:-1], [start.objective]])
+        if violation <= tol or run.n_iter == 0 or left == 0 or violation >= before:
             break
-        if k == 0 and left > ALONG and _has_path(K, dual):
-            beta, rises = _path_pass(K, dual, state, tol)
-            near = inf
-        else:
-            after = state
-            if violation <= near and _worth(K, dual, state, len(rises), violation / near):
-                after = settle(K, dual, state, tol)
-                near = LATE * violation if after is not state else 0.0
-            beta, rises = after.beta, [after.objective - state.objective]
-            if after is state:
-                beta, rises = _smo_pass(K, dual, state, max(tol, violation / NARROW), left)
-        if not len(rises):
-            break
-        left, dual = left - len(rises), dual._replace(start=beta)
-        state = _start(K, dual)
-        violation = _violation(dual, state.beta, state.gradient)
-        history.extend(history[-1] + np.cumsum(rises))
-        history[-1] = state.objective
-    certificate = _certified(dual, state.beta, state.gradient)
-    state = state._replace(violation=certificate.violation)
-    converged = bool(certificate.violation <= tol)
-    run = Run(state, np.array(history), len(history) - 1, converged)
-    return Solved(run, certificate)
+    converged = bool(violation <= tol)
+    return Solved(Run(start, history, len(history) - 1, converged), certificate)
 
 
-def _violation(dual, beta, gradient):
-    """How far the ends of `offset_intervals` are swapped."""
-    low, high = offset_intervals(gradient, dual, beta).T
-    return float((low - high).max())
+def _while_hulls_are_apart(states, K, dual):
+    """The states of SMO without an upper bound, until the convex hulls of the classes meet.
 
-
-def _is_bounded(dual):
-    """Whether every box is finite."""
-    return bool(np.isfinite(dual.upper - dual.lower).all())
-
-
-def _has_path(K, dual):
-    """Whether `central_path` is for this K: the sums together 0, and each with a choice."""
-    if isinstance(K, np.ndarray) or K.factor() is None or not _is_bounded(dual):
-        return False
-    if (dual.lower == dual.upper).any():  # nothing is inside such a box
-        return False
-    A = _sums(dual, np.arange(len(dual.p)))
-    share, size = _share(dual, A), (dual.upper - dual.lower).sum()
-    choice = (share > ROUNDING) & (share < 1 - ROUNDING)
-    return bool(choice.all() and abs(dual.start.sum()) <= ROUNDING * size)
-
-
-def _path_pass(K, dual, state, tol):
-    """beta where `central_path` ends, and what the objective rose by with each of its steps.
-
-    On its bound is what is nearer to it than its multiplier is to 0, in shares of the box and of
-    the largest multiplier. If the others cannot make up the sums, beta stays inside.
+    alpha / (sum_i alpha_i / 2) holds the weights of a point in each hull, and their distance is
+    ||w|| / (sum_i alpha_i / 2). If nothing separates the classes, alpha grows without end.
     """
-    goal = CLOSE * tol * (dual.upper - dual.lower).sum()
-    X, ridge = K.factor()
-    states = central_path(X - X.mean(axis=0), ridge, dual)  # the sum of beta is 0
-    run = iterate(states, "gap", goal, ALONG)
-    width, largest = dual.upper - dual.lower, run.state.multipliers.max()
-    low, high = run.state.room / width < run.state.multipliers / largest
-    beta = np.where(low, dual.lower, np.where(high, dual.upper, run.state.beta))
-    beta = _feasible(dual, beta, ~(low | high))
-    A = _sums(dual, np.arange(len(beta)))
-    exact = np.abs(A @ (beta - dual.start)) <= FLAT * (A @ np.abs(beta))
-    if not exact.all():
-        beta = _feasible(dual, run.state.beta, np.ones(len(beta), dtype=bool))
-    rises = np.diff(np.append(state.objective, run.history))
-    return beta, rises
-
-
-def _worth(K, dual, state, steps, share):
-    """Whether to `settle`: if a solve takes little more time than the steps of the last pass.
-
-    With `HEAVY` systems not before SMO, faster then, has made the violation a small share.
-    """
-    m = len(in_play(state.gradient, dual, state.beta))
-    in_memory = _block(K, np.arange(1)) is not None
-    affordable = m**3 / DENSE <= LITTLE * steps * (CALLS + PER_STEP * m)
-    late = m <= HEAVY or share <= LATE
-    return in_memory and affordable and late and _is_bounded(dual)
-
-
-def _smo_pass(K, dual, state, goal, left):
-    """beta after SMO, if it pays on what is in play alone, and what every step raised."""
-    n, chunk, K_chunk = len(dual.p), (), None
-    if n >= LARGE and _is_bounded(dual):
-        chunk = in_play(state.gradient, dual, state.beta, goal)
-        K_chunk = _block(K, chunk) if len(chunk) <= SHARE * n else None
-    if K_chunk is None:
-        return _smo_until(K, dual, goal, left, state)
-    part = restrict(state.gradient, dual, state.beta, chunk, K_chunk)
-    beta = state.beta.copy()
-    beta[chunk], rises = _smo_until(K_chunk, part, goal, left)
-    return beta, rises
-
-
-def _smo_until(K, dual, goal, left, start=None):
-    """beta and the rises of SMO, until the violation is at the goal."""
-    states = smo_with_free_steps(K, dual, start)
-    if not _is_bounded(dual):
-        states = _while_apart(states, dual, _spread(K))
-    run = iterate(states, "violation", goal, left)
-    return run.state.beta, np.diff(run.history)
-
-
-def _block(K, chunk):
-    """The rows and columns of K of a chunk; None if they are not in memory."""
-    return K[chunk[:, None], chunk] if isinstance(K, np.ndarray) else K.block(chunk)
-
-
-def _while_apart(states, dual, spread):
-    """The states, until ||w|| / (sum_i alpha_i / 2) is hardly any part of samples of that spread.
-
-    It is the distance of a point of one hull from one of the other. What finite boxes may hold of
-    the sum is not counted: it proves nothing.
-    """
-    width = dual.upper - dual.lower
-    held = width[np.isfinite(width)].sum()
+    spread = sqrt(np.abs(K.diagonal()).max())
     for state in states:
         yield state
-        mass = np.abs(state.beta).sum() / 2 - held
-        length = 2 * (dual.p @ state.beta - state.objective)
-        if mass > 0 and sqrt(max(length, 0.0)) <= MEET * sqrt(spread) * mass:
+        length = sqrt(max(2 * (dual.p @ state.beta - state.objective), 0.0))  # ||w||
+        half = np.abs(state.beta).sum() / 2
+        if half > 0 and length <= MEET * spread * half:
             return
 
 
@@ -1624,20 +1088,20 @@ def _while_apart(states, dual, spread):
 def erm_objective(X, y, w, b, C):
     """1/2 ||w||^2 + C sum_i max(0, 1 - y_i f_i): the soft margin without its constraints.
 
-    n C times (lambda/2) ||w||^2 + (1/n) sum_i max(0, 1 - y_i f_i), lambda = 1 / (n C): regularised
-    empirical risk with the hinge loss. PRNN prints the sum for the mean, with which the same C
-    regularises ever less as n grows (svm-56).
+    This is n C times (lambda/2) ||w||^2 + (1/n) sum_i max(0, 1 - y_i f_i) with lambda = 1 / (n C):
+    regularised empirical risk with the hinge loss.
 
     >>> erm_objective(np.array([[1.0], [-1.0]]), np.array([1, -1]), np.array([0.5]), 0.0, C=0.25)
     0.375
 
+    Errata: svm-56 (PRNN prints the sum for the mean; the same C then regularises less as n grows).
     Claims: svm-55
     """
     return float(w @ w / 2 + np.sum(C * hinge(decision(X, w, b), y)))
 
 
 class SubgradientState(NamedTuple):
-    """Subgradient descent after a step."""
+    """The state of subgradient descent after a step."""
 
     w: np.ndarray  # (d,)
     b: float
@@ -1651,8 +1115,8 @@ def subgradient_descent(X, y, C):
 
         w <- w - eta (w - C sum_i {y_i : y_i f_i < 1} x_i),   b <- b + eta C sum_i {...} y_i .
 
-    The step of Pegasos, on all samples. It needs no dual, and comes near the optimum slowly: what
-    it gains shrinks like 1 / t.
+    This is the step of Pegasos, on all samples. It needs no dual, and it is slow: the distance from
+    the optimum shrinks like 1 / t.
 
     Yields: a `SubgradientState`, the start w = 0, b = 0 included.
 
@@ -1660,72 +1124,89 @@ def subgradient_descent(X, y, C):
     >>> [(next(states).objective) for _ in range(2)]
     [0.5, 0.375]
     """
-    w, b, t, best, moved = np.zeros(X.shape[1]), 0.0, 0, inf, inf
+    w, b, best, moved, t = np.zeros(X.shape[1]), 0.0, inf, inf, 0
     while True:
-        f = decision(X, w, b)
-        objective = float(w @ w / 2 + np.sum(C * hinge(f, y)))
+        objective = erm_objective(X, y, w, b, C)
         best = min(best, objective)
         yield SubgradientState(w, b, objective, best, moved)
         t += 1
-        pull = C * hinge_subgradient(f, y)
-        slope_w, slope_b = w + pull @ X, float(pull.sum())
+        inside = y * decision(X, w, b) < 1  # the samples that pay hinge loss
+        slope_w = w - C * y[inside] @ X[inside]
+        slope_b = -C * float(y[inside].sum())
         w, b = w - slope_w / t, b - slope_b / t
         moved = float(np.hypot(np.linalg.norm(slope_w), slope_b)) / t
+
+
+def primal_newton(A, y, C, penalty):
+    """Newton's method on the squared hinge loss, in the primal:
+
+        F(theta) = 1/2 sum_j penalty_j theta_j^2 + sum_i C_i max(0, 1 - y_i theta^T a_i)^2 .
+
+    With the samples inside the margin, y_i theta^T a_i < 1, as the rows of A_in,
+
+        gradient = penalty theta - 2 sum_in C_i y_i (1 - y_i theta^T a_i) a_i,
+        Hessian  = diag(penalty) + 2 A_in^T diag(C_in) A_in .
+
+    A (n, m) holds the samples, with a column of ones for b, whose penalty is 0. y holds -1 and +1,
+    C (n,) the cost of each sample. The line search of `optimization.newton` makes every step safe.
+
+    Yields: an `optimization.NewtonState`, the start theta = 0 included.
+
+    >>> A, y = np.array([[1.0, -1.0], [1.0, 1.0]]), np.array([-1.0, 1.0])
+    >>> *_, last = primal_newton(A, y, np.full(2, 0.25), np.array([0.0, 1.0]))
+    >>> last.x, last.objective
+    (array([0. , 0.5]), 0.25)
+    """
+
+    def objective(theta):
+        return float(penalty @ theta**2 / 2 + C @ hinge(A @ theta, y) ** 2)
+
+    def gradient(theta):
+        return penalty * theta - 2 * A.T @ (C * y * hinge(A @ theta, y))
+
+    def hessian(theta):
+        inside = y * (A @ theta) < 1
+        return np.diag(penalty) + 2 * (A[inside].T * C[inside]) @ A[inside]
+
+    return newton(objective, gradient, hessian, np.zeros(A.shape[1]))
 
 
 # ---------------------------------------------------------------------------------------
 # Kernels
 # ---------------------------------------------------------------------------------------
 
-BLOCK = 2**20  # entries of a kernel matrix that are computed at a time
-SMALL = 64  # samples whose Gram matrix is computed for its diagonal
+KERNELS = ("linear", "poly", "rbf", "sigmoid", "laplacian", "exponential")
 MEBIBYTE = 2**20
-MANY, THIN = 500, 4  # samples, and samples for a feature, for which X X^T is not formed
 
 
 def kernel_parameters(X, kernel="rbf", gamma="scale", degree=3, coef0=0.0):
-    """What `kernels.gram` needs to know, from what scikit-learn's machines are given.
+    """The parameters of `kernels.gram`, from the hyperparameters of a kernel machine.
 
-    gamma "scale" is 1 / (d Var X), Var over all entries of X, "auto" 1 / d; `kernel`, `degree`
-    and `coef0` are passed on. The linear kernel has no gamma, and gets 1.
+    gamma "scale" is 1 / (d Var X), with the variance of all entries of X, and "auto" is 1 / d. The
+    linear kernel has no gamma and gets 1; so does a constant X, which has no variance.
 
-    Returns: a dict. Raises: ValueError for a gamma that is neither of them nor a number > 0, or
-    if Var X leaves the range of floating point.
+    Returns: a dict. Raises: ValueError for a gamma that is neither of the two nor a number > 0, and
+    what `kernels.check_kernel` refuses.
 
     >>> kernel_parameters(np.array([[0.0, 2.0]]), "rbf", "scale")
     {'kernel': 'rbf', 'gamma': 0.5, 'degree': 3, 'coef0': 0.0}
     """
-    check_choice("kernel", kernel, ("linear", "poly", "rbf", "sigmoid", "laplacian", "exponential"))
+    check_kernel(kernel, None, degree, coef0, choices=KERNELS)
     if isinstance(gamma, str):
         check_choice("gamma", gamma, ("scale", "auto"))
-        gamma = 1.0 if kernel == "linear" else _gamma(X) if gamma == "scale" else 1 / X.shape[1]
-    check_number("gamma", gamma, above=0)
-    check_number("degree", degree, at_least=1, integer=True)
-    check_number("coef0", coef0, at_least=-inf if kernel == "sigmoid" else 0)
-    return {"kernel": kernel, "gamma": gamma, "degree": degree, "coef0": coef0}
-
-
-def _gamma(X):
-    """1 / (d Var X); 1 if X is constant, where rounding may leave a variance."""
-    if X.min() == X.max():
-        return 1.0
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        spread = X.var()
-        gamma = float(1 / (X.shape[1] * spread))
-    if not 0 < gamma < inf:
-        raise ValueError(
-            "gamma='scale' must find a variance of X in the range of floating point; "
-            f"got {spread:g}: scale the features of X"
-        )
-    return gamma
+        constant = kernel == "linear" or X.min() == X.max()  # rounding may leave a variance
+        scale = 1.0 if constant else float(1 / (X.shape[1] * X.var()))
+        gamma = scale if kernel == "linear" or gamma == "scale" else 1 / X.shape[1]
+    check_number("gamma", gamma, above=0, below=inf)
+    return check_kernel(kernel, gamma, degree, coef0, choices=KERNELS)
 
 
 def about_mean(X, how):
-    """X - mean, and the mean, for the linear kernel; X and 0 for the others.
+    """X - mean and the mean for the linear kernel; X and 0 for the others.
 
-    The sum of beta is 0, so that the origin changes b alone, by w^T mean. But far from it the
-    products x_i^T x_j are rounded by more than the samples differ. `how` is what
-    `kernel_parameters` returns.
+    The sum of beta is 0, so that another origin changes only b, by w^T mean. But far from the
+    origin the products x_i^T x_j lose the digits in which the samples differ. `how` holds the
+    `kernel_parameters`.
 
     Returns: X (n, d), mean (d,).
 
@@ -1733,121 +1214,14 @@ def about_mean(X, how):
     (array([[-0.5],
            [ 0.5]]), array([1.e+09]))
     """
-    if how["kernel"] != "linear":
-        return X, np.zeros(X.shape[1])
-    with np.errstate(over="ignore", invalid="ignore"):  # `kernel_matrix` tells
-        mean = X.mean(axis=0)
-        return X - mean, mean
+    mean = X.mean(axis=0) if how["kernel"] == "linear" else np.zeros(X.shape[1])
+    return X - mean, mean
 
 
-class LinearGram:
-    """The Gram matrix X X^T + ridge I, of which X alone is in memory. For SMO it is an array.
+def kernel_matrix(X, how, megabytes, ridge=0.0):
+    """The Gram matrix of X: an array if it fits into so many `megabytes`, else `GramRows`.
 
-    >>> K = LinearGram(np.array([[1.0], [2.0]]))
-    >>> K[1], K.diagonal(), K @ np.array([1.0, 1.0])
-    (array([2., 4.]), array([1., 4.]), array([3., 6.]))
-    """
-
-    def __init__(self, X, ridge=0.0):
-        X = np.asarray(X, dtype=float)
-        self.X, self.ridge, self.own = X, ridge, squared_norms(X) + ridge
-
-    def __getitem__(self, i):
-        """Row i (n,), or the rows of an array of indices."""
-        rows = self.X[i] @ self.X.T
-        own = (np.arange(len(i)), i) if np.ndim(i) else i
-        rows[own] += self.ridge
-        return rows
-
-    def block(self, chunk):
-        """The rows and columns of a chunk."""
-        X = self.X[chunk]
-        return X @ X.T + self.ridge * np.eye(len(chunk))
-
-    def factor(self):
-        """X and the ridge."""
-        return self.X, self.ridge
-
-    def diagonal(self):
-        """||x_i||^2 + ridge: (n,)."""
-        return self.own
-
-    def __matmul__(self, beta):
-        """K beta, of one (n,) or several (n, k)."""
-        return self.X @ (self.X.T @ beta) + self.ridge * beta
-
-
-class KernelRows:
-    """A Gram matrix of which only the rows in use are in memory, the latest `capacity` of them.
-
-    For SMO it is an array: rows K[i] and K[[i, j]], the diagonal, and K @ beta. `ridge` is
-    added to the diagonal.
-
-    >>> K = KernelRows(np.array([[1.0], [2.0]]), {"kernel": "linear"}, capacity=1)
-    >>> K[1], K.diagonal(), K @ np.array([1.0, 1.0])
-    (array([2., 4.]), array([1., 4.]), array([3., 6.]))
-    """
-
-    def __init__(self, X, how, capacity, ridge=0.0):
-        self.X, self.how, self.capacity, self.ridge = X, how, max(2, capacity), ridge
-        self.rows = {}  # the longest unused first
-        with np.errstate(over="ignore", invalid="ignore"):
-            self.centred = X - X.mean(axis=0)
-            self.squares = squared_norms(self.centred)
-            near = how["kernel"] == "rbf" and 2 * how["gamma"] * self.squares.max() <= PLAIN
-        self.by_norms = near  # of far samples the difference would be rounding
-        squares = (gram(X[rows], X[rows], **how) for rows in row_blocks(len(X), SMALL))
-        self.own = np.concatenate([np.diagonal(K) for K in squares]) + ridge
-
-    def __getitem__(self, i):
-        """Row i (n,), or the rows of an array of indices, computed if they are not here."""
-        if np.ndim(i):
-            return np.array([self[k] for k in i]).reshape(len(i), len(self.X))
-        row = self.rows.pop(i, None)
-        if row is None:
-            if len(self.rows) == self.capacity:
-                del self.rows[next(iter(self.rows))]
-            row = self._row(i)
-            row[i] = self.own[i]
-        self.rows[i] = row
-        return row
-
-    def _row(self, i):
-        """k(x_i, x_j) for all j; of the Gaussian kernel by the norms at hand, if these will do."""
-        if not self.by_norms:
-            return gram(self.X[i : i + 1], self.X, **self.how)[0]
-        D = self.centred @ self.centred[i]
-        D *= -2
-        D += self.squares
-        D += self.squares[i]
-        np.maximum(D, 0, out=D)
-        D *= -self.how["gamma"]
-        return np.exp(D, out=D)
-
-    def block(self, chunk):
-        """None: the entries of the chunk are not all in memory."""
-        return None
-
-    def factor(self):
-        """None: there may be none."""
-        return None
-
-    def diagonal(self):
-        """k(x_i, x_i): (n,)."""
-        return self.own
-
-    def __matmul__(self, beta):
-        """K beta: (n,)."""
-        S = np.flatnonzero(beta)
-        return kernel_score(self.X, self.X[S], beta[S], self.how) + self.ridge * beta
-
-
-def kernel_matrix(X, how, megabytes, ridge=0.0, bounded=True):
-    """The Gram matrix of X, whole if it fits into so many `megabytes`, else as `KernelRows`.
-
-    That of many samples of few features with the linear kernel is a `LinearGram`, if the
-    multipliers are `bounded`. `how` is what `kernel_parameters` returns; `ridge` is added to the
-    diagonal.
+    `how` holds the `kernel_parameters`, and `ridge` is added to the diagonal.
 
     Raises: ValueError if k(x, z) overflows.
 
@@ -1855,19 +1229,14 @@ def kernel_matrix(X, how, megabytes, ridge=0.0, bounded=True):
     array([[1.5, 2. ],
            [2. , 4.5]])
     """
-    row_size = 8 * len(X)
-    with np.errstate(over="ignore", invalid="ignore"):
-        if bounded and how["kernel"] == "linear" and len(X) >= max(MANY, THIN * X.shape[1]):
-            K = LinearGram(X, ridge)
-        elif row_size * len(X) > megabytes * MEBIBYTE:
-            K = KernelRows(X, how, int(megabytes * MEBIBYTE / row_size), ridge)
-        else:
-            copy = None if how["kernel"] == "rbf" else X.copy()  # numpy is slow at X times itself
-            K = gram(X, copy, **how)
-            K.flat[:: len(X) + 1] += ridge
-        # k(x, z)^2 <= k(x, x) k(z, z), but for the sigmoid, which is finite if x^T z is
-        largest = squared_norms(X) if how["kernel"] == "sigmoid" else K.diagonal()
-    if not np.isfinite(largest).all():
+    capacity = int(megabytes * MEBIBYTE / (8 * len(X)))  # rows
+    if capacity < len(X):
+        gamma = how["gamma"] if how["kernel"] == "rbf" else None
+        K = GramRows(X, partial(gram, **how), capacity, ridge, gamma)
+    else:
+        K = gram(X, **how)
+        K[np.diag_indices(len(X))] += ridge
+    if not np.isfinite(K.diagonal()).all():  # and k(x, z)^2 <= k(x, x) k(z, z)
         raise ValueError("K must be finite; k(x, z) overflows: scale the features of X")
     return K
 
@@ -1875,9 +1244,9 @@ def kernel_matrix(X, how, megabytes, ridge=0.0, bounded=True):
 def kernel_score(Z, X, beta, how):
     """f(z) = sum_i beta_i k(x_i, z), without its offset, in blocks of bounded memory.
 
-    Z (m, d) are the points, X (s, d) the support vectors with their beta (s,) or (s, k), `how`
-    what `kernel_parameters` returns. It is all a machine has to keep. With alpha_i = 1/n for
-    every sample it is the difference of two Parzen estimates (svm-67).
+    Z (m, d) are the points, X (s, d) the support vectors with their beta (s,) or (s, k), and `how`
+    holds the `kernel_parameters`. A machine has to keep nothing else. With alpha_i = 1/n for every
+    sample the score is the difference of two Parzen estimates (svm-67).
 
     Returns: (m,) or (m, k).
 
@@ -1885,10 +1254,7 @@ def kernel_score(Z, X, beta, how):
     >>> kernel_score(Z, X, np.array([1.0, -1.0]), {"kernel": "linear"})
     array([-3.])
     """
-    if not len(X):
-        return np.zeros((len(Z), *beta.shape[1:]))
-    blocks = row_blocks(len(Z), BLOCK // len(X))
-    return np.concatenate([gram(Z[rows], X, **how) @ beta for rows in blocks])
+    return kernel_product(partial(gram, **how), Z, X, beta)
 
 
 def weights_of(beta, X):
@@ -1907,107 +1273,126 @@ def weights_of(beta, X):
 # ---------------------------------------------------------------------------------------
 
 
-class _OneVersusOne(Classifier):
-    """A kernel machine for two classes, made one for several by a machine for each pair.
+@dataclass(eq=False, repr=False, kw_only=True)
+class KernelMachine(Estimator):
+    """The hyperparameters that all kernel machines share, for classes and for targets."""
 
-    What `_solve` does on the Gram matrix of a pair is all that the kinds differ in.
-    """
+    kernel: str = "rbf"
+    degree: int = 3
+    gamma: float | str = "scale"
+    coef0: float = 0.0
+    tol: float = 1e-3
+    cache_size: float = 800
+    max_iter: int = -1
 
-    def fit(self, X, y, sample_weight=None):
-        """Fit to samples X (n, d) with labels y (n,) of the given weights; return self."""
-        self._check_numbers()
-        samples = np.ascontiguousarray(check_samples(X))  # the same rounding for any layout
-        how = self._kernel(samples)
-        y = check_labels(y, len(samples))
-        weights = check_weights(sample_weight, len(samples))
-        classes = np.unique(y[weights > 0])
-        if len(classes) < 2:
-            raise ValueError(
-                f"y must hold at least 2 classes of weight > 0; got 1 class: {classes[0]!r}"
-            )
-        parts = [np.flatnonzero((y == c) & (weights > 0)) for c in classes]
-        A, mean = about_mean(samples[np.concatenate(parts)], how)
-        runs, self.certificates_, offsets = [], [], []
-        coef = np.zeros((len(samples), len(classes) * (len(classes) - 1) // 2))
-        for pair, (rows, signs, K) in enumerate(self._problems(A, how, parts)):
-            solved = self._solve(K, signs, weights[rows])
-            certificate = solved.certificate
-            if mean.any():
-                moved = weights_of(solved.beta, samples[rows]) @ mean
-                certificate = certificate._replace(offsets=certificate.offsets - moved)
-            scale, b = self._scale_and_offset(certificate)
-            coef[rows, pair] = scale * solved.beta
-            runs.append(solved.run)
-            self.certificates_.append(certificate)
-            offsets.append(b)
-        self._record(runs, "violation", self.tol)
-        self._how = how
-        self._keep(samples, y, classes, coef, np.array(offsets))
-        return self._remember(X)
-
-    def _problems(self, X, how, parts):
-        """Of each pair of classes its places, their signs and Gram matrix; X by class."""
-        whole = self._gram(X, how)
-        places = [slice(*both) for both in pairwise(np.cumsum([0, *map(len, parts)]))]
-        for (p, a), (q, b) in combinations(zip(parts, places, strict=True), 2):
-            if len(parts) == 2:
-                K = whole
-            elif isinstance(whole, np.ndarray):
-                K, n = np.empty((len(p) + len(q),) * 2), len(p)
-                K[:n, :n], K[:n, n:] = whole[a, a], whole[a, b]
-                K[n:, :n], K[n:, n:] = whole[b, a], whole[b, b]
-            else:
-                K = self._gram(np.vstack([X[a], X[b]]), how)
-            yield np.concatenate([p, q]), np.repeat([1.0, -1.0], [len(p), len(q)]), K
-
-    def _check_numbers(self):
+    def _check_parameters(self):
         check_number("tol", self.tol, above=0)
         check_number("cache_size", self.cache_size, above=0)
-        check_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
         if self.max_iter != -1:
             check_number("max_iter", self.max_iter, at_least=1, integer=True)
 
-    def _kernel(self, X):
+    def _kernel_parameters(self, X):
         return kernel_parameters(X, self.kernel, self.gamma, self.degree, self.coef0)
 
     def _gram(self, X, how):
-        return kernel_matrix(X, how, self.cache_size, self._ridge(), self._is_bounded())
-
-    def _is_bounded(self):
-        return True
+        return kernel_matrix(X, how, self.cache_size, self._ridge())
 
     def _ridge(self):
+        """The number added to the diagonal of K: 1 / C for squared slack."""
         return 0.0
+
+    def _check_linear(self):
+        self._require_fit()
+        if self._how["kernel"] != "linear":
+            raise AttributeError("coef_ must have kernel='linear'; other kernels have no such w")
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class _OneVersusOne(KernelMachine, Classifier):
+    """A kernel machine for two classes; for more there is a machine for each pair of classes.
+
+    Subclasses differ in `_solve`, which finds the multipliers from a Gram matrix.
+    """
+
+    decision_function_shape: str = "ovr"
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit to samples X (n, d) with labels y (n,) and optional weights (n,); return self."""
+        self._check_parameters()
+        samples = check_samples(X)
+        self._how = how = self._kernel_parameters(samples)
+        y = check_labels(y, len(samples))
+        weights = check_weights(sample_weight, len(samples))
+        self.classes_ = np.unique(y[weights > 0])
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"y must hold at least 2 classes of weight > 0; got 1 class: {self.classes_[0]!r}"
+            )
+        parts = [np.flatnonzero((y == c) & (weights > 0)) for c in self.classes_]
+        order = np.concatenate(parts)  # the samples class by class
+        ends = np.cumsum([0, *map(len, parts)])
+        A, mean = about_mean(np.ascontiguousarray(samples[order]), how)
+        K = self._gram(A, how)
+        coef = np.zeros((len(parts) - 1, len(order)))
+        runs, self.certificates_, offsets = [], [], []
+        for a, b in self._pairs():
+            rows = np.r_[ends[a] : ends[a + 1], ends[b] : ends[b + 1]]
+            signs = np.repeat([1.0, -1.0], [len(parts[a]), len(parts[b])])
+            K_ab = self._gram_of_pair(K, A, rows, how)
+            run, certificate = self._solve(K_ab, signs, weights[order[rows]])
+            shift = weights_of(run.state.beta, A[rows]) @ mean if mean.any() else 0.0
+            certificate = certificate._replace(offsets=certificate.offsets - shift)
+            scale, offset = self._scale_and_offset(certificate)
+            coef[b - 1, rows[signs > 0]] = scale * run.state.beta[signs > 0]
+            coef[a, rows[signs < 0]] = scale * run.state.beta[signs < 0]
+            runs.append(run)
+            self.certificates_.append(certificate)
+            offsets.append(offset)
+        self._record(runs, "violation", self.tol)
+        self._keep(samples, order, ends, coef, np.array(offsets))
+        return self._remember(X)
+
+    def _gram_of_pair(self, K, X, rows, how):
+        """The Gram matrix of some rows of X, from that of all rows if it is in memory."""
+        if len(rows) == len(X):
+            return K
+        return K[np.ix_(rows, rows)] if isinstance(K, np.ndarray) else self._gram(X[rows], how)
+
+    def _check_parameters(self):
+        check_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
+        super()._check_parameters()
 
     def _scale_and_offset(self, certificate):
         return 1.0, certificate.offsets[0]
 
-    def _keep(self, X, y, classes, coef, offsets):
-        """The support vectors, by class and then as they came, and what is theirs."""
-        support = np.flatnonzero(coef.any(axis=1))
-        support = support[np.argsort(y[support], kind="stable")]
-        k = np.searchsorted(classes, y[support])
-        self.classes_ = classes
-        self.support_ = support.astype(np.int32)
-        self.support_vectors_ = X[support]
-        self.n_support_ = np.bincount(k, minlength=len(classes)).astype(np.int32)
-        sign = -1.0 if len(classes) == 2 else 1.0  # of two classes the second is the positive one
+    def _keep(self, X, order, ends, coef, offsets):
+        """The support vectors class by class, with their multipliers in every machine."""
+        found = np.flatnonzero(coef.any(axis=0))
+        sign = -1.0 if len(ends) == 3 else 1.0  # of two classes the second one is positive
+        self.support_ = order[found].astype(np.int32)
+        self.support_vectors_ = X[self.support_]
+        self.n_support_ = np.diff(np.searchsorted(found, ends)).astype(np.int32)
+        self.dual_coef_ = sign * coef[:, found]
         self.intercept_ = sign * offsets
-        self._pair_coef = sign * coef[support]
-        self.dual_coef_ = np.zeros((len(classes) - 1, len(support)))
-        for pair, (first, second) in enumerate(combinations(range(len(classes)), 2)):
-            for own, other in ((first, second), (second, first)):
-                of_own = k == own
-                row = other - (other > own)
-                self.dual_coef_[row, of_own] = self._pair_coef[of_own, pair]
+
+    def _pairs(self):
+        return list(combinations(range(len(self.classes_)), 2))
+
+    def _pair_coefs(self):
+        """For each pair of classes the places of its support vectors, and their beta_i."""
+        ends = np.cumsum([0, *self.n_support_])
+        for a, b in self._pairs():
+            own, other = slice(ends[a], ends[a + 1]), slice(ends[b], ends[b + 1])
+            beta = np.concatenate([self.dual_coef_[b - 1, own], self.dual_coef_[a, other]])
+            yield np.r_[own, other], beta
 
     @property
     def coef_(self):
         """The weights w of every pair, (pairs, d), of a linear kernel."""
-        self._require_fit()
-        if self._how["kernel"] != "linear":
-            raise AttributeError("coef_ must have kernel='linear'; other kernels have no such w")
-        return weights_of(self._pair_coef.T, self.support_vectors_)
+        self._check_linear()
+        return np.array(
+            [weights_of(beta, self.support_vectors_[rows]) for rows, beta in self._pair_coefs()]
+        )
 
     def _pair_scores(self, X):
         """f of every pair's machine: (n, pairs), positive for the first class of a pair."""
@@ -2015,15 +1400,19 @@ class _OneVersusOne(Classifier):
         if self._how["kernel"] == "linear":
             F = X @ self.coef_.T
         else:
-            F = kernel_score(X, self.support_vectors_, self._pair_coef, self._how)
-        F += self.intercept_
+            beta = np.zeros((len(self.support_), len(self.intercept_)))
+            for column, (rows, own) in zip(beta.T, self._pair_coefs(), strict=True):
+                column[rows] = own
+            F = kernel_score(X, self.support_vectors_, beta, self._how)
+        F = F + self.intercept_
         return -F if len(self.classes_) == 2 else F
 
     def decision_function(self, X):
-        """Scores (n,) for the second of two classes; of more, (n, K) or (n, pairs).
+        """Scores (n,) for the second of two classes; of more classes (n, K) or (n, pairs).
 
-        "ovo" has f of every pair, positive for the first of it. "ovr" has the votes of a class,
-        and, for what ties, a share of less than 1/3 that rises with the sum of its scores.
+        "ovo" gives f of every pair, positive for its first class. "ovr" gives the votes for a
+        class, plus a number between -1/3 and 1/3 that grows with the sum of its scores, so that
+        ties are broken.
         """
         F = self._pair_scores(X)
         if len(self.classes_) == 2:
@@ -2031,58 +1420,60 @@ class _OneVersusOne(Classifier):
         if self.decision_function_shape == "ovo":
             return F
         votes, total = self._votes(F), np.zeros((len(F), len(self.classes_)))
-        for f, (first, second) in zip(F.T, self._pairs(), strict=True):
-            total[:, first] += f
-            total[:, second] -= f
+        for f, (a, b) in zip(F.T, self._pairs(), strict=True):
+            total[:, a] += f
+            total[:, b] -= f
         return votes + total / (3 * (np.abs(total) + 1))
 
     def predict(self, X):
-        """Labels (n,): the class that most pairs vote for, the first of those that tie."""
+        """Labels (n,): the class with the most votes of the pairs, the first one among equals."""
         votes = self._votes(self._pair_scores(X))
         return self.classes_[votes.argmax(axis=1)]
 
-    def _pairs(self):
-        return combinations(range(len(self.classes_)), 2)
-
     def _votes(self, F):
-        """How many pairs' machines are for each class: (n, K)."""
+        """The number of pairs whose machine votes for each class: (n, K)."""
         votes = np.zeros((len(F), len(self.classes_)))
-        for f, (first, second) in zip(F.T, self._pairs(), strict=True):
-            votes[:, first] += f >= 0
-            votes[:, second] += f < 0
+        for f, (a, b) in zip(F.T, self._pairs(), strict=True):
+            votes[:, a] += f >= 0
+            votes[:, b] += f < 0
         return votes
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SVC(_OneVersusOne):
-    """The soft margin with a kernel, by `solve`.
+    """The soft margin with a kernel, by `solve`: `smo`, with a Newton step now and then.
 
-    As scikit-learn's, with these differences: the solution comes with its certificate; more
-    kernels, but no precomputed ones; f = 0 counts as the first class of a pair; no class weights
-    and no probabilities; `n_iter_` is one number, that of the pair that took most steps.
+    It follows scikit-learn's SVC, with these differences: the solution comes with its certificate;
+    there are more kernels, but no precomputed ones; f = 0 counts as the first class of a pair;
+    there are no class weights and no probabilities; `n_iter_` is one number, that of the pair that
+    took most steps.
+
+    K classes take K (K - 1) / 2 machines, some milliseconds each for small classes: 10 classes
+    are 45 machines, 300 classes are 44,850 and take a minute or more. `LinearSVC` takes K.
 
     Parameters
     ----------
-    C : float; what a unit of slack costs, inf for the hard margin
+    C : float; cost of a unit of slack, inf for the hard margin
     kernel : str; "rbf", "linear", "poly", "sigmoid", "laplacian" or "exponential"
     degree : int; of "poly", 1 or more
-    gamma : "scale", "auto" or float; of the kernel, 1 / (d Var X), 1 / d or itself
+    gamma : "scale", "auto" or float; of the kernel, 1 / (d Var X), 1 / d or the number itself
     coef0 : float; of "poly", 0 or more, and of "sigmoid"
-    tol : float; how large a violation of the KKT conditions may stay
-    cache_size : float; MiB that a Gram matrix may take, above which only rows in use are kept
-    max_iter : int; steps per pair of classes, -1 for 10^7 or 100 n, whichever is more
-    decision_function_shape : "ovr" or "ovo"; of several classes, a score per class or per pair
+    tol : float; the largest violation of the KKT conditions at the end
+    cache_size : float; MiB for a Gram matrix; of a larger one only the rows in use are kept
+    max_iter : int; steps per pair of classes; -1 for 10^7 or 100 n, whichever is more
+    decision_function_shape : "ovr" or "ovo"; for several classes, a score per class or per pair
 
     Attributes
     ----------
     classes_ : ndarray of shape (K,); the labels, sorted
-    support_ : ndarray of shape (s,); the support vectors' places in X, by class
+    support_ : ndarray of shape (s,); the places of the support vectors in X, class by class
     support_vectors_ : ndarray of shape (s, d)
-    n_support_ : ndarray of shape (K,); how many are of each class
+    n_support_ : ndarray of shape (K,); the number of support vectors of each class
     dual_coef_ : ndarray of shape (K - 1, s); beta_i in the machines against the other classes
     intercept_ : ndarray of shape (pairs,); b of every pair of classes
     certificates_ : list of `Certificate`; of every pair, in the order (0, 1), (0, 2), ..., (1, 2);
-        no proof with "sigmoid", which is no kernel
-    history_ : list of ndarrays; the dual objective after every step, of every pair
+        with "sigmoid", which is not a kernel, it proves nothing
+    history_ : list of ndarrays; the dual objective after every step, for every pair
     n_iter_ : int; steps of the pair that took most
     converged_ : bool
     n_features_in_ : int
@@ -2092,51 +1483,36 @@ class SVC(_OneVersusOne):
     (array([[-0.5,  0.5]]), array([2.]), array(['high'], dtype='<U4'))
     """
 
-    def __init__(
-        self, *, C=1.0, kernel="rbf", degree=3, gamma="scale", coef0=0.0, tol=1e-3,
-        cache_size=800, max_iter=-1, decision_function_shape="ovr",
-    ):  # fmt: skip
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.tol = tol
-        self.cache_size = cache_size
-        self.max_iter = max_iter
-        self.decision_function_shape = decision_function_shape
+    C: float = 1.0
 
-    def _is_bounded(self):
-        return self.C != inf
-
-    def _check_numbers(self):
+    def _check_parameters(self):
         check_number("C", self.C, above=0)
-        super()._check_numbers()
+        super()._check_parameters()
 
     def _solve(self, K, y, weights):
-        solved = solve(K, c_dual(y, self.C * weights), self.tol, self.max_iter)
+        run, certificate = solve(K, c_dual(y, self.C * weights), self.tol, self.max_iter)
         if self.C == inf:
-            solved = solved._replace(certificate=_scaled_to_separate(y, solved))
-        return solved
+            certificate = _scaled_to_separate(run.state, y, certificate)
+        return run, certificate
 
 
-def _scaled_to_separate(y, solved):
+def _scaled_to_separate(state, y, certificate):
     """The certificate of a hard margin: 1/2 ||w||^2 of the `canonical` machine, if it separates."""
-    beta, certificate = solved.beta, solved.certificate
-    product = y - solved.run.state.gradient
+    product = y - state.gradient
     smallest = (y * (product + certificate.offsets[0])).min()
-    primal = float(beta @ product / 2 / smallest**2) if smallest > 0 else inf
+    primal = float(state.beta @ product / 2 / smallest**2) if smallest > 0 else inf
     return certificate._replace(primal=primal, gap=primal - certificate.dual)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class NuSVC(_OneVersusOne):
     """The nu machine with a kernel, by `solve`.
 
-    nu is at least the share of margin errors and at most that of support vectors. The solution is
-    divided by rho, as in scikit-learn, so that margins are at f = 1 and -1; the certificate is
-    that of the undivided problem. Where rho is 0, nu being too small for the overlap, w is 0, and
-    the labels are rounding. tol is for violations in the unit 1 / n, which makes it the one of
-    scikit-learn's box [0, 1]. For the rest see `SVC`.
+    nu is at least the share of margin errors and at most the share of support vectors. As in
+    scikit-learn the solution is divided by rho, so that the margins are at f = 1 and -1; the
+    certificate is that of the undivided problem. If nu is too small for the overlap of the classes,
+    rho is 0 and w is 0, and the labels are rounding errors. `tol` bounds n times the violation, as
+    for scikit-learn's box [0, 1]. For the rest see `SVC`.
 
     Parameters
     ----------
@@ -2153,33 +1529,21 @@ class NuSVC(_OneVersusOne):
     (array([[-0.5,  0.5]]), array([2.]), array([0.5]))
     """
 
-    def __init__(
-        self, *, nu=0.5, kernel="rbf", degree=3, gamma="scale", coef0=0.0, tol=1e-3,
-        cache_size=800, max_iter=-1, decision_function_shape="ovr",
-    ):  # fmt: skip
-        self.nu = nu
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.tol = tol
-        self.cache_size = cache_size
-        self.max_iter = max_iter
-        self.decision_function_shape = decision_function_shape
+    nu: float = 0.5
 
-    def _check_numbers(self):
+    def _check_parameters(self):
         check_number("nu", self.nu, above=0)
-        super()._check_numbers()
+        super()._check_parameters()
 
     def _solve(self, K, y, weights):
         n = len(y)
-        solved = solve(K, nu_dual(y, self.nu, weights), self.tol / n, self.max_iter)
-        in_unit = solved.run.state._replace(violation=n * solved.run.state.violation)
-        return solved._replace(run=solved.run._replace(state=in_unit))  # where tol is
+        run, certificate = solve(K, nu_dual(y, self.nu, weights), self.tol / n, self.max_iter)
+        state = run.state._replace(violation=n * run.state.violation)  # in the unit of tol
+        return run._replace(state=state), certificate
 
     def _scale_and_offset(self, certificate):
         rho, b = _margin_and_offset(certificate)
-        scale = 1 / rho if rho >= SMALLEST else 1.0
+        scale = 1 / rho if rho > SMALLEST else 1.0
         return scale, scale * b
 
     @property
@@ -2189,21 +1553,25 @@ class NuSVC(_OneVersusOne):
         return np.array([_margin_and_offset(c)[0] for c in self.certificates_])
 
 
+SMALLEST = 1e-300  # a smaller rho counts as 0: one cannot divide by it
+
+
 def _margin_and_offset(certificate):
-    """rho and b of the nu machine: the classes' offsets are b - rho and b + rho."""
+    """rho and b of the nu machine: the offsets of the classes are b - rho and b + rho."""
     positive, negative = certificate.offsets
     return (negative - positive) / 2, (negative + positive) / 2
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class L2SVC(SVC):
     """The soft margin with squared slack and a kernel, by `solve`: the hard margin with K + I / C.
 
-    It minimises 1/2 ||w||^2 + C/2 sum_i xi_i^2, and always has a solution, which is unique. The
-    certificate is that of this problem. scikit-learn has nothing of the kind.
+    It minimises 1/2 ||w||^2 + C/2 sum_i xi_i^2, which always has a unique solution. The certificate
+    is that of this problem. scikit-learn has no such machine with a kernel.
 
     Parameters
     ----------
-    C : float; twice what a unit of squared slack costs, inf for the hard margin
+    C : float; twice the cost of a unit of squared slack, inf for the hard margin
     kernel, degree, gamma, coef0, tol, cache_size, max_iter, decision_function_shape : as in `SVC`
 
     Attributes
@@ -2220,39 +1588,35 @@ class L2SVC(SVC):
         """Fit to samples X (n, d) with labels y (n,); return self."""
         return super().fit(X, y)
 
-    def _check_numbers(self):
-        super()._check_numbers()
-        check_number("C", self.C, at_least=SMALLEST)
-
     def _ridge(self):
         return 1 / self.C
 
     def _solve(self, K, y, weights):
         most = self.C * sqrt(len(y))  # w = 0 costs n C / 2: no xi_i = alpha_i / C is above sqrt(n)
-        solved = solve(K, c_dual(y, most), self.tol, self.max_iter)
-        beta, certificate, ridge = solved.beta, solved.certificate, self._ridge()
-        if ridge == 0:
-            return solved._replace(certificate=_scaled_to_separate(y, solved))
-        product = y - solved.run.state.gradient - ridge * beta
+        run, certificate = solve(K, c_dual(y, most), self.tol, self.max_iter)
+        if self.C == inf:
+            return run, _scaled_to_separate(run.state, y, certificate)
+        beta = run.state.beta
+        product = y - run.state.gradient - beta / self.C  # with K alone
         losses = hinge(product + certificate.offsets[0], y)
-        primal = float(beta @ product / 2 + losses @ losses / (2 * ridge))
-        certificate = certificate._replace(primal=primal, gap=primal - certificate.dual)
-        return solved._replace(certificate=certificate)
+        primal = float(beta @ product / 2 + self.C / 2 * losses @ losses)
+        return run, certificate._replace(primal=primal, gap=primal - certificate.dual)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LinearSVC(LinearClassifier):
-    """The linear machine with squared slack, trained in the primal by Newton's method:
+    """The linear machine with squared slack, trained in the primal by `primal_newton`:
 
         min over w, b of 1/2 ||w||^2 + C sum_i max(0, 1 - y_i f_i)^2 ,
 
-    for each class against the rest; of two, for the second. Time grows with n d^2, and no Gram
-    matrix is needed. The loss is scikit-learn's, without the 1/2 of ISML's squared slack: C here
-    is C / 2 there. b is not penalised, where scikit-learn's is.
+    for each class against the rest, and for two classes only for the second. The time grows with
+    n d^2, and no Gram matrix is needed. The loss is scikit-learn's, without the factor 1/2 of
+    ISML's squared slack, so that C here is C / 2 there. b is not penalised; scikit-learn's is.
 
     Parameters
     ----------
     tol : float; the largest Newton decrement at the end
-    C : float; what a unit of squared slack costs, not inf
+    C : float; cost of a unit of squared slack, not inf
     fit_intercept : bool; whether there is a b
     max_iter : int; the most Newton steps
 
@@ -2261,7 +1625,7 @@ class LinearSVC(LinearClassifier):
     classes_ : ndarray of shape (K,); the labels, sorted
     coef_ : ndarray of shape (1, d) or (K, d); the weights w
     intercept_ : ndarray of shape (1,) or (K,); the offsets b
-    history_ : list of ndarrays; the objective after every step, of every class
+    history_ : list of ndarrays; the objective after every step, for every class
     n_iter_ : int; steps of the class that took most
     converged_ : bool
     n_features_in_ : int
@@ -2271,31 +1635,27 @@ class LinearSVC(LinearClassifier):
     (array([[-0.5]]), array(['high'], dtype='<U4'))
     """
 
-    def __init__(self, *, tol=1e-4, C=1.0, fit_intercept=True, max_iter=1000):
-        self.tol = tol
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
+    tol: float = 1e-4
+    C: float = 1.0
+    fit_intercept: bool = True
+    max_iter: int = 1000
 
     def fit(self, X, y, sample_weight=None):
-        """Fit to samples X (n, d) with labels y (n,) of the given weights; return self."""
+        """Fit to samples X (n, d) with labels y (n,) and optional weights (n,); return self."""
         tol = check_number("tol", self.tol, above=0)
         C = check_number("C", self.C, above=0, below=inf)
         intercept = check_flag("fit_intercept", self.fit_intercept)
         max_iter = check_number("max_iter", self.max_iter, at_least=1, integer=True)
         samples = check_samples(X)
         y = check_labels(y, len(samples))
-        weights = check_weights(sample_weight, len(samples))
-        with np.errstate(over="ignore", invalid="ignore"):
-            costs = C * weights
-            centre = samples.mean(axis=0) if intercept else 0.0  # only b depends on the origin
-            A = augment(samples - centre) if intercept else samples
-            trace = costs @ squared_norms(A)
-        if not isfinite(trace):
-            raise ValueError("C ||x||^2 must have a finite sum; scale the features of X")
+        costs = C * check_weights(sample_weight, len(samples))
+        centre = samples.mean(axis=0) if intercept else 0.0  # only b depends on the origin
+        A = augment(samples - centre) if intercept else samples
+        penalty = np.ones(A.shape[1])
+        penalty[0] = 0.0 if intercept else 1.0
         self.classes_ = np.unique(y)
         runs = [
-            iterate(_primal_newton(A, column, costs, intercept), "decrement", tol, max_iter)
+            iterate(primal_newton(A, column, costs, penalty), "decrement", tol, max_iter)
             for column in one_vs_rest(y, self.classes_).T
         ]
         self._record(runs, "decrement", tol)
@@ -2303,22 +1663,3 @@ class LinearSVC(LinearClassifier):
         self.coef_ = theta[:, 1:] if intercept else theta
         self.intercept_ = theta[:, 0] - self.coef_ @ centre if intercept else np.zeros(len(runs))
         return self._remember(X)
-
-
-def _primal_newton(A, y, costs, intercept):
-    """Newton's method on 1/2 ||w||^2 + sum_i costs_i max(0, 1 - y_i theta^T a_i)^2."""
-    penalty = np.ones(A.shape[1])
-    penalty[0] = 0.0 if intercept else 1.0
-
-    def f(theta):
-        losses = hinge(A @ theta, y)
-        return float(penalty @ theta**2 / 2 + costs @ losses**2)
-
-    def gradient(theta):
-        return penalty * theta - 2 * A.T @ (costs * y * hinge(A @ theta, y))
-
-    def hessian(theta):
-        inside = y * (A @ theta) < 1
-        return np.diag(penalty) + 2 * (A[inside] * costs[inside, None]).T @ A[inside]
-
-    return newton(f, gradient, hessian, np.zeros(A.shape[1]))

@@ -2,16 +2,21 @@
 
 import tracemalloc
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
 
 from mlnotes import numerics
+from mlnotes.kernels import gram
 from mlnotes.numerics import (
+    GramRows,
+    Stacked,
     cholesky_solve,
     conjugate_gradients,
     exact_squared_distances,
     grow_trees,
+    kernel_product,
     leading_eigenpairs,
     nearest_rows,
     power_of_two,
@@ -401,3 +406,76 @@ def test_weights_of_any_ratio_leave_no_training_error_in_trees_grown_together(rn
         value = tree.value[descend(tree, X)]
         labels = value[:, 0] if criterion == "squared_error" else value.argmax(axis=1)
         np.testing.assert_array_equal(labels, y)
+
+
+# Gram matrices that are not in memory
+# ---------------------------------------------------------------------------------------
+
+HOW = [
+    {"kernel": "linear"},
+    {"kernel": "poly", "gamma": 0.5, "degree": 3, "coef0": 1.0},
+    {"kernel": "rbf", "gamma": 0.7},
+    {"kernel": "laplacian", "gamma": 0.4},
+    {"kernel": "sigmoid", "gamma": 2.0, "coef0": -1.0},
+]
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.25])
+@pytest.mark.parametrize("how", HOW, ids=lambda how: how["kernel"])
+def test_rows_and_stacked_matrices_are_those_of_the_array(rng, how, ridge):
+    X = rng.normal(size=(9, 3))
+    K = gram(X, **how) + ridge * np.eye(9)
+    gamma = how["gamma"] if how["kernel"] == "rbf" else None
+    rows = GramRows(X, partial(gram, **how), capacity=2, ridge=ridge, gamma=gamma)
+    for i in (3, 0, 3, 8, 1, 0):
+        np.testing.assert_allclose(rows[i], K[i], rtol=1e-12, atol=1e-13)
+        assert len(rows.rows) <= 2
+    stacked, chosen = np.block([[K, K], [K, K]]), np.array([4, 14, 7, 2])
+    for form, whole in ((rows, K), (Stacked(K), stacked), (Stacked(rows), stacked)):
+        n = len(whole)
+        np.testing.assert_allclose(form[n - 1], whole[n - 1], rtol=1e-12, atol=1e-13)
+        np.testing.assert_allclose(form[chosen % n], whole[chosen % n], rtol=1e-12, atol=1e-13)
+        np.testing.assert_allclose(form.diagonal(), whole.diagonal(), rtol=1e-13)
+        for beta in (rng.normal(size=n), np.eye(n)[5], np.zeros(n)):
+            np.testing.assert_allclose(form @ beta, whole @ beta, rtol=1e-12, atol=1e-12)
+    assert rows[np.array([], dtype=int)].shape == (0, 9)
+
+
+def test_the_row_unused_for_longest_goes_first(rng):
+    computed = []
+
+    def counting(Z, X):
+        computed.append(len(Z))
+        return Z @ X.T
+
+    K = GramRows(rng.normal(size=(5, 2)), counting, capacity=2)
+    computed.clear()  # what the diagonal took
+    for i, count in [(0, 1), (1, 2), (0, 2), (2, 3), (0, 3), (1, 4), (0, 4), (2, 5)]:
+        K[i]
+        assert len(computed) == count, i  # 0 is never dropped, because it is used in between
+    assert set(K.rows) == {0, 2}
+    assert GramRows(np.eye(3), counting, capacity=0).capacity == 2
+
+
+def test_gaussian_rows_by_norms_keep_their_digits_or_are_not_used(rng):
+    X = rng.normal(size=(40, 2))
+    for shift, gamma, by_norms in ((1e6, 0.5, True), (0.0, 1e4, False)):
+        Z = X + shift
+        K = GramRows(Z, partial(gram, kernel="rbf", gamma=gamma), capacity=2, gamma=gamma)
+        assert K.by_norms == by_norms
+        exact = np.exp(-gamma * np.sum((Z[3] - Z) ** 2, axis=1))
+        np.testing.assert_allclose(K[3], exact, rtol=0, atol=1e-12)
+
+
+def test_kernel_products_take_blocks_of_rows(monkeypatch, rng):
+    X, Z, beta = rng.normal(size=(7, 2)), rng.normal(size=(11, 2)), rng.normal(size=(7, 3))
+    seen = []
+
+    def counting(Z, X):
+        seen.append(len(Z))
+        return Z @ X.T
+
+    monkeypatch.setattr(numerics, "ENTRIES", 21)
+    np.testing.assert_allclose(kernel_product(counting, Z, X, beta), Z @ X.T @ beta, rtol=1e-12)
+    assert seen == [3, 3, 3, 2]
+    assert not kernel_product(counting, Z, X[:0], beta[:0]).any()
