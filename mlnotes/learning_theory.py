@@ -1,23 +1,24 @@
-r"""Learning theory: when does a low error on the sample mean a low error?
+r"""Learning theory: when does a low error on the sample mean a low error on new data?
 
-A learner sees n pairs and chooses, from a class of functions, one that does well on them. What it
-wants is one that does well on the pairs to come. For a function fixed beforehand the two errors
-differ by the chance error of a mean. For one chosen by the sample they may differ by everything,
-unless the class is poor enough for its whole set of means to be right at once; how poor, the
-VC dimension tells. And averaged over all that could be true, every learner errs alike.
+A learner sees n pairs and chooses from a class of functions one that does well on them. It should
+also do well on new pairs. For a function that is fixed beforehand, the two errors differ only by
+the chance error of a mean. For a function that was chosen by means of the sample, they may differ
+by any amount, unless the class is so small that all of its empirical risks are right at once. The
+VC dimension measures how small. Averaged over all possible targets, all learners have the same
+error on unseen points.
 
-All of it is computed: exactly, by going through all samples, labellings or targets, where the
+All of this is computed: exactly, by going through all samples, labellings or targets, where the
 domain is finite, and in closed form for thresholds, intervals and boxes.
 
 Contents
     The setting               Setting, losses, matrix_loss, draw, every_sample
     Risk and its estimate     risk, loss_variance, erm, generalisation_gap, uniform_gap,
                               excess_risk
-    How far a mean strays     deviation_probability, hoeffding, hoeffding_sample_size,
+    Deviations of a mean      deviation_probability, hoeffding, hoeffding_sample_size,
                               uniform_radius
     Concepts                  concept_error, Box, inside, box_volume, box_error
     Learners of concepts      smallest_positive, tightest_box, learn_conjunction, satisfies
-    How many examples         exact_failure, failure_bound, pac_sample_size,
+    Numbers of examples       exact_failure, failure_bound, pac_sample_size,
                               finite_class_sample_size
     With noise                best_threshold, threshold_risk
     Labellings                all_labellings, threshold_realises, box_realises,
@@ -28,18 +29,17 @@ Contents
                               off_training_error, errors_on_targets, expected_errors
 
 Symbols
-    P       (k_y, k)          law of a pair on a finite domain: P_ij = Pr(Y = y_i, X = x_j)
+    P       (k_y, k)          distribution of a pair on a finite domain: P_ij = Pr(Y = y_i, X = x_j)
     H       (m, k)            a class of m functions h: the predictions of each at the k points
     loss    function          loss(prediction, target), in this order, finite and >= 0
     setting Setting           P, the k_y values of Y, H and the loss
     counts  (..., k_y, k)     samples of n pairs: how often each of the k_y k pairs occurs
-    R       (m,)              risks R(h); R_n (..., m): empirical risks; h*, h_hat: where they are
-                              least
-    n       int               samples;  d: features
+    R       (m,)              risks R(h); R_n (..., m): empirical risks; h*, h_hat: their minimisers
+    n       int               number of samples;  d: number of features
     t       float             a deviation |R_n(h) - R(h)|; of a threshold, the concept x >= t
-    eps     float             an error that is small enough;  delta: the probability of a larger one
-    C       (k,)              a concept, a subset of k points: True for those in it; C_star: C*
-    X       (n, d)            samples, one per row;  x (n,): of one feature
+    eps     float             an acceptable error;  delta: the probability of a larger one
+    C       (k,)              a concept, a subset of k points: True for its points; C_star: C*
+    X       (n, d)            samples, one per row;  x (n,): samples of one feature
     y       (n,)              their labels, 1 (or True) in the concept and 0 outside
     box     Box               the concept low <= x <= high
     p       (k,)              probabilities of the k points
@@ -78,8 +78,8 @@ __all__ = [
     "expected_errors",
 ]  # fmt: skip
 
-QUADRATURE = 1e-6  # a law may miss 1 by this: the nodes of a density
-ROUND_OFF = 1e-9  # of a count: a deviation that exceeds t by less is t
+QUADRATURE = 1e-6  # P may miss the sum 1 by this much, for densities at the nodes of a quadrature
+ROUND_OFF = 1e-9  # a count that exceeds its limit by less equals it, up to rounding
 SINE_DIGITS = 14  # labels that the digits of one floating-point frequency can hold
 
 
@@ -89,10 +89,10 @@ SINE_DIGITS = 14  # labels that the digits of one floating-point frequency can h
 
 
 class Setting(NamedTuple):
-    """What supervised learning is given: a law, a class of functions and a loss.
+    """The setting of supervised learning: a distribution, a class of functions and a loss.
 
-    Pairs (x_i, y_i) are drawn independently from P; the learner knows H and the loss, and of P
-    only its sample. On a finite domain all three are tables. For a density, P_ij is
+    Pairs (x_i, y_i) are drawn independently from P. The learner knows H and the loss, but of P
+    only the sample. On a finite domain all three are tables. For a density, P_ij is
     p(x_j, y_i) dx_j at the nodes x_j of a quadrature.
 
     Claims: learning_theory-01
@@ -104,7 +104,7 @@ class Setting(NamedTuple):
     loss: Callable  # (prediction, target) -> loss >= 0
 
 
-def _check_law(setting):
+def _check_distribution(setting):
     P, values, H, _ = setting
     if P.shape != (len(values), H.shape[1]):
         raise ValueError(
@@ -118,18 +118,19 @@ def _check_law(setting):
 
 
 def losses(setting):
-    """L(h(x_j), y_i) of every function and pair, (m, k_y, k).
+    """L(h(x_j), y_i) of every function and every pair, (m, k_y, k); the prediction comes first.
 
-    The prediction comes first. MLN and IRHD write both L(y, h(x)) and l(f(x), y); where the two
-    mistakes cost differently it is not the same (learning_theory-03).
-
-    Raises: ValueError if the tables do not fit, P is no law or a loss is not finite and >= 0.
+    Raises: ValueError if the tables do not fit, P is not a distribution, or a loss is not finite
+    and >= 0.
 
     >>> P, H = np.array([[0.5, 0.0], [0.25, 0.25]]), np.array([[0, 0], [0, 1]])
     >>> losses(Setting(P, np.array([0, 1]), H, np.not_equal)).astype(int).tolist()
     [[[0, 0], [1, 1]], [[0, 1], [1, 0]]]
+
+    Errata: learning_theory-03 (MLN and IRHD write both L(y, h(x)) and l(f(x), y), which differ
+    where the two kinds of mistakes have different costs).
     """
-    _check_law(setting)
+    _check_distribution(setting)
     L = setting.loss(setting.H[:, None, :], setting.values[:, None])
     if not (np.min(L) >= 0 and np.max(L) < inf):
         raise ValueError(f"a loss must be finite and >= 0; got {np.min(L)} to {np.max(L)}")
@@ -137,9 +138,9 @@ def losses(setting):
 
 
 def matrix_loss(f, y, L):
-    """L[f, y] of actions f where the classes are y: a row of the table L for each prediction.
+    """L[f, y] for actions f and classes y: the table L has a row for each action.
 
-    With ``functools.partial(matrix_loss, L=L)`` a `Setting` has the loss that it asks for.
+    ``functools.partial(matrix_loss, L=L)`` is a loss for a `Setting`.
 
     Raises: ValueError for a negative class, which would count from the end of the table.
 
@@ -154,33 +155,36 @@ def matrix_loss(f, y, L):
 
 
 def draw(setting, n, size=1, *, rng):
-    """`size` samples of n pairs from P, as counts (size, k_y, k): their order tells nothing.
+    """`size` samples of n pairs from P, as counts (size, k_y, k), because order is irrelevant.
 
-    Raises: ValueError as `losses` does, if P is no law.
+    Raises: ValueError if P is not a distribution.
 
     >>> P, H = np.array([[1.0, 0.0], [0.0, 0.0]]), np.array([[0, 0]])
     >>> draw(Setting(P, np.array([0, 1]), H, np.not_equal), n=3, rng=np.random.default_rng(0))
     array([[[3, 0],
             [0, 0]]])
     """
-    _check_law(setting)
+    _check_distribution(setting)
     P = setting.P
     return rng.multinomial(n, P.ravel() / P.sum(), size=size).reshape(size, *P.shape)
 
 
 def every_sample(setting, n):
-    """All samples of n pairs, and n! prod_ij P_ij^counts_ij / counts_ij!, the probability of each.
+    """All samples of n pairs, each with its probability n! prod_ij P_ij^counts_ij / counts_ij!
 
-    With c = k_y k pairs there are C(n + c - 1, c - 1) of them: keep n and c small.
+    With c = k_y k pairs there are C(n + c - 1, c - 1) samples: as many as there are places for
+    c - 1 bars among n + c - 1 positions, and counts_ij is the number of positions between two
+    bars. Keep n and c small.
 
-    Returns: counts (S, k_y, k) and probabilities (S,). Raises: ValueError if P is no law.
+    Returns: counts (S, k_y, k) and probabilities (S,). Raises: ValueError if P is not a
+    distribution.
 
     >>> P, H = np.array([[0.5], [0.5]]), np.array([[0]])
     >>> counts, probability = every_sample(Setting(P, np.array([0, 1]), H, np.not_equal), n=2)
     >>> counts[:, :, 0].tolist(), probability.round(12).tolist()
     ([[0, 2], [1, 1], [2, 0]], [0.25, 0.5, 0.25])
     """
-    _check_law(setting)
+    _check_distribution(setting)
     c = setting.P.size
     bars = np.array(list(combinations(range(n + c - 1), c - 1)), dtype=int).reshape(-1, c - 1)
     bars = np.pad(bars, ((0, 0), (1, 1)), constant_values=((0, 0), (-1, n + c - 1)))
@@ -196,14 +200,15 @@ def every_sample(setting, n):
 
 
 def risk(setting, counts=None):
-    """R(h) = E L(h(X), Y) = sum_ij P_ij L(h(x_j), y_i); of samples, R_n(h), their mean loss:
+    """The risk, or the empirical risks of samples that are given as counts:
 
-        R_n(h) = 1/n sum_i L(h(x_i), y_i),  the same sum with counts / n in the place of P.
+        R(h) = E L(h(X), Y) = sum_ij P_ij L(h(x_j), y_i),
+        R_n(h) = 1/n sum_i L(h(x_i), y_i) = sum_ij counts_ij / n L(h(x_j), y_i) .
 
-    R_n is unbiased for every h, with variance Var(L) / n.
+    R_n is unbiased for every fixed h, with variance Var(L) / n.
 
-    Returns: R (m,), or R_n (..., m) of counts. Raises: ValueError if the counts are not of the
-    pairs of P, or of none; or as `losses` does.
+    Returns: R (m,), or R_n (..., m) for counts. Raises: ValueError if the counts do not have the
+    shape of P, or a sample is empty; or as `losses` does.
 
     >>> P, H = np.array([[0.5, 0.0], [0.25, 0.25]]), np.array([[0, 0], [0, 1]])
     >>> setting = Setting(P, np.array([0, 1]), H, np.not_equal)
@@ -222,7 +227,7 @@ def risk(setting, counts=None):
     n = counts.sum(axis=(-2, -1))[..., None]
     if not (n > 0).all():
         raise ValueError(f"a sample must hold a pair at least; got the counts of {np.min(n):g}")
-    return counts.reshape(*counts.shape[:-2], -1) @ L / n  # whole losses: equal ones stay equal
+    return counts.reshape(*counts.shape[:-2], -1) @ L / n  # divided last, so that ties stay ties
 
 
 def loss_variance(setting):
@@ -237,7 +242,9 @@ def loss_variance(setting):
 
 
 def erm(setting, counts):
-    """h_hat = argmin_h R_n(h), empirical risk minimisation: the row of H, the first of equals.
+    """h_hat = argmin_h R_n(h), empirical risk minimisation.
+
+    Returns: the row of H with the least empirical risk, the first of equals (...,).
 
     >>> H, values = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0.0, 1.0, 5.0])
     >>> constants = Setting(np.full((3, 1), 1 / 3), values, H, lambda f, y: (f - y) ** 2)
@@ -249,16 +256,16 @@ def erm(setting, counts):
 
     Claims: learning_theory-05
     """
-    return risk(setting, counts).argmin(axis=-1)
+    R_n = risk(setting, counts)
+    return R_n.argmin(axis=-1)
 
 
 def generalisation_gap(setting, counts):
-    """G_n(h) = R(h) - R_n(h): what is lost on new samples over what was lost on these.
+    """G_n(h) = R(h) - R_n(h), the mean loss on new pairs minus that on the sample.
 
-    For h fixed beforehand it has mean 0 and tends to 0, by the law of large numbers. IRHD says so
-    right after the h_hat that is learnt, for which it fails (learning_theory-08): that one was
-    chosen for its low R_n, so that E G_n(h_hat) >= 0, and where H holds all functions of x,
-    G_n(h_hat) may stay at 1/2 for ever.
+    For a fixed h it has mean 0 and tends to 0, by the law of large numbers. For the learnt h_hat
+    this need not hold, because h_hat was chosen for its low R_n: E G_n(h_hat) >= 0, and if H holds
+    all functions of x, G_n(h_hat) may stay at 1/2 for every n.
 
     Returns: (..., m).
 
@@ -267,13 +274,15 @@ def generalisation_gap(setting, counts):
     >>> generalisation_gap(coin, np.array([[3], [1]]))
     array([ 0.25, -0.25])
 
+    Errata: learning_theory-08 (IRHD states G_n -> 0 right after the learnt function).
+
     Claims: learning_theory-06
     """
     return risk(setting) - risk(setting, counts)
 
 
 def uniform_gap(setting, counts):
-    """sup_h |R_n(h) - R(h)|, (...,): how wrong the sample is about some function of the class.
+    """sup_h |R_n(h) - R(h)|, (...,): the largest error of the empirical risks of the class.
 
     >>> P, H = np.array([[0.5], [0.5]]), np.array([[0], [1]])
     >>> float(uniform_gap(Setting(P, np.array([0, 1]), H, np.not_equal), np.array([[3], [1]])))
@@ -283,10 +292,10 @@ def uniform_gap(setting, counts):
 
 
 def excess_risk(setting, counts):
-    """R(h_hat) - R(h*) >= 0, (...,): what learning from the sample costs against knowing P.
+    """R(h_hat) - R(h*) >= 0, (...,): the price of learning from a sample instead of knowing P.
 
-    Since R_n(h_hat) <= R_n(h*), it is at most 2 sup_h |R_n(h) - R(h)|, while
-    |R_n(h_hat) - R(h*)| is at most that supremum: uniform convergence makes both vanish.
+    Because R_n(h_hat) <= R_n(h*), it is at most 2 sup_h |R_n(h) - R(h)|. Also |R_n(h_hat) - R(h*)|
+    is at most sup_h |R_n(h) - R(h)|. If the supremum tends to 0 (uniform convergence), so do both.
 
     >>> P, H = np.array([[0.75], [0.25]]), np.array([[0], [1]])
     >>> float(excess_risk(Setting(P, np.array([0, 1]), H, np.not_equal), np.array([[1], [2]])))
@@ -297,12 +306,12 @@ def excess_risk(setting, counts):
 
 
 # ---------------------------------------------------------------------------------------
-# How far a mean strays
+# Deviations of a mean
 # ---------------------------------------------------------------------------------------
 
 
 def deviation_probability(n, p, t):
-    """Pr(|K/n - p| > t), K binomial(n, p): exactly, for one fixed h of risk p under 0-1 loss.
+    """Pr(|K/n - p| > t) with K binomial(n, p): exact, for one fixed h of risk p under 0-1 loss.
 
     Raises: ValueError unless p is in [0, 1].
 
@@ -317,21 +326,21 @@ def deviation_probability(n, p, t):
 
 
 def hoeffding(n, t, m=1):
-    """2 m exp(-2 n t^2), which Pr(max_h |R_n(h) - R(h)| > t) never exceeds: losses in [0, 1].
+    """2 m exp(-2 n t^2) >= Pr(max_h |R_n(h) - R(h)| > t), for m functions and losses in [0, 1].
 
-    For m = 1 it is Hoeffding's bound for one fixed function. Any of m deviates with at most m times
-    that probability (the union bound).
+    For m = 1 it is Hoeffding's bound for one fixed function. The probability that any of m
+    functions deviates is at most m times as large (the union bound).
 
     >>> round(hoeffding(n=200, t=0.1), 4), round(hoeffding(n=200, t=0.1, m=3), 4)
     (0.0366, 0.1099)
     """
-    return exp(log(2 * m) - 2 * n * t**2)  # m may be beyond what a float can hold
+    return exp(log(2 * m) - 2 * n * t**2)  # m may be an integer beyond the floats
 
 
 def hoeffding_sample_size(t, delta, m=1):
     """The least n with 2 m exp(-2 n t^2) <= delta: ln(2 m / delta) / (2 t^2), rounded up.
 
-    A class of m functions needs only ln m more than one does.
+    It grows only with the logarithm of the number of functions m.
 
     Raises: ValueError unless t and delta are in (0, 1).
 
@@ -343,7 +352,9 @@ def hoeffding_sample_size(t, delta, m=1):
 
 
 def uniform_radius(n, delta, m=1):
-    """The t with 2 m exp(-2 n t^2) = delta: all m risks are within t but for probability delta.
+    """The t with 2 m exp(-2 n t^2) = delta.
+
+    With probability 1 - delta all m empirical risks are within t of the risks.
 
     Raises: ValueError unless delta is in (0, 1).
 
@@ -366,7 +377,7 @@ def _check_open(**numbers):
 
 
 def _flags(name, values):
-    """The values as True and False, if they are 1 and 0: of -1 and 1 both would be True."""
+    """The values 1 and 0 as True and False; others are refused, as -1 would become True."""
     values = np.asarray(values)
     wrong = (values != 0) & (values != 1)
     if wrong.any():
@@ -375,7 +386,7 @@ def _flags(name, values):
 
 
 def _positives(y, shape):
-    """Which samples are in the concept, by their labels y of the shape of the samples."""
+    """The labels y as True and False, checked against the `shape` of the samples."""
     y = _flags("y", y)
     if y.shape != shape:
         raise ValueError(f"y must have shape {shape}, a label a sample; got {y.shape}")
@@ -383,9 +394,9 @@ def _positives(y, shape):
 
 
 def concept_error(C, C_star, p=None):
-    """err(C) = P(C symmetric-difference C*) = Pr(C(X) != C*(X)), the points of either alone.
+    """err(C) = Pr(C(X) != C*(X)), the probability of the points that are in one concept only.
 
-    `p` are the probabilities of the points; without it they are equal, as for drawn ones.
+    `p` are the probabilities of the points; without it all points have the same probability.
 
     Raises: ValueError if C (..., k) and C_star (k,) differ in k or hold anything but 0 and 1.
 
@@ -398,7 +409,7 @@ def concept_error(C, C_star, p=None):
     C, C_star = _flags("C", C), _flags("C_star", C_star)
     if C.shape[-1] != C_star.shape[-1]:
         raise ValueError(f"concepts must be of the same k points; got {C.shape} and {C_star.shape}")
-    return np.average(C ^ C_star, axis=-1, weights=p)
+    return np.average(C != C_star, axis=-1, weights=p)
 
 
 class Box(NamedTuple):
@@ -409,24 +420,24 @@ class Box(NamedTuple):
 
 
 def inside(box, X):
-    """C(x), whether each sample is in the `Box`.
+    """C(x): whether each sample is in the `Box`.
 
-    Raises: ValueError if it is not of the features of X.
+    Raises: ValueError if the box does not have the features of X.
 
     >>> inside(Box(np.array([0.0, 0.0]), np.array([2.0, 1.0])), np.array([[1.0, 1.0], [1.0, 3.0]]))
     array([ True, False])
     """
     _check_features(np.shape(box.low), X.shape[1:])
-    return np.all((box.low <= X) & (box.high >= X), axis=1)
+    return np.all((box.low <= X) & (X <= box.high), axis=1)
 
 
-def _check_features(of_box, others):
-    if of_box != others:
-        raise ValueError(f"a box must have a side for each feature; got {of_box} for {others}")
+def _check_features(given, needed):
+    if given != needed:
+        raise ValueError(f"a box must have a side for each feature; got {given} for {needed}")
 
 
 def box_volume(box):
-    """prod_j (high_j - low_j) of the part of the `Box` that is in [0, 1]^d: its uniform law.
+    """prod_j (high_j - low_j) of the part of the `Box` in [0, 1]^d: its uniform probability.
 
     >>> box_volume(Box(np.array([-1.0, 0.5]), np.array([0.5, 1.0])))
     0.25
@@ -436,11 +447,12 @@ def box_volume(box):
 
 
 def box_error(box, target):
-    """err = P(A) + P(B) - 2 P(A n B) of the boxes A and B = `target`, P uniform on [0, 1]^d.
+    """err = P(A) + P(B) - 2 P(A n B) for A = `box` and B = `target`, with P uniform on [0, 1]^d.
 
-    For independent features of other laws, pass the boxes through their distribution functions.
+    For independent features with other distributions, map the boxes by the distribution functions
+    first.
 
-    Raises: ValueError for boxes of different numbers of features.
+    Raises: ValueError for boxes with different numbers of features.
 
     >>> A, B = Box(np.zeros(2), np.array([0.5, 1.0])), Box(np.zeros(2), np.array([1.0, 0.5]))
     >>> box_error(A, B)
@@ -457,7 +469,9 @@ def box_error(box, target):
 
 
 def smallest_positive(x, y):
-    """The least concept x >= t with all positive samples: t is the smallest; inf without any.
+    """The smallest concept x >= t that holds all positive samples: t is the smallest of them.
+
+    Without positive samples t is inf.
 
     Raises: ValueError unless y (n,) holds 0 and 1 alone.
 
@@ -465,13 +479,15 @@ def smallest_positive(x, y):
     0.6
     """
     x = np.asarray(x, dtype=float)
-    return np.min(x, initial=inf, where=_positives(y, x.shape))
+    positives = x[_positives(y, x.shape)]
+    return positives.min(initial=inf)
 
 
 def tightest_box(X, y):
-    """The least `Box` with all positive samples; an empty one (inf, -inf) without any.
+    """The smallest `Box` that holds all positive samples; an empty one (inf, -inf) without any.
 
-    Noise-free examples of a box C* make it a part of C*, so that it errs on no negative sample.
+    If the labels are those of a box C*, without noise, the tightest box lies in C*. It is wrong on
+    no negative sample.
 
     Raises: ValueError unless y (n,) holds 0 and 1 alone.
 
@@ -480,21 +496,18 @@ def tightest_box(X, y):
     Box(low=array([1., 3.]), high=array([2., 5.]))
     """
     X = np.asarray(X, dtype=float)
-    positive = _positives(y, X.shape[:1])[:, None]
-    return Box(
-        np.min(X, axis=0, initial=inf, where=positive),
-        np.max(X, axis=0, initial=-inf, where=positive),
-    )
+    positives = X[_positives(y, X.shape[:1])]
+    return Box(positives.min(axis=0, initial=inf), positives.max(axis=0, initial=-inf))
 
 
 def learn_conjunction(X, y):
     """The longest conjunction of literals, x_j or not x_j, that all positive samples satisfy.
 
-    It starts with all 2d literals, which nothing satisfies, and every positive sample strikes out
-    the d that it contradicts. X holds 0 and 1.
+    It starts with all 2 d literals, which no sample satisfies. Every positive sample strikes out
+    the d literals that it contradicts. X holds 0 and 1.
 
-    Returns: (2, d), which x_j and which "not x_j" are in it. Raises: ValueError unless X (n, d)
-    and y (n,) hold 0 and 1 alone.
+    Returns: (2, d), whether each x_j and each "not x_j" is in it. Raises: ValueError unless X (n,
+    d) and y (n,) hold 0 and 1 alone.
 
     >>> X = np.array([[1, 0, 1], [1, 0, 0], [0, 0, 1]])
     >>> learn_conjunction(X, np.array([1, 1, 0]))  # x_1 and not x_2
@@ -502,14 +515,16 @@ def learn_conjunction(X, y):
            [False,  True, False]])
     """
     X = _flags("X", X)
-    positive = X[_positives(y, X.shape[:1])]
-    return np.array([positive.all(axis=0), (~positive).all(axis=0)])
+    literals = np.ones((2, X.shape[1]), dtype=bool)
+    for x in X[_positives(y, X.shape[:1])]:
+        literals = literals & np.array([x, ~x])
+    return literals
 
 
 def satisfies(literals, X):
-    """C(x), whether each sample of 0 and 1 satisfies the `literals` (2, d), all of them.
+    """C(x): whether each sample of 0 and 1 satisfies all of the `literals` (2, d).
 
-    Raises: ValueError if X (n, d) holds anything else, or is of another d.
+    Raises: ValueError if X (n, d) holds anything else, or has another d.
 
     >>> literals = np.array([[True, False, False], [False, True, False]])
     >>> satisfies(literals, np.array([[1, 0, 1], [1, 1, 0]]))
@@ -518,22 +533,23 @@ def satisfies(literals, X):
     X = _flags("X", X)
     if np.shape(literals) != (2, X.shape[1]):
         raise ValueError(f"literals must be (2, {X.shape[1]}); got {np.shape(literals)}")
-    return ~np.any((literals[0] & ~X) | (literals[1] & X), axis=1)
+    contradicted = (literals[0] & ~X) | (literals[1] & X)
+    return ~contradicted.any(axis=1)
 
 
 # ---------------------------------------------------------------------------------------
-# How many examples
+# Numbers of examples
 # ---------------------------------------------------------------------------------------
 
 
 def exact_failure(n, eps, ends=1, mass=1.0):
-    """Prob[err > eps] = Pr(K < ends), K binomial(n, eps), of the tightest concept on the line.
+    """Prob[err > eps] = Pr(K < ends), K binomial(n, eps), for the tightest concept on the line.
 
-    A threshold has one end: the learnt one errs by more than eps if no sample falls in the first
-    eps of C*, which has probability (1 - eps)^n. An interval has two. The probability e that it
-    misses there, at both ends together, has Pr(e > eps) = (1 - eps)^n + n eps (1 - eps)^(n - 1):
-    at most one sample in a set of probability eps. So it is for every continuous law of X and every
-    C* of probability `mass` > eps; an error never exceeds the mass.
+    A threshold has one end. The learnt threshold has an error above eps if no sample falls in the
+    first eps of C*, which has probability (1 - eps)^n. An interval has two ends. The probability e
+    that it misses, at both ends together, has Pr(e > eps) = (1 - eps)^n + n eps (1 - eps)^(n - 1):
+    at most one sample falls in a set of probability eps. This holds for every continuous
+    distribution of X and every C* of probability `mass` > eps. An error never exceeds the mass.
 
     >>> round(exact_failure(n=2, eps=0.5), 12), round(exact_failure(n=2, eps=0.5, ends=2), 12)
     (0.25, 0.75)
@@ -544,10 +560,11 @@ def exact_failure(n, eps, ends=1, mass=1.0):
 
 
 def failure_bound(n, eps, parts=1):
-    """s (1 - eps / s)^n >= Prob[err > eps], where an error is made of s = `parts`.
+    """s (1 - eps / s)^n >= Prob[err > eps], where the region of errors has s = `parts` parts.
 
-    An error above eps has a part of probability above eps / s, in which no sample fell. A threshold
-    has one part, a box 2d, one along each face, and a conjunction 2d, one for each literal.
+    If the error is above eps, some part has a probability above eps / s, and no sample fell in it.
+    A threshold has one part. A box has 2d, one along each face. A conjunction has 2d, one for each
+    literal.
 
     >>> failure_bound(n=2, eps=0.5), failure_bound(n=2, eps=0.5, parts=2)
     (0.25, 1.125)
@@ -558,9 +575,9 @@ def failure_bound(n, eps, parts=1):
 def pac_sample_size(eps, delta, parts=1):
     """N = (s / eps) ln(s / delta), rounded up: Prob[err > eps] < delta for all n > N.
 
-    For s (1 - eps / s)^n < s exp(-n eps / s). That one N serves every law of X and every C* of the
-    class makes the class PAC learnable. It rests on C* being in the class and on labels without
-    noise. `parts` are those of `failure_bound`.
+    It follows from s (1 - eps / s)^n < s exp(-n eps / s). The class is PAC learnable because this
+    one N serves every distribution of X and every C* of the class. C* must be in the class, and
+    the labels must be without noise. For `parts` see `failure_bound`.
 
     Raises: ValueError unless eps and delta are in (0, 1).
 
@@ -574,11 +591,11 @@ def pac_sample_size(eps, delta, parts=1):
 
 
 def finite_class_sample_size(eps, delta, m):
-    """(ln m + ln 1/delta) / eps, rounded up, for any learner without training errors.
+    """(ln m + ln 1/delta) / eps, rounded up, for m concepts and a learner without training errors.
 
-    Each of the m concepts that errs by more than eps is consistent with n examples with probability
-    (1 - eps)^n < exp(-n eps) at most. Without C* in the class it takes `hoeffding_sample_size`,
-    which grows as 1 / eps^2.
+    A concept with an error above eps is consistent with n examples with probability at most
+    (1 - eps)^n < exp(-n eps), and there are at most m such concepts. If C* is not in the class,
+    `hoeffding_sample_size` is needed, which grows as 1 / eps^2.
 
     Raises: ValueError unless eps and delta are in (0, 1).
 
@@ -595,9 +612,10 @@ def finite_class_sample_size(eps, delta, m):
 
 
 def best_threshold(x, y):
-    """ERM over the concepts x >= t under 0-1 loss, in O(n log n): halfway between two samples.
+    """Empirical risk minimisation over the concepts x >= t under 0-1 loss, in O(n log n).
 
-    The first of the best, as `decision_theory.cut_errors` lists them; -inf and inf are among them.
+    The candidates for t lie halfway between neighbouring samples, or are -inf or inf; see
+    `decision_theory.cut_errors`. Of equally good ones the first is taken.
 
     Raises: ValueError unless y (n,) holds 0 and 1 alone, and x (n,) finite numbers.
 
@@ -609,11 +627,11 @@ def best_threshold(x, y):
 
 
 def threshold_risk(t, t_star, noise=0.0):
-    """R(t) = eta + (1 - 2 eta) |t - t*|: X uniform on [0, 1], labels of x >= t* flipped with
-    probability eta, the `noise`. `t_star` is in [0, 1], and t is moved there.
+    """R(t) = eta + (1 - 2 eta) |t - t*|, for X uniform on [0, 1] and noisy labels of x >= t*.
 
-    The least risk is eta, at t*. A learner that takes in all positives ends at t = 0 for any noise
-    > 0: the class is learnt no more, though ERM still finds t*.
+    Each label is flipped with probability eta, the `noise`. `t_star` is in [0, 1], and t is
+    clipped to [0, 1]. The least risk is eta, at t*. With noise, the smallest positive sample tends
+    to 0, so that this learner fails. Empirical risk minimisation still finds t*.
 
     >>> round(float(threshold_risk(0.75, t_star=0.5, noise=0.1)), 12)
     0.3
@@ -627,16 +645,16 @@ def threshold_risk(t, t_star, noise=0.0):
 
 
 def all_labellings(n):
-    """All 2^n labellings of n points, in binary order: (2^n, n).
+    """All 2^n labellings of n points, as the binary numbers 0, ..., 2^n - 1: (2^n, n).
 
     >>> all_labellings(2).tolist()
     [[0, 0], [0, 1], [1, 0], [1, 1]]
     """
-    return np.arange(2**n)[:, None] >> np.arange(n)[::-1] & 1
+    return (np.arange(2**n)[:, None] >> np.arange(n)[::-1]) & 1
 
 
 def threshold_realises(X, y):
-    """Whether some x >= t has these labels y: no negative at or above a positive one.
+    """Whether some x >= t has the labels y: every negative sample is below every positive one.
 
     x is the first feature of X. Raises: ValueError unless y (n,) holds 0 and 1 alone.
 
@@ -649,11 +667,11 @@ def threshold_realises(X, y):
 
 
 def box_realises(X, y):
-    """Whether some `Box` has these labels y: the tightest one has no negative. d = 1: intervals.
+    """Whether some `Box` has the labels y: the tightest box holds no negative sample.
 
     Raises: ValueError unless y (n,) holds 0 and 1 alone.
 
-    >>> X = np.array([[1.0], [2.0], [3.0]])
+    >>> X = np.array([[1.0], [2.0], [3.0]])  # d = 1: intervals
     >>> box_realises(X, np.array([1, 1, 0])), box_realises(X, np.array([1, 0, 1]))
     (True, False)
     """
@@ -662,9 +680,9 @@ def box_realises(X, y):
 
 
 def half_space_realises(X, y):
-    """Whether some w^T x + b > 0 has these labels y: the convex hulls of the two parts are apart.
+    """Whether some w^T x + b > 0 has the labels y: the convex hulls of the two parts are disjoint.
 
-    See `optimization.separating_hyperplane`; one label for all is realised by w = 0.
+    See `optimization.separating_hyperplane`. If all labels are equal, w = 0 realises them.
 
     Raises: ValueError unless y (n,) holds 0 and 1 alone.
 
@@ -679,12 +697,13 @@ def half_space_realises(X, y):
 
 
 def sine_frequency(y):
-    """The w with [sin(w x_i) > 0] = y_i at x_i = 10^-i, whatever the labels y:
+    """The w with [sin(w x_i) > 0] = y_i at x_i = 10^-i, for any labels y:
 
         w = pi (1 + sum_i (1 - y_i) 10^i)
 
-    In w x_i / pi the terms after the i-th are even, and those before, with 10^-i, lie in (0, 1):
-    the i-th alone decides. One parameter, and yet no finite VC dimension.
+    In w x_i / pi the terms after the i-th are even integers, and the terms before it, with 10^-i,
+    lie in (0, 1). So the i-th term alone decides the sign. The class has one parameter, but its
+    VC dimension is not finite.
 
     Raises: ValueError for more labels than the digits of a float can hold, or others than 0 and 1.
 
@@ -702,8 +721,9 @@ def radon_labels(X):
 
         sum_i a_i = 0,   sum_i a_i x_i = 0,   a != 0 .
 
-    Then sum_i a_i f(x_i) = 0 for every f(x) = w^T x + b, and could not be if f(x_i) > 0 exactly
-    where a_i > 0. Radon: the hulls of the two parts have a common point.
+    Then sum_i a_i f(x_i) = 0 for every f(x) = w^T x + b. If f(x_i) > 0 held exactly where a_i > 0,
+    the sum would be positive. Radon's theorem says the same: the convex hulls of the two parts
+    have a common point.
 
     Raises: ValueError unless X is (d + 2, d).
 
@@ -719,11 +739,11 @@ def radon_labels(X):
 
 
 def dichotomies(X, realises):
-    """The class as the points X see it: all their labellings that it realises, (g, n).
+    """All labellings of the points X that a class realises, (g, n): the class restricted to X.
 
-    All 2^n are tried, so keep n small. g, the growth of the class there, counts all it can tell
-    apart: a class that is infinite is a finite H on a finite domain. `realises` (X, y) tells
-    whether a concept of the class has the labels y, as `box_realises`.
+    All 2^n are tried, so keep n small. g is the growth of the class on X. An infinite class
+    becomes a finite table H on a finite domain. `realises` (X, y) tells whether a concept of the
+    class has the labels y, as `box_realises` does.
 
     >>> dichotomies(np.array([[3.0], [7.0]]), threshold_realises).tolist()
     [[0, 0], [0, 1], [1, 1]]
@@ -737,43 +757,40 @@ def dichotomies(X, realises):
 # ---------------------------------------------------------------------------------------
 
 
-def shatters(H, sets):
-    """Whether the class H, predictions 0 and 1, has all 2^r labellings of each set of r points.
+def shatters(H, points):
+    """Whether the class H, with predictions 0 and 1, has all 2^r labellings of r points.
 
-    `sets` (S, r) are the columns of H in each. Returns: (S,). Raises: ValueError if H holds
-    anything else.
+    `points` (r,) are columns of H. Raises: ValueError if H holds anything but 0 and 1.
 
     >>> H = np.array([[0, 0], [0, 1], [1, 1]])
-    >>> shatters(H, np.array([[0, 1]])), shatters(H, np.array([[0], [1]]))
-    (array([False]), array([ True,  True]))
+    >>> shatters(H, [0]), shatters(H, [1]), shatters(H, [0, 1])
+    (True, True, False)
     """
-    H, (S, r) = _flags("H", H), sets.shape
-    seen = np.zeros((S, 2**r), dtype=bool)
-    for h in H:
-        seen[np.arange(S), h[sets] @ 2 ** np.arange(r)] = True
-    return seen.all(axis=1)
+    labellings = np.unique(_flags("H", H)[:, list(points)], axis=0)
+    return len(labellings) == 2 ** len(points)
 
 
 def vc_dimension(H):
-    """The size of the largest set of points that H (m, k) shatters, by trying them all.
+    """The size of the largest set of points that H (m, k) shatters, by trying all sets.
 
-    If a set is shattered its subsets are, so that the search ends at the first size without any.
-    Of a class on a larger domain, seen at k points as `dichotomies`, it is a lower bound.
+    The subsets of a shattered set are shattered, so that the search ends at the first size without
+    a shattered set. If H is a class on a larger domain, restricted to k points by `dichotomies`,
+    the result is a lower bound.
 
     >>> x = np.arange(5.0)[:, None]
     >>> vc_dimension(dichotomies(x, threshold_realises)), vc_dimension(dichotomies(x, box_realises))
     (1, 2)
     """
     k, size = H.shape[1], 0
-    while size < k and shatters(H, np.array(list(combinations(range(k), size + 1)))).any():
+    while size < k and any(shatters(H, S) for S in combinations(range(k), size + 1)):
         size += 1
     return size
 
 
 def sauer_bound(n, d):
-    """sum_{i <= d} C(n, i): more labellings of n points a class of VC dimension d cannot have.
+    """sum_{i <= d} C(n, i): the most labellings of n points that a class of VC dimension d has.
 
-    All 2^n for n <= d, and then a polynomial in n of degree d. Exact, a Python integer.
+    It is 2^n for n <= d, and a polynomial in n of degree d beyond. It is exact, a Python integer.
 
     >>> [sauer_bound(n, d=1) for n in range(4)], sauer_bound(4, d=2)
     ([1, 2, 3, 4], 11)
@@ -784,18 +801,19 @@ def sauer_bound(n, d):
 def vc_bound(n, t, d):
     """4 S(2n) exp(-n t^2 / 8) >= Pr(sup_h |R_n(h) - R(h)| > t), S(n) the `sauer_bound`, 0-1 loss.
 
-    For every law and every class of VC dimension d: S is a polynomial, and the bound tends to 0.
-    Above 1 it is 1, for all it says.
+    It holds for every distribution and every class of VC dimension d. It tends to 0, because S is
+    a polynomial. Values above 1 say nothing and are returned as 1.
 
     >>> vc_bound(n=1000, t=0.1, d=1), round(vc_bound(n=20000, t=0.1, d=1), 6)
     (1.0, 2e-06)
     """
-    return exp(min(log(4 * sauer_bound(2 * n, d)) - n * t**2 / 8, 0.0))  # NaN stays NaN
+    return exp(min(log(4 * sauer_bound(2 * n, d)) - n * t**2 / 8, 0.0))
 
 
 def vc_radius(n, delta, d):
-    """The t with 4 S(2n) exp(-n t^2 / 8) = delta: all risks of the class are within it, but for
-    probability `delta`.
+    """The t with 4 S(2n) exp(-n t^2 / 8) = delta.
+
+    With probability 1 - delta all empirical risks of the class are within t of the risks.
 
     Raises: ValueError unless delta is in (0, 1).
 
@@ -808,9 +826,9 @@ def vc_radius(n, delta, d):
 
 
 def vc_sample_size(t, delta, d):
-    """The least n with `vc_bound` <= delta, which rises nearly in proportion to d.
+    """The least n with `vc_bound` <= delta; it grows nearly in proportion to d.
 
-    The bound rises from above 1, then falls for good: it crosses delta once.
+    4 S(2n) exp(-n t^2 / 8) rises first and then falls for good, so that it crosses delta once.
 
     Raises: ValueError unless t and delta are in (0, 1).
 
@@ -828,12 +846,12 @@ def vc_sample_size(t, delta, d):
 # No free lunch
 # ---------------------------------------------------------------------------------------
 #
-# A learner is a function of training points x (n,), their labels y (n,) and k, the points being
-# 0, ..., k - 1; it returns the labels h (k,) that it predicts. Points of training are known again.
+# A learner is a function of training points x (n,), their labels y (n,) and the number k of points
+# 0, ..., k - 1. It returns the labels h (k,) that it predicts for all points.
 
 
 def constant(x, y, k):
-    """0 everywhere, whatever the training points x are labelled.
+    """0 at all k points, for any training points x.
 
     >>> constant(np.array([1, 2]), np.array([1, 1]), k=4)
     array([0, 0, 0, 0])
@@ -842,7 +860,7 @@ def constant(x, y, k):
 
 
 def memoriser(x, y, k):
-    """The labels y at the training points x, 0 at all others of the k.
+    """The labels y at the training points x, and 0 at all others of the k points.
 
     >>> memoriser(np.array([1, 2]), np.array([1, 1]), k=4)
     array([0, 1, 1, 0])
@@ -853,7 +871,7 @@ def memoriser(x, y, k):
 
 
 def majority(x, y, k):
-    """The more frequent label of the training points x, 0 if both are, at all k points.
+    """The more frequent label of the training points x at all k points; 0 if there is a tie.
 
     >>> majority(np.array([1, 2]), np.array([1, 1]), k=4)
     array([1, 1, 1, 1])
@@ -862,7 +880,7 @@ def majority(x, y, k):
 
 
 def nearest_neighbor(x, y, k):
-    """The label of the nearest training point of x, the first of equally near ones; k points.
+    """At each of the k points, the label of the nearest training point of x, the first of equals.
 
     >>> nearest_neighbor(np.array([0, 3]), np.array([0, 1]), k=4)
     array([0, 0, 1, 1])
@@ -874,9 +892,8 @@ def nearest_neighbor(x, y, k):
 def off_training_error(F, H, p, x, q=None, *, seen=False):
     """J(F, D) = sum_h q_h sum_{x not in D} p(x) [1 - delta(F(x), h(x))]: errors on unseen points.
 
-    q_h is the probability that the learner, trained on D, ends with h; one that leaves nothing to
-    chance has one h. MLN prints the sum over x *in* D, which `seen` takes: a memoriser then never
-    errs, and "no free lunch" would be false (learning_theory-19).
+    q_h is the probability that the learner, trained on D, returns h. A learner without randomness
+    has only one h. With `seen`, the inner sum runs over the points in D instead.
 
     x : (n,), the points of D.
     q : (m,), the probabilities of the rows of H, or None for equal ones.
@@ -888,6 +905,9 @@ def off_training_error(F, H, p, x, q=None, *, seen=False):
     >>> float(off_training_error(F, H, p, x=np.array([0, 1])))
     0.25
 
+    Errata: learning_theory-19 (MLN prints the sum over x in D, for which the theorem is false: a
+    memoriser then has no errors).
+
     Claims: learning_theory-18
     """
     q = np.full(len(H), 1 / len(H)) if q is None else q
@@ -896,11 +916,11 @@ def off_training_error(F, H, p, x, q=None, *, seen=False):
 
 
 def errors_on_targets(learner, x, p, *, seen=False):
-    """J(F, D) for each of the 2^k targets F, D being the training points x, labelled by F.
+    """J(F, D) for each of the 2^k targets F, where D holds the training points x, labelled by F.
 
-    Of the targets that agree on D half have either label at an unseen point, whatever h says there:
-    the sum over all F is 2^k / 2 times the probability of the unseen points, for every `learner`.
-    `seen` is that of `off_training_error`.
+    Among the targets that agree on D, half have each label at an unseen point, whatever h predicts
+    there. Therefore the sum over all F is 2^k / 2 times the probability of the unseen points, for
+    every `learner`. For `seen` see `off_training_error`.
 
     >>> p = np.full(4, 0.25)
     >>> [float(errors_on_targets(a, np.array([0, 1]), p).sum()) for a in (memoriser, majority)]
@@ -911,7 +931,7 @@ def errors_on_targets(learner, x, p, *, seen=False):
     """
     k = len(p)
     targets = all_labellings(k)
-    J = np.empty(len(targets))
+    J = np.zeros(len(targets))
     for y in np.unique(targets[:, x], axis=0):
         agree = (targets[:, x] == y).all(axis=1)
         J[agree] = off_training_error(targets[agree], learner(x, y, k)[None], p, x, seen=seen)
@@ -919,10 +939,10 @@ def errors_on_targets(learner, x, p, *, seen=False):
 
 
 def expected_errors(learner, n, p, *, seen=False):
-    """sum_D Pr[D | F] J(F, D) for each target F: D ranges over all k^n draws of n points by p.
+    """sum_D Pr[D | F] J(F, D) for each target F; D ranges over all k^n draws of n points by p.
 
-    No free lunch: over all F it sums to the same for every `learner`. Better on some targets is
-    worse on others. `seen` is that of `off_training_error`.
+    No free lunch: the sum over all F is the same for every `learner`. A learner that is better on
+    some targets is worse on others. For `seen` see `off_training_error`.
 
     Returns: (2^k,), the targets in the order of `all_labellings`.
 
