@@ -1,8 +1,9 @@
-"""Decision theory: what the best prediction is when the probabilities are known.
+"""Decision theory: the best prediction when the probabilities are known.
 
-A learner only ever approaches what this chapter computes. If the law of (X, Y) is known, then the
-best class, the best action under any losses and the best number are all found point by point,
-from what x tells about y; and what they lose on average, nobody can do without.
+If the distribution of (X, Y) is known, we can compute the best class, the best action under any
+losses and the best number. Each is found point by point, from the distribution of y given x. No
+rule loses less on average. A learner, who sees samples only, can approach this loss but not beat
+it.
 
 Contents
     Losses                  task_type, zero_one, margin_zero_one, squared, absolute,
@@ -24,16 +25,16 @@ Contents
 
 Symbols
     X       (n, d)      points x, one per row: samples, or the nodes of a quadrature
-    dx      (n,)        how much of space each point stands for: its weight in a quadrature; 1 for
-                        the atoms of a finite space, of which the densities are probabilities
+    dx      (n,)        the volume that each point stands for: its weight in a quadrature; 1 for
+                        the atoms of a finite space, whose densities are probabilities
     y       (n,)        classes 0, ..., K - 1, or numbers; in tables (k_y,), the values of Y
-    f       (n,)        predictions; in tables (k_x,), that of every x_j
+    f       (n,)        predictions; in tables (k_x,), one for every x_j
     loss    function    loss(f, y) >= 0, prediction first
     prior   (K,)        pi_k, the probability of class k; they sum to 1
     log_p   (n, K)      ln p(x_i | k), the log-densities of the classes
     q       (n, K)      q_k(x_i), the posterior probabilities of the classes
     h       (n,)        decisions h(x_i), numbers of classes
-    L       (m, K)      loss L[a, k] of action a where the class is k
+    L       (m, K)      loss L[a, k] of action a if the class is k
     a       (n,)        actions a(x_i), numbers of rows of L
     mu      (2, d)      means of two normal classes; Sigma (d, d): their common covariance
     joint   (k_y, k_x)  table of Pr(Y = y_i, X = x_j); in Bayes' formula (n, K), ln p(x_i, k)
@@ -46,8 +47,9 @@ Notes: MLN "Statistical Learning Framework", "Bayes Classifier", "Optimality"; I
 our pi_k and f_k(x) for p(x | k), ISML P(omega_k | x) for q_k(x); IRHD puts y before f in a loss.
 """
 
+from dataclasses import KW_ONLY, dataclass
 from functools import partial, reduce
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -79,7 +81,7 @@ __all__ = [
     "absolute_subdifferential", "is_median", "BanditState", "epsilon_greedy", "BayesClassifier",
 ]  # fmt: skip
 
-ROUND_OFF = 1e-9  # by how much given priors may miss 1
+ROUND_OFF = 1e-9  # the sum of given priors may miss 1 by this
 
 
 # ---------------------------------------------------------------------------------------
@@ -88,11 +90,11 @@ ROUND_OFF = 1e-9  # by how much given priors may miss 1
 
 
 def task_type(y):
-    """What to learn from outputs y: "regression" of amounts, or "classification" into kinds.
+    """The task that outputs y suggest: "regression" of amounts or "classification" into kinds.
 
-    Text and whole numbers, such as the codes -1 and +1, are taken for names of classes; a single
-    fraction makes all of them amounts. Counts and years are amounts as well, which no look at
-    the numbers can tell.
+    Text and whole numbers, such as the codes -1 and +1, are taken for names of classes. If one of
+    the numbers is not whole, all are amounts. Counts and years are amounts, too, but the numbers
+    alone do not show it.
 
     >>> task_type(["spam", "ham"]), task_type([-1.0, 1.0]), task_type([4.9, 5.0])
     ('classification', 'classification', 'regression')
@@ -103,7 +105,7 @@ def task_type(y):
 
 
 def zero_one(f, y):
-    """l(f, y) = 1 if f is not y, else 0.
+    """l(f, y) = 1 if f differs from y, else 0.
 
     >>> zero_one(np.array(["ham", "spam"]), np.array(["ham", "ham"]))
     array([0, 1])
@@ -112,9 +114,9 @@ def zero_one(f, y):
 
 
 def margin_zero_one(f, y):
-    """l(f, y) = 1 if y f <= 0, else 0, of a score f and a label y in {-1, +1}.
+    """l(f, y) = 1 if y f <= 0, else 0, for a score f and a label y in {-1, +1}.
 
-    A score of 0 is an error for both labels, whichever of them is then predicted.
+    A score of 0 counts as an error for both labels.
 
     >>> margin_zero_one(np.array([0.3, -2.0, 0.0]), np.array([1, 1, -1]))
     array([0, 1, 1])
@@ -141,9 +143,9 @@ def absolute(f, y):
 
 
 def empirical_risk(loss, f, y):
-    """The training error 1/n sum_i l(f(x_i), y_i), of predictions and outputs of one shape (n,).
+    """The training error 1/n sum_i l(f(x_i), y_i), for predictions and outputs of shape (n,).
 
-    Raises: ValueError if their shapes differ (a row less a column would be a table).
+    Raises: ValueError if their shapes differ (the difference of a row and a column is a table).
 
     >>> empirical_risk(absolute, f=np.array([1.0, 2.0]), y=np.array([1.0, 5.0]))
     1.5
@@ -156,18 +158,18 @@ def empirical_risk(loss, f, y):
 
 
 class Estimate(NamedTuple):
-    """A mean over random draws, and how far it is off, in the root mean square."""
+    """A mean over random draws, and its standard error."""
 
     value: float
     standard_error: float
 
 
 def estimate(losses):
-    """E[loss] from `losses` (n,) of independent draws: their mean, with s / sqrt(n) for its error.
+    """E[loss] from the `losses` (n,) of independent draws: their mean, and its error s / sqrt(n).
 
-    s^2 = 1/(n - 1) sum_i (loss_i - mean)^2. Returns: an `Estimate`.
+    Here s^2 = 1/(n - 1) sum_i (loss_i - mean)^2.
 
-    Raises: ValueError for fewer than two.
+    Returns: an `Estimate`. Raises: ValueError for fewer than two losses.
 
     >>> estimate(np.array([0, 0, 1, 1, 0, 1, 0, 0, 0]))
     Estimate(value=0.3333333333333333, standard_error=0.16666666666666666)
@@ -184,9 +186,9 @@ def estimate(losses):
 
 
 def check_prior(prior):
-    """The `prior`, if pi_k >= 0 and sum_k pi_k = 1.
+    """Return the `prior` if pi_k >= 0 and sum_k pi_k = 1.
 
-    Raises: ValueError if not.
+    Raises: ValueError otherwise.
 
     >>> check_prior(np.array([0.5, 0.6]))
     Traceback (most recent call last):
@@ -198,9 +200,9 @@ def check_prior(prior):
 
 
 def chosen_prior(given, shares, name="priors", positive=False):
-    """The pi_k `given` as the hyperparameter `name` of a classifier, or the `shares` (K,) for None.
+    """The pi_k `given` as a classifier's hyperparameter `name`; the `shares` (K,) if it is None.
 
-    A sum that misses 1 by what five digits or single precision lose is made 1.
+    If the sum is 1 up to five digits or single precision, the numbers are divided by it.
 
     Raises: ValueError unless there are K numbers >= 0, or > 0 if `positive`, with the sum 1.
 
@@ -210,9 +212,9 @@ def chosen_prior(given, shares, name="priors", positive=False):
     if given is None:
         return shares
     prior = _numbers(given)
-    law = prior is not None and prior.shape == shares.shape
-    law = law and (prior.min() > 0 if positive else prior.min() >= 0)
-    if not (law and np.isclose(prior.sum(), 1)):
+    valid = prior is not None and prior.shape == shares.shape
+    valid = valid and (prior.min() > 0 if positive else prior.min() >= 0)
+    if not (valid and np.isclose(prior.sum(), 1)):
         raise ValueError(
             f"{name} must be a number {'>' if positive else '>='} 0 for each of the {len(shares)} "
             f"classes, with the sum 1; got {given!r}"
@@ -221,7 +223,7 @@ def chosen_prior(given, shares, name="priors", positive=False):
 
 
 def _numbers(given):
-    """The array of floats that was given, or None; text and complex numbers are none."""
+    """What was given as an array of floats; None if it is text, complex or not an array."""
     try:
         array = np.asarray(given)
         return None if array.dtype.kind in "USc" else array.astype(float)
@@ -230,9 +232,10 @@ def _numbers(given):
 
 
 def log_joint(log_p, prior):
-    """ln pi_k + ln p(x_i | k) = ln p(x_i, k), the logarithm of the weighted densities.
+    """ln p(x_i, k) = ln pi_k + ln p(x_i | k): the logarithms of the weighted densities.
 
-    Raises: ValueError if the prior is none, or has not one number for each column of log_p.
+    Returns: (n, K). Raises: ValueError if the prior is not valid, or does not have one number for
+    each column of log_p.
 
     >>> np.exp(log_joint(np.log([[0.2, 0.6]]), prior=np.array([0.75, 0.25]))).round(12)
     array([[0.15, 0.15]])
@@ -246,14 +249,14 @@ def log_joint(log_p, prior):
 
 
 def _log_prior(prior):
-    with np.errstate(divide="ignore"):  # a class without weight: ln 0 = -inf
+    with np.errstate(divide="ignore"):  # ln 0 = -inf for a class of probability 0
         return np.log(check_prior(prior))
 
 
 def log_evidence(log_p, prior):
     """ln p(x_i), with p(x) = sum_k pi_k p(x | k), by `probability.log_sum_exp`.
 
-    Returns: (n,), -inf where no class has any density.
+    Returns: (n,); -inf where p(x | k) = 0 for all classes.
 
     >>> np.exp(log_evidence(np.log([[0.2, 0.6]]), prior=np.array([0.75, 0.25]))).round(12)
     array([0.3])
@@ -262,9 +265,9 @@ def log_evidence(log_p, prior):
 
 
 def check_possible(joint):
-    """The `joint`, if every x_i has a density under some class.
+    """Return the `joint` (n, K) if p(x_i, k) > 0 for some k, for every x_i.
 
-    Raises: ValueError if not: nothing follows from what cannot be seen.
+    Raises: ValueError otherwise: an x_i of probability 0 has no posterior.
 
     >>> check_possible(np.log([[0.5, 0.25], [1.0, 0.125]])).shape
     (2, 2)
@@ -277,17 +280,19 @@ def check_possible(joint):
 
 
 def log_posterior(joint):
-    """ln q_k(x_i) = ln p(x_i, k) - ln sum_j p(x_i, j), whatever their size: (n, K).
+    """ln q_k(x_i) = ln p(x_i, k) - ln sum_j p(x_i, j), from the logarithms of the joint.
 
-    A product of 1000 densities is below the smallest number that there is, and its logarithm
-    quite ordinary. Raises: ValueError where p(x) = 0, as `check_possible` does.
+    A product of 1000 densities may be below the smallest number of the computer; its logarithm is
+    an ordinary number.
+
+    Returns: (n, K). Raises: ValueError where p(x) = 0, as `check_possible` does.
 
     >>> log_posterior(np.array([[-5000.0, -5000.0 + np.log(3)]])).round(3)
     array([[-1.386, -0.288]])
     """
     evidence = log_sum_exp(joint)
     if (evidence == -np.inf).any():
-        check_possible(joint)  # which says where
+        check_possible(joint)  # names the sample
     return joint - evidence[:, None]
 
 
@@ -296,7 +301,7 @@ def posterior(log_p, prior):
 
     Returns: (n, K), rows that sum to 1. Raises: ValueError where p(x) = 0.
 
-    Equally likely at x, the two classes keep the odds that they had before:
+    Where both classes are equally likely, the prior odds remain:
 
     >>> posterior(np.log([[0.3, 0.3], [0.1, 0.3]]), prior=np.array([0.75, 0.25]))
     array([[0.75, 0.25],
@@ -313,11 +318,15 @@ def posterior(log_p, prior):
 
 
 def bayes_classify(log_p, prior):
-    """h_B(x) = argmax_k q_k(x) = argmax_k pi_k p(x | k), which does not need p(x).
+    """h_B(x) = argmax_k q_k(x) = argmax_k pi_k p(x | k), without the division by p(x).
 
-    Of classes that tie, the first is taken. PRNN breaks a tie for class 0 in its section 1 and
-    for class 1 in section 4, MLN for 1: one rule must be kept, and any does, since at a tie the
-    error is the same (decision_theory-06).
+    If classes tie, we take the first. Any fixed rule is as good, since the error at a tie is the
+    same.
+
+    Returns: (n,).
+
+    Errata: decision_theory-06 (PRNN breaks ties for class 0 in section 1, for class 1 in section
+    4; MLN for class 1).
 
     >>> log_p = np.log([[0.3, 0.3], [0.1, 0.3], [0.1, 0.4]])
     >>> bayes_classify(log_p, prior=np.array([0.75, 0.25]))
@@ -329,9 +338,9 @@ def bayes_classify(log_p, prior):
 
 
 def likelihood_ratio_rule(log_p, prior):
-    """Class 0 of two where p(x | 0) / p(x | 1) >= pi_1 / pi_0, else class 1.
+    """For two classes: class 0 where p(x | 0) / p(x | 1) >= pi_1 / pi_0, else class 1.
 
-    The data are on the left, what was known before is on the right.
+    The left side depends on the data only, the right side on the prior only.
 
     >>> log_p = np.log([[0.3, 0.3], [0.1, 0.3], [0.1, 0.4]])
     >>> likelihood_ratio_rule(log_p, prior=np.array([0.75, 0.25]))
@@ -342,11 +351,11 @@ def likelihood_ratio_rule(log_p, prior):
 
 
 def normal_log_odds(mu, Sigma, prior):
-    """The line of two normal classes of one covariance: w^T x + b = ln q_1(x) - ln q_0(x).
+    """w^T x + b = ln q_1(x) - ln q_0(x), for two normal classes with the same covariance:
 
         w = Sigma^{-1} (mu_1 - mu_0),    b = -w^T (mu_0 + mu_1) / 2 + ln(pi_1 / pi_0)
 
-    The squares of x cancel. In one dimension the decision changes at
+    The quadratic terms in x cancel. In one dimension the decision changes at
 
         x* = -b / w = (mu_0 + mu_1) / 2 + sigma^2 ln(pi_0 / pi_1) / (mu_1 - mu_0).
 
@@ -357,19 +366,21 @@ def normal_log_odds(mu, Sigma, prior):
     >>> w, float(b)
     (array([1.]), -2.0)
     """
-    L = np.linalg.cholesky(Sigma)  # numpy's error is a ValueError, and says what is wrong
+    L = np.linalg.cholesky(Sigma)  # raises LinAlgError, a ValueError
     w = np.linalg.solve(L.T, np.linalg.solve(L, mu[1] - mu[0]))
     log_0, log_1 = _log_prior(prior)
     return w, -w @ (mu[0] + mu[1]) / 2 + log_1 - log_0
 
 
 def normal_bayes_error(mu, Sigma, prior):
-    """The error of that line: with t = ln(pi_1 / pi_0) and Delta^2 = w^T (mu_1 - mu_0),
+    """The Bayes error of two normal classes with the same covariance:
 
         pi_0 Phi((t - Delta^2 / 2) / Delta) + pi_1 Phi((-t - Delta^2 / 2) / Delta),
 
-    since the log-odds are N(t -+ Delta^2 / 2, Delta^2) in the classes. That is Phi(-Delta / 2) for
-    equal priors, and min(pi_0, pi_1) where the means coincide and the prior decides.
+    with t = ln(pi_1 / pi_0) and Delta^2 = w^T (mu_1 - mu_0), w from `normal_log_odds`. The log-odds
+    have the distribution N(t - Delta^2 / 2, Delta^2) in class 0, N(t + Delta^2 / 2, Delta^2) in
+    class 1. For equal priors the error is Phi(-Delta / 2). If the means coincide, the prior alone
+    decides and the error is min(pi_0, pi_1).
 
     >>> mu, prior = np.array([[0.0, 0.0], [0.0, 2.0]]), np.array([0.5, 0.5])
     >>> round(normal_bayes_error(mu, np.eye(2), prior), 4)
@@ -391,7 +402,7 @@ def normal_bayes_error(mu, Sigma, prior):
 def product_rule(*rules):
     """Nodes and weights for an integral over a box, from the `rules` (x, dx) of its sides.
 
-    Returns: X (n, d) and dx (n,), with as many nodes as there are combinations.
+    Returns: X (n, d) and dx (n,), a node for each combination.
 
     >>> side = np.array([0.0, 1.0]), np.array([0.5, 0.5])
     >>> X, dx = product_rule(side, side)
@@ -404,7 +415,7 @@ def product_rule(*rules):
 
 
 def decision_regions(h, K):
-    """R_k(h) = {x : h(x) = k}: which of the points are in which of the K regions.
+    """R_k(h) = {x : h(x) = k}: whether each point is in each of the K regions.
 
     Returns: (n, K) of bool, exactly one True per row.
 
@@ -417,7 +428,7 @@ def decision_regions(h, K):
 
 
 def error_probability(h, log_p, prior, dx):
-    """F(h) = sum_k pi_k int_{not R_k(h)} p(x | k) dx: whatever of a class lies in other regions.
+    """F(h) = sum_k pi_k int_{not R_k(h)} p(x | k) dx: the part of each class outside its region.
 
     For two classes that is pi_0 int_{R_1} p(x | 0) dx + pi_1 int_{R_0} p(x | 1) dx.
 
@@ -433,10 +444,10 @@ def error_probability(h, log_p, prior, dx):
 
 
 def conditional_error(h, q):
-    """P(error | x) = 1 - q_{h(x)}(x); the Bayes classifier makes it 1 - max_k q_k(x).
+    """P(error | x) = 1 - q_{h(x)}(x); for the Bayes classifier it is 1 - max_k q_k(x).
 
-    Its mean over draws of x estimates the probability of error, with less noise than the share
-    of wrong decisions does.
+    Its mean over draws of x estimates the probability of error. It is less noisy than the share of
+    wrong decisions.
 
     >>> conditional_error(np.array([0, 0]), q=np.array([[0.75, 0.25], [0.25, 0.75]]))
     array([0.25, 0.75])
@@ -445,14 +456,14 @@ def conditional_error(h, q):
 
 
 def bayes_error(log_p, prior, dx):
-    """F(h_B) = int p(x) - max_k pi_k p(x | k) dx: no classifier errs less.
+    """F(h_B) = int p(x) - max_k pi_k p(x | k) dx: no classifier has a smaller error.
 
-    Everything but the largest weighted density; of two classes the smaller one is left,
+    At every x all weighted densities but the largest add to the error. For two classes it is
 
         F(h_B) = int min(pi_0 p(x | 0), pi_1 p(x | 1)) dx,
 
-    the area in which they overlap. A quadrature is the better the nearer its pieces end to where
-    the classes change.
+    the area in which they overlap. A quadrature is most accurate if its pieces end where the
+    decision changes.
 
     >>> log_p, dx = np.log([[0.5, 0.1], [0.3, 0.3], [0.2, 0.6]]), np.ones(3)
     >>> round(bayes_error(log_p, np.array([0.5, 0.5]), dx), 12)  # (0.1 + 0.3 + 0.2) / 2
@@ -467,8 +478,9 @@ def bayes_error(log_p, prior, dx):
 def excess_error(h, log_p, prior, dx):
     """F(h) - F(h_B) = int max_k pi_k p(x | k) - pi_{h(x)} p(x | h(x)) dx >= 0.
 
-    Of two classes, int |pi_0 p(x | 0) - pi_1 p(x | 1)| dx over the points where h is not h_B: what
-    a wrong idea of the densities costs is paid there only, and where the two are close it is cheap.
+    For two classes it is int |pi_0 p(x | 0) - pi_1 p(x | 1)| dx over the points where h differs
+    from h_B. A wrong model of the densities costs nothing elsewhere, and little where the two
+    weighted densities are close.
 
     >>> log_p, dx = np.log([[0.5, 0.1], [0.3, 0.3], [0.2, 0.6]]), np.ones(3)
     >>> prior = np.array([0.5, 0.5])
@@ -486,7 +498,7 @@ def excess_error(h, log_p, prior, dx):
 
 
 def zero_one_matrix(K):
-    """L = 1 - I: action k decides for class k, and every error costs 1.
+    """L = 1 - I: action k decides for class k, and an error costs 1.
 
     >>> zero_one_matrix(2)
     array([[0., 1.],
@@ -496,10 +508,10 @@ def zero_one_matrix(K):
 
 
 def with_reject(L, c):
-    """L with one more action, to decide for none of the classes at the cost c.
+    """L with one more action: reject, that is decide for none of the classes, at the cost c.
 
-    With L = 1 - I it is taken where even the likeliest class has max_k q_k(x) < 1 - c, so that
-    c >= 1 - 1/K rejects nothing.
+    With L = 1 - I the best action is to reject where max_k q_k(x) < 1 - c. For c >= 1 - 1/K it
+    never is.
 
     >>> with_reject(zero_one_matrix(2), c=0.25)
     array([[0.  , 1.  ],
@@ -510,7 +522,7 @@ def with_reject(L, c):
 
 
 def conditional_risk(q, L):
-    """R(a | x) = sum_k L(a, k) q_k(x), the loss to be expected of each action.
+    """R(a | x) = sum_k L(a, k) q_k(x), the expected loss of each action.
 
     Returns: (n, m).
 
@@ -521,10 +533,14 @@ def conditional_risk(q, L):
 
 
 def bayes_action(q, L):
-    """a(x) = argmin_a R(a | x), the first of those that tie.
+    """a(x) = argmin_a R(a | x), the first if several tie.
 
-    With L = 1 - I the risk is 1 - q_a(x), and this the Bayes classifier. A miss that costs eight
-    times a false alarm is worth an alarm although three to one nothing is the matter:
+    With L = 1 - I the risk is 1 - q_a(x), and this is the Bayes classifier.
+
+    Returns: (n,).
+
+    If a miss costs eight times as much as a false alarm, we raise the alarm although its
+    probability is only 1/4:
 
     >>> bayes_action(q=np.array([[0.75, 0.25]]), L=np.array([[0.0, 8.0], [1.0, 0.0]]))
     array([1])
@@ -535,7 +551,7 @@ def bayes_action(q, L):
 
 
 def total_risk(a, log_p, prior, L, dx):
-    """R(a) = int sum_k L(a(x), k) pi_k p(x | k) dx, which `bayes_action` makes least.
+    """R(a) = int sum_k L(a(x), k) pi_k p(x | k) dx, which `bayes_action` minimises.
 
     With L = 1 - I it is the probability of error.
 
@@ -554,7 +570,7 @@ def total_risk(a, log_p, prior, L, dx):
 
 
 class Cut(NamedTuple):
-    """A rule on one feature: class `above` where x > at, the other of 0 and 1 elsewhere."""
+    """A rule on one feature: the class `above` (0 or 1) where x > at, the other one elsewhere."""
 
     at: float
     above: int
@@ -562,11 +578,12 @@ class Cut(NamedTuple):
 
 
 def cut_errors(x, y):
-    """How many samples the rule "class 1 above the cut" gets wrong, for every cut that matters.
+    """The number of errors of the rule "class 1 above the cut", for every cut that matters.
 
-    x (n,) is the feature, y the class, 0 or 1. Between two samples the error does not change, so
-    that one cut halfway will do; -inf and inf have all samples on one side. In sorted order, each
-    cut passes the samples of one value: errors rise by those of class 1, fall by those of class 0.
+    x (n,) is the feature, y the class, 0 or 1. Between neighbouring values the error does not
+    change, so one cut halfway is enough; the cuts -inf and inf have all samples on one side. We
+    sweep the cut upwards through the sorted samples. Passing a sample of class 1 adds an error;
+    passing one of class 0 takes an error away.
 
     Returns: the cuts in rising order, and the errors at each. Raises: ValueError if y holds
     anything but 0 and 1, or x is not finite.
@@ -582,7 +599,7 @@ def cut_errors(x, y):
     x, y = np.asarray(x, dtype=float)[order], np.asarray(y)[order]
     passed = np.concatenate([[0], np.cumsum(np.where(y == 1, 1, -1))])
     middle = x[:-1] / 2 + x[1:] / 2
-    middle = np.where(middle < x[1:], middle, x[:-1])  # of neighbouring floats none is between
+    middle = np.where(middle < x[1:], middle, x[:-1])  # there is no float between neighbouring ones
     cuts = np.concatenate([[-np.inf], middle, [np.inf]])
     apart = np.concatenate([[True], x[:-1] < x[1:], [True]])
     return cuts[apart], (np.count_nonzero(y == 0) + passed)[apart]
@@ -591,8 +608,8 @@ def cut_errors(x, y):
 def best_cut(x, y):
     """The cut with the fewest training errors, in O(n log n): one sort and one sweep.
 
-    Either class may be the one above: n - errors is the count of the opposite rule. Of equals the
-    lowest cut is taken. x (n,) is the feature, y the class, 0 or 1.
+    Either class may be the one above; the opposite rule makes n - errors errors. If cuts tie, we
+    take the lowest. x (n,) is the feature, y the class, 0 or 1.
 
     Returns: a `Cut`. Raises: ValueError as `cut_errors` does.
 
@@ -625,8 +642,8 @@ def cut_rule(x, cut):
 def expected_prediction_error(joint, y, f, loss):
     """EPE(f) = E[L(Y, f(X))] = sum_ij joint_ij loss(f_j, y_i).
 
-    It is E_X E_{Y | X}[L(Y, f(X))], in which every x has a term of its own: f(x) may be chosen for
-    each x alone. For a density, take joint_ij = p(x_j, y_i) dx_j dy_i at the nodes of a quadrature.
+    It equals E_X E_{Y | X}[L(Y, f(X))]. Every x has its own term, so f(x) can be chosen for each x
+    separately. For a density, joint_ij = p(x_j, y_i) dx_j dy_i at the nodes of a quadrature.
 
     >>> joint, y = np.array([[0.25, 0.0], [0.25, 0.5]]), np.array([0.0, 2.0])
     >>> float(expected_prediction_error(joint, y, f=np.array([1.0, 2.0]), loss=squared))
@@ -640,34 +657,36 @@ def expected_prediction_error(joint, y, f, loss):
 def conditional_mean(joint, y):
     """f(x) = E[Y | X = x], the regression function: the best prediction under squared loss.
 
-    E[(Y - c)^2 | x] = E[Y^2 | x] - 2 c E[Y | x] + c^2 is a parabola in c. Any other f has an
-    expected prediction error that is larger by E[(f(X) - E[Y | X])^2]. IRHD writes f(X) for the
-    minimiser, of an expression in x; f(X) is what comes of putting X for x (decision_theory-27).
+    E[(Y - c)^2 | x] = E[Y^2 | x] - 2 c E[Y | x] + c^2 is a parabola in c with its minimum at
+    c = E[Y | x]. The expected prediction error of any other f is larger by
+    E[(f(X) - E[Y | X])^2].
 
     Returns: (k_x,). Raises: ValueError if some x_j has probability 0.
+
+    Errata: decision_theory-27 (IRHD writes f(X) for the minimiser at x, which is f(x)).
 
     >>> conditional_mean(np.array([[0.25, 0.0], [0.25, 0.5]]), y=np.array([0.0, 2.0]))
     array([1., 2.])
 
     Claims: decision_theory-20
     """
-    return np.array([expectation(p, y) for p in _laws_given_x(joint)])
+    return np.array([expectation(p, y) for p in _distributions_given_x(joint)])
 
 
 def conditional_variance(joint, y):
-    """Var(Y | X = x), what squared loss is left with at x; its mean is the least EPE there is.
+    """Var(Y | X = x): the squared loss that remains at x. Its mean is the smallest possible EPE.
 
     Returns: (k_x,). Raises: ValueError if some x_j has probability 0.
 
     >>> conditional_variance(np.array([[0.25, 0.0], [0.25, 0.5]]), y=np.array([0.0, 2.0]))
     array([1., 0.])
     """
-    laws, means = _laws_given_x(joint), conditional_mean(joint, y)
-    return np.array([expectation(p, (y - m) ** 2) for p, m in zip(laws, means, strict=True)])
+    rows = zip(_distributions_given_x(joint), conditional_mean(joint, y), strict=True)
+    return np.array([expectation(p, (y - mean) ** 2) for p, mean in rows])
 
 
 def weighted_median(p, y):
-    """The smallest y_i with Pr(Y <= y_i) >= 1/2, of the weights p of the values y.
+    """The smallest y_i with Pr(Y <= y_i) >= 1/2, for values y with weights p.
 
     Raises: ValueError if weights are negative or all 0.
 
@@ -684,7 +703,7 @@ def weighted_median(p, y):
 def conditional_median(joint, y):
     """f(x) = median of Y given X = x: the best prediction under absolute loss.
 
-    The smallest, where several numbers are medians; all of them lose the same.
+    If several numbers are medians, all have the same loss, and we take the smallest.
 
     Returns: (k_x,). Raises: ValueError if some x_j has probability 0.
 
@@ -694,24 +713,24 @@ def conditional_median(joint, y):
 
     Claims: decision_theory-21
     """
-    return np.array([weighted_median(p, y) for p in _laws_given_x(joint)])
+    return np.array([weighted_median(p, y) for p in _distributions_given_x(joint)])
 
 
 def conditional_mode(joint, y):
     """f(x) = argmax_i Pr(Y = y_i | X = x): the best prediction under 0-1 loss.
 
-    The Bayes classifier of a table; the first where several tie.
+    This is the Bayes classifier of a table. If several tie, we take the first.
 
     Returns: (k_x,). Raises: ValueError if some x_j has probability 0.
 
     >>> conditional_mode(np.array([[0.3, 0.0], [0.2, 0.5]]), y=np.array([0.0, 2.0]))
     array([0., 2.])
     """
-    return y[_laws_given_x(joint).argmax(axis=1)]
+    return y[_distributions_given_x(joint).argmax(axis=1)]
 
 
-def _laws_given_x(joint):
-    """The laws of Y given x_j, a row for each j."""
+def _distributions_given_x(joint):
+    """The distribution of Y given x_j, a row for each j."""
     return np.array([given_x(joint, j) for j in range(joint.shape[1])])
 
 
@@ -721,17 +740,18 @@ def _laws_given_x(joint):
 
 
 def absolute_subdifferential(y, c):
-    """All slopes of g(c) = 1/n sum_i |y_i - c| at c, from the least to the largest.
+    """The subdifferential of g(c) = 1/n sum_i |y_i - c| at c: all slopes between the two sides.
 
-    With n_<, n_> and n_= the numbers of y_i below, above and at c they are
+    With n_<, n_> and n_= the numbers of y_i below, above and at c it is the interval
 
-        [(n_< - n_> - n_=) / n, (n_< - n_> + n_=) / n],
+        [(n_< - n_> - n_=) / n, (n_< - n_> + n_=) / n]
 
-    the slopes to the left and to the right. IRHD prints the opposite sign, with which a descent
-    would climb (decision_theory-23), and leaves the kink's part, n_=, undivided by n, with which 0
-    would be a slope at every sample (decision_theory-24).
+    from the slope on the left to the slope on the right. c may be an array.
 
-    c may be an array. Returns: the two ends, of its shape.
+    Returns: the two ends, in the shape of c.
+
+    Errata: decision_theory-23 (IRHD prints the opposite sign: descent would climb),
+    decision_theory-24 (IRHD does not divide n_= by n: 0 would be a slope at every sample).
 
     >>> absolute_subdifferential(np.array([1.0, 2.0, 4.0, 7.0]), c=np.array([0.0, 2.0, 3.0]))
     (array([-1. , -0.5,  0. ]), array([-1.,  0.,  0.]))
@@ -746,10 +766,11 @@ def absolute_subdifferential(y, c):
 
 
 def is_median(y, c):
-    """Whether c minimises 1/n sum_i |y_i - c|: 0 is a slope there, |n_< - n_>| <= n_=.
+    """Whether c minimises 1/n sum_i |y_i - c|: 0 is a subgradient there, |n_< - n_>| <= n_=.
 
-    IRHD asks for n_< = n_>. That is too much where samples coincide with c: 2 and 4 are medians of
-    1, 2, 4, 7, as everything between them is (decision_theory-25).
+    The medians of 1, 2, 4, 7 are 2, 4 and all numbers between them.
+
+    Errata: decision_theory-25 (IRHD asks for n_< = n_>, which excludes 2 and 4).
 
     >>> is_median(np.array([1.0, 2.0, 4.0, 7.0]), c=np.array([1.0, 2.0, 3.0, 4.0, 7.0]))
     array([False,  True,  True,  True, False])
@@ -764,7 +785,7 @@ def is_median(y, c):
 
 
 class BanditState(NamedTuple):
-    """Several runs of a bandit after a pull in each."""
+    """Several games against a bandit, after a pull in each."""
 
     pulls: np.ndarray  # (runs, arms), how often each arm was pulled
     wins: np.ndarray  # (runs, arms), how often it paid
@@ -773,12 +794,13 @@ class BanditState(NamedTuple):
 
 
 def epsilon_greedy(p, *, eps, runs=1, rng):
-    """Learn which arm pays best by pulling: arm j pays 1 with probability p_j, else 0.
+    """Learn by trying which arm pays best: arm j pays 1 with probability p_j, else 0.
 
-    No right answer is ever shown. After one pull of each, the arm with the best mean so far is
-    pulled (exploitation; the first of those that tie), or, with probability `eps`, any arm
-    (exploration). Without exploration a run may stay with a bad arm for ever; with it the reward
-    per pull tends to (1 - eps) max_j p_j + eps mean_j p_j. `runs` independent runs go side by side.
+    The learner sees rewards only, never the right answer. Each arm is pulled once. After that the
+    learner pulls the arm with the best mean so far (exploitation; the first if several tie). With
+    probability `eps` it pulls a random arm instead (exploration). Without exploration a game may
+    stay with a bad arm for ever. With it the reward per pull tends to
+    (1 - eps) max_j p_j + eps mean_j p_j. The `runs` are independent games, played side by side.
 
     Yields: the start, then a `BanditState` per pull, without end.
 
@@ -786,7 +808,7 @@ def epsilon_greedy(p, *, eps, runs=1, rng):
     >>> [next(states).pulls.tolist() for _ in range(3)]
     [[[1.0, 1.0]], [[1.0, 2.0]], [[1.0, 3.0]]]
     """
-    everyone = np.arange(runs)
+    games = np.arange(runs)
     pulls = np.ones((runs, len(p)))
     wins = (rng.random(pulls.shape) < p).astype(float)
     reward = np.full(runs, np.nan)
@@ -797,8 +819,8 @@ def epsilon_greedy(p, *, eps, runs=1, rng):
         arm = np.where(explore, rng.integers(len(p), size=runs), best)
         reward = (rng.random(runs) < p[arm]).astype(float)
         pulls, wins = pulls.copy(), wins.copy()
-        pulls[everyone, arm] += 1
-        wins[everyone, arm] += reward
+        pulls[games, arm] += 1
+        wins[games, arm] += reward
 
 
 # ---------------------------------------------------------------------------------------
@@ -806,27 +828,28 @@ def epsilon_greedy(p, *, eps, runs=1, rng):
 # ---------------------------------------------------------------------------------------
 
 
+@dataclass(eq=False, repr=False)
 class BayesClassifier(Classifier):
-    """The action of least expected loss, from densities of the classes, priors and losses.
+    """The action with the smallest expected loss, from densities of the classes, priors and losses.
 
-    What is given is taken as it is, and what is not is estimated: priors as the shares of the
-    classes, densities as the normal laws with their means and covariances (divided by n_k). With
-    estimates in place of the truth it is no longer optimal: a plug-in rule.
+    Densities and priors that are not given are estimated: the priors as the shares of the classes,
+    the densities as normal densities with the mean and the covariance (divided by n_k) of each
+    class. With estimates in place of the true distribution, this plug-in rule is not optimal.
 
     Parameters
     ----------
     log_densities : sequence of K functions, or None
         The k-th maps X (n, d) to ln p(x | k) (n,), the classes in sorted order; the method
-        ``score_samples`` of a density estimator is such a function. None for normal laws.
+        ``score_samples`` of a density estimator is such a function. None for normal densities.
     priors : array of shape (K,), or None for the shares of the classes in y
     loss : array of shape (m, K), or None for 0-1 loss
-        loss[a, k] is the cost of action a where the class is k.
+        loss[a, k] is the cost of action a if the class is k.
     actions : sequence of m labels, or None for the classes
-        What ``predict`` answers. Losses with more rows than classes, as `with_reject` makes them,
-        want a name for each; to ``score``, an answer that is no class is an error.
+        The answers of ``predict``. A loss with more rows than classes, as `with_reject` makes it,
+        needs a label for each row. ``score`` counts an answer that is not a class as an error.
     var_smoothing : float
-        This share of each feature's variance over all samples (of 1, where it is constant) is
-        added to its variance in every class, so that few samples have a density too.
+        This share of each feature's variance over all samples (of 1 if it is constant) is added to
+        its variance in every class, so that a class with few samples has a density, too.
 
     Attributes
     ----------
@@ -844,19 +867,17 @@ class BayesClassifier(Classifier):
     array(['low', '?', '?', 'high'], dtype='<U4')
     """
 
-    def __init__(
-        self, log_densities=None, *, priors=None, loss=None, actions=None, var_smoothing=1e-9
-    ):
-        self.log_densities = log_densities
-        self.priors = priors
-        self.loss = loss
-        self.actions = actions
-        self.var_smoothing = var_smoothing
+    log_densities: Any = None
+    _: KW_ONLY
+    priors: Any = None
+    loss: Any = None
+    actions: Any = None
+    var_smoothing: float = 1e-9
 
     def fit(self, X, y, sample_weight=None):
         """Estimate what is not given from samples X (n, d), labels y (n,) and their weights.
 
-        A sample of weight 0 counts as none. Returns self.
+        Samples of weight 0 are left out. Returns self.
         """
         share = check_number("var_smoothing", self.var_smoothing, at_least=0)
         samples = check_samples(X)
@@ -867,15 +888,15 @@ class BayesClassifier(Classifier):
         loss = self._loss(len(classes))
         actions = self._actions(classes, len(loss))
         if self.log_densities is None:
-            laws = _normal_laws(samples, k, weights, share)
+            densities = _normal_densities(samples, k, weights, share)
         else:
-            laws = _given_laws(self.log_densities, len(classes))
-        self.classes_, self.log_densities_, self.priors_ = classes, laws, priors
+            densities = _given_densities(self.log_densities, len(classes))
+        self.classes_, self.log_densities_, self.priors_ = classes, densities, priors
         self.loss_, self.actions_ = loss, actions
         return self._remember(X)
 
     def _loss(self, K):
-        """The matrix given, or 1 - I."""
+        """The matrix that was given; by default 1 - I."""
         if self.loss is None:
             return zero_one_matrix(K)
         L = _numbers(self.loss)
@@ -887,7 +908,7 @@ class BayesClassifier(Classifier):
         return L
 
     def _actions(self, classes, m):
-        """The labels given, or the classes."""
+        """The labels that were given; by default the classes."""
         actions = classes if self.actions is None else np.asarray(self.actions)
         if actions.shape != (m,):
             raise ValueError(
@@ -897,7 +918,7 @@ class BayesClassifier(Classifier):
         return actions
 
     def _scores(self, X):
-        """ln pi_k + ln p(x | k) of samples X, (n, K)."""
+        """ln pi_k + ln p(x | k) for samples X, (n, K)."""
         X = self._check_fitted(X)
         log_p = [np.asarray(density(X)) for density in self.log_densities_]
         for column in log_p:
@@ -917,17 +938,17 @@ class BayesClassifier(Classifier):
         return np.exp(self.predict_log_proba(X))
 
     def conditional_risk(self, X):
-        """The loss to be expected of each action at every sample, (n, m)."""
+        """The expected loss of each action at every sample, (n, m)."""
         q = self.predict_proba(X)
         return conditional_risk(q, self.loss_)
 
     def predict(self, X):
-        """The action of least expected loss for every sample, (n,)."""
+        """The action with the smallest expected loss for every sample, (n,)."""
         q = self.predict_proba(X)
         return self.actions_[bayes_action(q, self.loss_)]
 
 
-def _given_laws(functions, K):
+def _given_densities(functions, K):
     """The list of log-densities that was given, one for each of K classes."""
     several = isinstance(functions, list | tuple) and all(map(callable, functions))
     if not several or len(functions) != K:
@@ -938,15 +959,15 @@ def _given_laws(functions, K):
     return list(functions)
 
 
-def _normal_laws(X, k, weights, share):
-    """ln N(x; mu_k, Sigma_k + S) for each class k, S the `share` of the variances of all X."""
+def _normal_densities(X, k, weights, share):
+    """ln N(x; mu_k, Sigma_k + S) for each class k; S is the `share` of the variances of all X."""
     p = weights / weights.sum()
     spread = expectation(p, (X - expectation(p, X)) ** 2)
     S = np.diag(share * np.where(np.ptp(X, axis=0) > 0, spread, 1.0))
-    laws = []
-    for X_k, w_k in [(X[k == c], weights[k == c]) for c in range(k.max() + 1)]:
-        p = w_k / w_k.sum()
-        mu, Sigma = expectation(p, X_k), covariance(p, X_k) + S
-        laws.append(partial(multivariate_normal_log_density, mu=mu, Sigma=Sigma))
-        laws[-1](X_k[:1])  # a singular Sigma is refused here, not at the first prediction
-    return laws
+    densities = []
+    for c in range(k.max() + 1):
+        X_c, p = X[k == c], weights[k == c] / weights[k == c].sum()
+        mu, Sigma = expectation(p, X_c), covariance(p, X_c) + S
+        densities.append(partial(multivariate_normal_log_density, mu=mu, Sigma=Sigma))
+        densities[c](X_c[:1])  # refuses a singular Sigma here, and not at the first prediction
+    return densities

@@ -1,9 +1,10 @@
-"""Estimation: from samples back to the law that they were drawn from.
+"""Estimation: from samples back to the distribution that they were drawn from.
 
-The law is known but for a parameter, and the samples are all there is. Maximum likelihood takes
-the parameter that makes them most probable; of all laws of the family it is the one nearest to
-what was observed. Bayesian estimation has an opinion of the parameter beforehand, and the samples
-turn it into another. Where the two opinions are of one family, learning is adding up counts.
+We know the family of the distribution, but not its parameter, and we have samples. Maximum
+likelihood takes the parameter that makes the samples most probable; this is the distribution of
+the family nearest to the observed one. Bayesian estimation starts from a distribution of the
+parameter, the prior, and the samples turn it into another one, the posterior. If prior and
+posterior belong to one family, learning means adding up counts.
 
 Contents
     Empirical moments        empirical_mean, centre, empirical_covariance, kronecker
@@ -12,9 +13,9 @@ Contents
     Likelihood               likelihood, log_likelihood, maximum_likelihood
     Closed forms             bernoulli_mle, categorical_mle, poisson_mle, uniform_mle,
                              exponential_mle, normal_mle, multivariate_normal_mle
-    The nearest law          empirical_law, kl_divergence
+    The nearest distribution empirical_law, kl_divergence
     Functions of theta       profile_log_likelihood
-    How far off              mean_squared_error, bernoulli_score, poisson_score,
+    Accuracy of estimates    mean_squared_error, bernoulli_score, poisson_score,
                              exponential_score, normal_score, fisher_information
     Testing a hypothesis     log_likelihood_ratio, t_statistic
     Bayesian estimation      posterior, point_estimates, PointEstimates
@@ -24,19 +25,19 @@ Contents
 Symbols
     X        (n, d)  samples, one per row; x (n,) samples that are numbers, together the data D
     log_f            a family: log_f(x, *theta) is ln f(x_j | theta) of every sample
-    theta            its parameters, in the order in which log_f takes them:
+    theta            its parameters, in the order in which log_f takes them, such as
     p        float     of Bernoulli samples 0 and 1; (K,) of categories 0, ..., K - 1
     rate     float     of Poisson counts (the notes' lambda), of exponential waiting times
-    a, b     float     ends of a uniform law
-    mu, sigma2         mean and variance of a normal law; Sigma (d, d) a covariance matrix
+    a, b     float     ends of a uniform distribution
+    mu, sigma2         mean and variance of a normal distribution; Sigma (d, d) a covariance matrix
     log_L    (m,)    log-likelihood l(theta | x) at m values of theta
-    w        (m,)    weights with which sums over m points are integrals: those of
-                     `gauss_legendre`; with a density multiplied in, expectations
+    w        (m,)    weights that turn sums over m points into integrals, those of
+                     `gauss_legendre`; times a density they turn sums into expectations
 
 A conjugate prior is an object with the same methods in all five cases: ``log_density(*theta)``,
 ``posterior(x)``, which is of its own class, ``mean()``, ``mode()`` (the MAP estimate) and
-``log_predictive(x)``, the law ln int f(x | theta) f(theta) dtheta of the next sample. Prior and
-posterior differ in their numbers only, and so what is posterior today is prior tomorrow.
+``log_predictive(x)``, the log-density ln int f(x | theta) f(theta) dtheta of the next sample. Prior
+and posterior differ in their numbers only, so today's posterior is tomorrow's prior.
 
 Notes: MLN "Maximum Likelihood Estimation" and "Bayesian Estimation"; IRHD 1.1, 3.1, 4.1. IRHD has
 samples in columns, X (p, n), so that its X is our X^T, and its p is our d.
@@ -72,8 +73,8 @@ __all__ = [
     "sequential",
 ]  # fmt: skip
 
-ROUND_OFF = 1e-6  # by this the weights of a law may miss the sum 1, as in single precision they do
-SERIES = 1e3  # from here on a series gives ln Gamma(h + 1/2) - ln Gamma(h) to all digits
+ROUND_OFF = 1e-6  # the sum of probabilities may miss 1 by this, as in single precision
+SERIES = 1e3  # from this h on a series gives ln Gamma(h + 1/2) - ln Gamma(h) to all digits
 
 
 # ---------------------------------------------------------------------------------------
@@ -91,12 +92,12 @@ def empirical_mean(X):
 
 
 def centre(X):
-    """X - 1 mu^T: the samples seen from their mean, so that every column sums to 0.
+    """X - 1 mu^T: the samples minus their mean, so that every column sums to 0.
 
-    A mean far from 0 is rounded by more than the samples may differ: what it leaves has a mean
-    again, which goes, too.
+    A mean far from 0 has a large rounding error. So we subtract the mean of the result, too. As a
+    Kronecker product, 1 mu^T = 1 (x) mu^T; IRHD, with samples in columns, has mu (x) 1^T.
 
-    As a Kronecker product, 1 mu^T = 1 (x) mu^T; IRHD, with samples in columns, has mu (x) 1^T.
+    Returns: (n, d).
 
     >>> centre(np.array([[1.0, 4.0], [3.0, 8.0]]))
     array([[-1., -2.],
@@ -107,10 +108,10 @@ def centre(X):
 
 
 def empirical_covariance(X, ddof=1):
-    """S = 1/(n - 1) X_c^T X_c, of the centred samples X_c = X - 1 mu^T.
+    """S = 1/(n - 1) X_c^T X_c, with the centred samples X_c = X - 1 mu^T.
 
-    Unbiased, E[S] = Sigma. Division by n, `ddof` = 0, is the maximum likelihood estimate under a
-    normal law, biased by -Sigma/n; the eigenvectors are the same (estimation-02).
+    It is unbiased: E[S] = Sigma. The maximum likelihood estimate for normal samples divides by n
+    (`ddof` = 0). Its bias is -Sigma/n, and its eigenvectors are the same (estimation-02).
 
     Returns: (d, d). Raises: ValueError unless n > ddof.
 
@@ -125,7 +126,7 @@ def empirical_covariance(X, ddof=1):
     Claims: estimation-01
     """
     if len(X) <= ddof:
-        raise ValueError(f"a covariance wants n > {ddof} samples; got n = {len(X)}")
+        raise ValueError(f"a covariance needs n > {ddof} samples; got n = {len(X)}")
     X_c = centre(X)
     return X_c.T @ X_c / (len(X) - ddof)
 
@@ -154,7 +155,7 @@ def kronecker(A, B):
 
 
 def categorical_log_pmf(x, p):
-    """ln Pr(X = k) = ln p_k for the categories k = 0, ..., K - 1; anything else has -inf.
+    """ln Pr(X = k) = ln p_k for the categories k = 0, ..., K - 1; -inf for anything else.
 
     >>> np.exp(categorical_log_pmf(np.array([0, 2, 3]), p=np.array([0.25, 0.25, 0.5])))
     array([0.25, 0.5 , 0.  ])
@@ -185,11 +186,11 @@ def exponential_log_density(x, rate):
 
 
 def student_log_density(x, nu, mu, sigma2):
-    """ln f(x) of (x - mu) / sigma having Student's t law with nu degrees of freedom.
+    """ln f(x), if z = (x - mu) / sigma has Student's t distribution with nu degrees of freedom:
 
-        ln Gamma((nu + 1)/2) - ln Gamma(nu/2) - 1/2 ln(nu pi sigma^2) - (nu + 1)/2 ln(1 + z^2/nu),
+        ln Gamma((nu + 1)/2) - ln Gamma(nu/2) - 1/2 ln(nu pi sigma^2) - (nu + 1)/2 ln(1 + z^2/nu) .
 
-    z = (x - mu)/sigma. Of nu = 1 it is Cauchy's law, of large nu the normal law.
+    For nu = 1 it is the Cauchy distribution; as nu grows it tends to the normal distribution.
 
     >>> pi * np.exp(student_log_density(np.array([0.0, 1.0, 3.0]), nu=1, mu=0.0, sigma2=1.0))
     array([1. , 0.5, 0.1])
@@ -200,7 +201,7 @@ def student_log_density(x, nu, mu, sigma2):
 
 
 def _log_gamma_ratio(h):
-    """ln Gamma(h + 1/2) - ln Gamma(h); the series where the difference of the two would cancel."""
+    """ln Gamma(h + 1/2) - ln Gamma(h); for large h a series, as the two nearly cancel."""
     if h < SERIES:
         return lgamma(h + 1 / 2) - lgamma(h)
     return log(h) / 2 - 1 / (8 * h) + 1 / (192 * h**3)
@@ -216,9 +217,9 @@ def _is_category(x, K):
 
 
 def likelihood(log_f, x, *theta):
-    """L(theta | x) = prod_j f(x_j | theta): how probable the samples are, as a function of theta.
+    """L(theta | x) = prod_j f(x_j | theta): the probability of the samples, as a function of theta.
 
-    It is no density in theta. Of many samples it is below the smallest number, and 0.
+    It is not a density in theta. For many samples it is too small for the computer and becomes 0.
 
     >>> float(likelihood(bernoulli_log_pmf, np.array([1, 0, 0]), 0.5))
     0.125
@@ -229,8 +230,8 @@ def likelihood(log_f, x, *theta):
 def log_likelihood(log_f, x, *theta):
     """l(theta | x) = ln L(theta | x) = sum_j ln f(x_j | theta).
 
-    The logarithm rises, so that l and L have the same maximiser; of many samples only l can be
-    computed. With m candidates theta (m,), numbers, let x be a column (n, 1): then l is (m,).
+    The logarithm increases, so l and L have the same maximiser. For many samples only l can be
+    computed. For m candidates theta (m,), let x be a column (n, 1); then l is (m,).
 
     >>> x, p = np.array([1, 0, 0]), np.array([0.25, 0.5])
     >>> np.exp(log_likelihood(bernoulli_log_pmf, x[:, None], p)) * 64
@@ -242,10 +243,12 @@ def log_likelihood(log_f, x, *theta):
 
 
 def maximum_likelihood(log_f, x, theta):
-    """argmax_theta sum_i ln f(x_i | theta), over m candidates theta (m,); the first, if several.
+    """argmax_theta sum_i ln f(x_i | theta) over m candidates theta (m,); the first if several tie.
 
-    The definition, for any family of one parameter; the closed forms below need no candidates.
-    Raises: ValueError if none of them can have given the samples, or l is nan at one.
+    This is the definition, for any family with one parameter. The closed forms below need no
+    candidates.
+
+    Raises: ValueError if the samples are impossible under all of them, or l is nan at one.
 
     >>> maximum_likelihood(bernoulli_log_pmf, np.array([1, 0, 0]), np.array([0.2, 0.3, 0.4]))
     0.3
@@ -253,10 +256,10 @@ def maximum_likelihood(log_f, x, theta):
     Claims: estimation-05
     """
     log_L = log_likelihood(log_f, x[:, None], theta)
-    best = np.argmax(log_L)  # of a nan, if there is one
+    best = np.argmax(log_L)  # the place of a nan, if there is one
     if not log_L[best] > -np.inf:
         got = f"l = {log_L[best]} at theta = {theta[best]}"
-        raise ValueError(f"no candidate can have given these samples; got {got}")
+        raise ValueError(f"the samples are impossible under all candidates; got {got}")
     return float(theta[best])
 
 
@@ -279,7 +282,7 @@ def bernoulli_mle(x):
 def categorical_mle(x, K):
     """p_k = n_k/n, the share of every category: d/dp_k (l - alpha (sum_k p_k - 1)) = 0.
 
-    Returns: p (K,). Raises: ValueError if x is empty or not among the categories 0, ..., K - 1.
+    Returns: p (K,). Raises: ValueError if x is empty or holds anything else.
 
     >>> categorical_mle(np.array([0, 2, 2, 0]), K=3)
     array([0.5, 0. , 0.5])
@@ -290,7 +293,7 @@ def categorical_mle(x, K):
 def poisson_mle(x):
     """rate = 1/n sum_i x_i: dl/d rate = sum_i x_i / rate - n = 0.
 
-    Raises: ValueError if x is empty or holds what is no count.
+    Raises: ValueError if x is empty or holds anything but counts.
 
     >>> poisson_mle(np.array([0, 1, 5]))
     2.0
@@ -301,7 +304,8 @@ def poisson_mle(x):
 def exponential_mle(x):
     """rate = n / sum_i x_i, one over the mean: dl/d rate = n/rate - sum_i x_i = 0.
 
-    Raises: ValueError if x is empty, negative or zero everywhere, where l has no maximum.
+    Raises: ValueError if x is empty or has negative entries, or if all are 0: then l has no
+    maximum.
 
     >>> exponential_mle(np.array([1.0, 3.0]))
     0.5
@@ -313,11 +317,12 @@ def exponential_mle(x):
 
 
 def uniform_mle(x):
-    """a = min_i x_i and b = max_i x_i: L = (b - a)^{-n} where [a, b] holds all samples, else 0.
+    """a = min_i x_i and b = max_i x_i: L = (b - a)^{-n} if [a, b] holds all samples, else 0.
 
-    No derivative vanishes there. The interval is the shortest possible, and hence too short.
+    L is largest for the shortest interval that holds all samples; no derivative vanishes there. The
+    true interval is longer.
 
-    Returns: a and b. Raises: ValueError if all samples are equal, where L has no maximum.
+    Returns: a and b. Raises: ValueError if all samples are equal: then L has no maximum.
 
     >>> uniform_mle(np.array([2.0, 5.0, 3.0]))
     (2.0, 5.0)
@@ -329,10 +334,10 @@ def uniform_mle(x):
 
 
 def normal_mle(x, mu=None):
-    """mu = 1/n sum_i x_i and sigma^2 = 1/n sum_i (x_i - mu)^2, about the given mean if mu is known.
+    """mu = 1/n sum_i x_i and sigma^2 = 1/n sum_i (x_i - mu)^2; a known `mu` is kept.
 
-    Returns: mu and sigma^2. Raises: ValueError if sigma^2 were 0, where l has no maximum, or is
-    too small or large for a number.
+    Returns: mu and sigma^2. Raises: ValueError if all samples are equal to mu: then l has no
+    maximum.
 
     >>> normal_mle(np.array([1.0, 3.0]))
     (2.0, 1.0)
@@ -355,8 +360,8 @@ def multivariate_normal_mle(X):
     """mu = 1/n sum_i x_i and Sigma = 1/n sum_i (x_i - mu)(x_i - mu)^T.
 
     From dl/dmu = Sigma^{-1} sum_i (x_i - mu) = 0 and, with the precision P = Sigma^{-1},
-    dl/dP = 1/2 sum_i (Sigma - (x_i - mu)(x_i - mu)^T) = 0. Where the samples lie in a hyperplane,
-    as they do if n <= d, Sigma is singular and l has no maximum: it grows with P without end.
+    dl/dP = 1/2 sum_i (Sigma - (x_i - mu)(x_i - mu)^T) = 0. If the samples lie in a hyperplane, as
+    they do for n <= d, Sigma is singular and l has no maximum: it grows with P without bound.
 
     Returns: a `Normal`, mean and covariance. Raises: ValueError if there is no maximum.
 
@@ -374,13 +379,13 @@ def multivariate_normal_mle(X):
 
 
 def _has_full_rank(Sigma):
-    """Whether Sigma does in units of the standard deviations: then units do not matter."""
+    """Whether Sigma has full rank, in units of the standard deviations."""
     scale = np.sqrt(np.diag(Sigma))
     return np.linalg.matrix_rank(Sigma / scale / scale[:, None], hermitian=True) == len(Sigma)
 
 
 def _checked(x, valid, rule, ndim=1):
-    """x in double precision, if it has `ndim` axes and `valid` holds for all of its entries."""
+    """x in double precision, if it has `ndim` axes and all of its entries are `valid`."""
     x = np.asarray(x)
     if x.ndim != ndim:
         shape = "(n,)" if ndim == 1 else "(n, d)"
@@ -409,12 +414,12 @@ def _categories(x, K):
 
 def _some(x):
     if len(x) == 0:
-        raise ValueError("an estimate wants at least one sample; got none")
+        raise ValueError("an estimate needs at least one sample; got none")
     return x
 
 
 def _check_alike(**rows):
-    """Of a row and a column numpy would make a table, and of it a sum that means nothing."""
+    """Refuse shapes that differ: numpy would make a table of a row and a column."""
     shapes = {name: np.shape(row) for name, row in rows.items()}
     if len(set(shapes.values())) > 1:
         got = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
@@ -422,15 +427,15 @@ def _check_alike(**rows):
 
 
 # ---------------------------------------------------------------------------------------
-# The nearest law
+# The nearest distribution
 # ---------------------------------------------------------------------------------------
 
 
 def empirical_law(x):
-    """f_data: the values that occur, in rising order, and the share of the samples that each has.
+    """The empirical distribution f_data: the values that occur, and the share of each.
 
-    Returns: the values (k,) and their weights (k,), 1/n each where all samples differ. Raises:
-    ValueError if x is empty.
+    Returns: the values (k,) in rising order and their weights (k,). Raises: ValueError if x is
+    empty.
 
     >>> empirical_law(np.array([3, 0, 3, 1]))
     (array([0, 1, 3]), array([0.25, 0.25, 0.5 ]))
@@ -440,12 +445,14 @@ def empirical_law(x):
 
 
 def kl_divergence(f, g):
-    """KL(f || g) = sum_x f(x) ln(f(x) / g(x)) of laws f and g (..., k), given by their weights.
+    """KL(f || g) = sum_x f(x) ln(f(x) / g(x)) for distributions with the weights f and g (..., k).
 
-    It is >= 0 and 0 only for f = g, and not symmetric; infinite where g rules out what f does
-    not. From the empirical law to a family it is sum f_data ln f_data - 1/n l(theta | x), and
-    the first term does not depend on theta: the nearest law has the largest likelihood
-    (estimation-06). Raises: ValueError if f and g are not of as many weights.
+    It is >= 0, and 0 only for f = g. It is not symmetric. It is infinite if g(x) = 0 < f(x) for
+    some x. From the empirical distribution to a member of the family it is
+    sum f_data ln f_data - 1/n l(theta | x). The first term does not depend on theta: the nearest
+    member has the largest likelihood (estimation-06).
+
+    Raises: ValueError if f and g have different numbers of weights.
 
     >>> kl_divergence(np.array([0.5, 0.5]), np.array([[0.5, 0.5], [1.0, 0.0]]))
     array([ 0., inf])
@@ -463,8 +470,9 @@ def kl_divergence(f, g):
 def profile_log_likelihood(log_L, g):
     """l*(g) = max {l(theta) : G(theta) = g}, with g = G(theta) (m,) for each of m candidates.
 
-    What is left of l when only g is asked for. Where theta is best, l* is largest: the maximum
-    likelihood estimate of G(theta) is G of that of theta, injective or not (estimation-07).
+    This is the likelihood of a function of theta. It is largest where theta is best: the maximum
+    likelihood estimate of G(theta) is G of the estimate of theta, whether G is injective or not
+    (estimation-07).
 
     Returns: the values of g that occur, in rising order, and l* of each.
 
@@ -479,24 +487,27 @@ def profile_log_likelihood(log_L, g):
 
 
 # ---------------------------------------------------------------------------------------
-# How far off
+# Accuracy of estimates
 # ---------------------------------------------------------------------------------------
 
 
 def mean_squared_error(log_p, estimates, truth):
     """MSE = E[(estimate - truth)^2] = sum_k exp(log_p_k) (estimates_k - truth)^2.
 
-    The sum is over all that the data can be: `log_p` (k,) are its log-probabilities, `estimates`
-    (k,) what is then estimated. That it tends to 0 as n grows is more than consistency, which
-    MLN takes it for: an estimate is consistent if Pr(|estimate - truth| > eps) tends to 0, and
-    k/(n - k), the estimated odds of a coin, does so though k = n, possible for every n, makes
-    the MSE infinite (estimation-09). Raises: ValueError if there is not an estimate per log_p_k.
+    The sum is over all possible data: `log_p` (k,) are their log-probabilities, `estimates` (k,)
+    the estimates from them. An estimate is consistent if Pr(|estimate - truth| > eps) tends to 0 as
+    n grows. It is enough, but not necessary, that the MSE tends to 0: k/(n - k), the estimated
+    odds of a coin, is consistent, but its MSE is infinite, as k = n is possible for every n.
+
+    Raises: ValueError if there is not one estimate for each log_p_k.
+
+    Errata: estimation-09 (MLN takes MSE -> 0 for consistency).
 
     >>> round(mean_squared_error(np.log([0.5, 0.5]), np.array([0.0, 1.0]), truth=0.5), 12)
     0.25
     """
     _check_alike(log_p=log_p, estimates=estimates)
-    possible = log_p != -np.inf  # what is nan is not left out
+    possible = log_p != -np.inf  # keeps nan
     with np.errstate(divide="ignore"):
         log_error = np.log(np.abs(estimates[possible] - truth))
     return float(np.exp(log_p[possible] + 2 * log_error).sum())
@@ -543,14 +554,13 @@ def normal_score(x, mu, sigma2):
 
 
 def fisher_information(w, score):
-    """I(theta) = E[s s^T]: the variance of the score s = d/dtheta ln f(x | theta), of mean 0.
+    """I(theta) = E[s s^T]: the variance of the score s = d/dtheta ln f(x | theta), whose mean is 0.
 
-    `score` (m,), or (m, q) for q parameters, is taken at m points x with weights w (m,): the
-    probabilities, or quadrature weights times density. In a smooth family no unbiased estimate from
-    n samples has a variance below 1/(n I), and n MSE of maximum likelihood tends to 1/I
-    (estimation-08).
+    `score` is (m,), or (m, q) for q parameters, at m points x with weights w (m,): probabilities,
+    or quadrature weights times density. In a smooth family no unbiased estimate from n samples has
+    a variance below 1/(n I). For maximum likelihood n MSE tends to 1/I (estimation-08).
 
-    Returns: a number, or (q, q). Raises: ValueError if there is not a weight per point.
+    Returns: a number, or (q, q). Raises: ValueError if there is not one weight for each point.
 
     >>> p = 0.5
     >>> float(fisher_information(np.array([1 - p, p]), bernoulli_score(np.array([0, 1]), p)))
@@ -567,10 +577,11 @@ def fisher_information(w, score):
 
 
 def log_likelihood_ratio(log_f, x, theta0, theta1):
-    """ln Lambda = l(theta_0 | x) - l(theta_1 | x), of two tuples of parameters.
+    """ln Lambda = l(theta_0 | x) - l(theta_1 | x), for two tuples of parameters.
 
-    With the maximum likelihood estimates, `theta0` under the hypothesis and `theta1` without it,
-    Lambda is between 0 and 1, and a small one speaks against the hypothesis.
+    Let `theta0` be the maximum likelihood estimate under the hypothesis, and `theta1` the estimate
+    without it. Then Lambda is between 0 and 1, and a small Lambda is evidence against the
+    hypothesis.
 
     >>> x = np.array([1, 1, 1, 0])
     >>> ratio = log_likelihood_ratio(bernoulli_log_pmf, x, (0.5,), (bernoulli_mle(x),))
@@ -583,9 +594,9 @@ def log_likelihood_ratio(log_f, x, theta0, theta1):
 def t_statistic(x, mu0=0.0):
     """t = sqrt(n) (mean - mu_0) / s, with s^2 = 1/(n - 1) sum_i (x_i - mean)^2.
 
-    For normal samples and the hypothesis mu = `mu0`, sigma^2 unknown, the likelihood ratio is
-    Lambda = (1 + t^2/(n - 1))^{-n/2}: to reject where Lambda is small is to reject where |t| is
-    large (estimation-10).
+    For normal samples with unknown sigma^2 and the hypothesis mu = `mu0`, the likelihood ratio is
+    Lambda = (1 + t^2/(n - 1))^{-n/2}. So Lambda is small where |t| is large: both tests reject the
+    same samples (estimation-10).
 
     Raises: ValueError if all samples are equal, as `normal_mle`.
 
@@ -605,10 +616,11 @@ def t_statistic(x, mu0=0.0):
 def posterior(log_L, log_prior, w):
     """f(theta | D) = f(D | theta) f(theta) / int f(D | theta) f(theta) dtheta, for any prior.
 
-    At m values of theta, `log_prior` (m,) being the logarithm of the prior density there, and w
-    the weights of the integral.
+    It is computed at m values of theta; `log_prior` (m,) is the logarithm of the prior density at
+    these, and w the weights of the integral. We divide the joint density by its largest value
+    before we leave the logarithms; the factor cancels.
 
-    Returns: the density (m,). Raises: ValueError if the data are impossible at all of them, or the
+    Returns: the density (m,). Raises: ValueError if the data are impossible at all values, or the
     density is infinite or nan at one.
 
     >>> theta, w = np.array([0.25, 0.5, 0.75]), np.array([0.25, 0.5, 0.25])
@@ -621,7 +633,7 @@ def posterior(log_L, log_prior, w):
     _check_alike(log_joint=log_joint, w=w)
     top = log_joint.max()  # nan, if there is one
     if top == -np.inf:
-        raise ValueError("no theta that the prior allows can have given these data")
+        raise ValueError("the data are impossible at every theta that the prior allows")
     if not top < np.inf:
         raise ValueError(f"log_L + log_prior must be finite or -inf at every theta; got {top}")
     joint = np.exp(log_joint - top)
@@ -629,7 +641,7 @@ def posterior(log_L, log_prior, w):
 
 
 class PointEstimates(NamedTuple):
-    """A posterior in one number, or in another."""
+    """Two ways to sum up a posterior in one number."""
 
     mode: float  # argmax f(theta | D): the maximum a posteriori (MAP) estimate
     mean: float  # int theta f(theta | D) dtheta
@@ -638,17 +650,19 @@ class PointEstimates(NamedTuple):
 def point_estimates(theta, density, w):
     """The MAP estimate argmax_theta f(theta | D) and the mean int theta f(theta | D) dtheta.
 
-    Of all numbers the mean has the least expected squared error under the posterior. The mode is
-    no function of the posterior law alone: in another parameter the density peaks elsewhere.
-    `density` (m,) is the posterior at the values theta (m,), with the weights w (m,).
-    Raises: ValueError if the shapes differ or the density is infinite or nan at one of them.
+    No number has a smaller expected squared error under the posterior than the mean. The mode
+    depends on the choice of the parameter: the density of a function of theta has its peak
+    elsewhere. `density` (m,) is the posterior at the values theta (m,), with the weights w (m,).
+
+    Returns: `PointEstimates`. Raises: ValueError if the shapes differ, or the density is infinite
+    or nan at one value.
 
     >>> theta, w = np.array([0.25, 0.5, 0.75]), np.array([0.25, 0.5, 0.25])
     >>> point_estimates(theta, np.array([0.5, 1.0, 1.5]), w)
     PointEstimates(mode=0.75, mean=0.5625)
     """
     _check_alike(theta=theta, density=density, w=w)
-    peak = np.argmax(density)  # a nan, if there is one
+    peak = np.argmax(density)  # the place of a nan, if there is one
     if not density[peak] < np.inf:
         raise ValueError(f"the density must be finite at every theta; got {density[peak]}")
     return PointEstimates(float(theta[peak]), float(expectation(w * density, theta)))
@@ -661,9 +675,9 @@ def point_estimates(theta, density, w):
 
 @dataclass(frozen=True)
 class Beta:
-    """f(p) = p^{a-1} (1 - p)^{b-1} / B(a, b) on [0, 1]: of the p of Bernoulli samples.
+    """f(p) = p^{a-1} (1 - p)^{b-1} / B(a, b) on [0, 1], for the p of Bernoulli samples.
 
-    a and b count ones and zeros; `Beta(1, 1)` is flat.
+    a and b count ones and zeros; `Beta(1, 1)` is the uniform distribution.
 
     >>> Beta(1, 1).posterior(np.array([1, 0, 0]))
     Beta(a=2.0, b=3.0)
@@ -693,21 +707,21 @@ class Beta:
         return self.a / (self.a + self.b)
 
     def mode(self):
-        """(a - 1) / (a + b - 2). Raises: ValueError unless a, b >= 1, and not both are 1."""
+        """(a - 1) / (a + b - 2). Raises: ValueError unless a, b >= 1 and not both are 1."""
         _check_mode([self.a, self.b], "a, b")
         return (self.a - 1) / (self.a + self.b - 2)
 
     def log_predictive(self, x):
-        """ln Pr(x): the next sample is Bernoulli with the mean for its p."""
+        """ln Pr(x): the next sample is Bernoulli with p = the mean."""
         return bernoulli_log_pmf(x, self.mean())
 
 
 @dataclass(frozen=True, eq=False)
 class Dirichlet:
-    """f(p) = Gamma(sum_k alpha_k) prod_k p_k^{alpha_k - 1} / Gamma(alpha_k), of categories.
+    """f(p) = Gamma(sum_k alpha_k) prod_k p_k^{alpha_k - 1} / Gamma(alpha_k), for categories.
 
-    p is a point of the simplex, p_k >= 0 and sum_k p_k = 1, and f a density in any K - 1 of its
-    coordinates. alpha (K,) counts each category; K = 2 is `Beta`.
+    p is a point of the simplex: p_k >= 0 and sum_k p_k = 1. f is a density in any K - 1 of its
+    coordinates. alpha (K,) counts the samples in each category; for K = 2 it is `Beta`.
 
     >>> Dirichlet(np.ones(3)).posterior(np.array([0, 2, 2])).alpha
     array([2., 1., 3.])
@@ -723,14 +737,14 @@ class Dirichlet:
         object.__setattr__(self, "alpha", alpha)
 
     def log_density(self, p):
-        """ln f of points p (K,), or (m, K); -inf off the simplex."""
+        """ln f at p (K,), or at points p (m, K); -inf outside the simplex."""
         inside = (np.min(p, axis=-1) >= 0) & (np.abs(np.sum(p, axis=-1) - 1) <= ROUND_OFF)
         constant = lgamma(self.alpha.sum()) - log_gamma(self.alpha).sum()
         kernel = x_log_y(self.alpha - 1, np.maximum(p, 0)).sum(axis=-1)
         return np.where(inside, constant + kernel, -np.inf)
 
     def posterior(self, x):
-        """`Dirichlet(alpha + counts)`, counts (K,) of the samples in each category."""
+        """`Dirichlet(alpha + counts)`, with the counts (K,) of the samples in each category."""
         K = len(self.alpha)
         return Dirichlet(self.alpha + np.bincount(_categories(x, K).astype(int), minlength=K))
 
@@ -739,20 +753,20 @@ class Dirichlet:
         return self.alpha / self.alpha.sum()
 
     def mode(self):
-        """(alpha_k - 1) / (sum_k alpha_k - K). Raises: ValueError unless all >= 1, one above."""
+        """(alpha_k - 1) / (sum_k alpha_k - K). Raises: ValueError unless all >= 1, not all 1."""
         _check_mode(self.alpha, "all of alpha")
         return (self.alpha - 1) / (self.alpha - 1).sum()
 
     def log_predictive(self, x):
-        """ln Pr(x): the next sample is categorical with the mean for its p."""
+        """ln Pr(x): the next sample is categorical with p = the mean."""
         return categorical_log_pmf(x, self.mean())
 
 
 @dataclass(frozen=True)
 class Gamma:
-    """f(rate) = b^a rate^{a-1} e^{-b rate} / Gamma(a) on [0, inf): of the rate of Poisson counts.
+    """f(rate) = b^a rate^{a-1} e^{-b rate} / Gamma(a) on [0, inf), for the rate of Poisson counts.
 
-    a events were counted in b intervals.
+    The parameters mean that a events were counted in b intervals.
 
     >>> Gamma(2, 1).posterior(np.array([0, 3, 1]))
     Gamma(a=6.0, b=4)
@@ -789,7 +803,7 @@ class Gamma:
         Pr(x) = Gamma(a + x) / (Gamma(a) x!) (b / (b + 1))^a (1 / (b + 1))^x.
         """
         possible = is_count(x)
-        k = np.where(possible, x, 0.0)  # a float: small integers would wrap in k + 1
+        k = np.where(possible, x, 0.0)  # floats, as small integers overflow in k + 1
         ways = log_gamma(self.a + k) - lgamma(self.a) - log_gamma(k + 1)
         log_p = ways - self.a * np.log1p(1 / self.b) - k * np.log1p(self.b)
         return np.where(possible, log_p, -np.inf)
@@ -797,7 +811,7 @@ class Gamma:
 
 @dataclass(frozen=True)
 class NormalMean:
-    """f(mu) = N(mu; m, s^2): of the mean of normal samples whose variance sigma^2 is known.
+    """f(mu) = N(mu; m, s^2), for the mean of normal samples whose variance sigma^2 is known.
 
     >>> NormalMean(m=0.0, s2=1.0, sigma2=2.0).posterior(np.array([3.0, 5.0]))
     NormalMean(m=2.0, s2=0.5, sigma2=2.0)
@@ -815,7 +829,7 @@ class NormalMean:
         return normal_log_density(mu, self.m, self.s2)
 
     def posterior(self, x):
-        """Precisions add up, 1/s_n^2 = 1/s^2 + n/sigma^2, and they weight the means:
+        """The precisions add up, 1/s_n^2 = 1/s^2 + n/sigma^2. They are the weights of the means:
 
         m_n = s_n^2 (m/s^2 + sum_i x_i / sigma^2).
         """
@@ -832,18 +846,18 @@ class NormalMean:
         return self.m
 
     def log_predictive(self, x):
-        """ln N(x; m, s^2 + sigma^2): the doubt about the mean adds to the noise."""
+        """ln N(x; m, s^2 + sigma^2): the variance of the mean is added to that of the noise."""
         return normal_log_density(x, self.m, self.s2 + self.sigma2)
 
 
 @dataclass(frozen=True)
 class NormalInverseGamma:
-    """Of mean and variance of normal samples: mu is N(m, sigma^2/kappa) given sigma^2, and
+    """For mean and variance of normal samples: mu is N(m, sigma^2/kappa) given sigma^2, and
 
         f(sigma^2) = beta^alpha (sigma^2)^{-alpha-1} e^{-beta/sigma^2} / Gamma(alpha).
 
-    m is worth kappa samples; alpha half as many as the variance is worth, beta half their sum of
-    squares.
+    The prior mean m has the weight of kappa samples. The prior of the variance has the weight of
+    2 alpha samples with the sum of squares 2 beta.
 
     >>> NormalInverseGamma(m=0.0, kappa=1, alpha=1, beta=1).posterior(np.array([2.0, 4.0]))
     NormalInverseGamma(m=2.0, kappa=3, alpha=2.0, beta=5.0)
@@ -860,10 +874,10 @@ class NormalInverseGamma:
     def log_density(self, mu, sigma2):
         """ln f(mu, sigma^2); -inf for sigma^2 <= 0."""
         inside, sigma2 = sigma2 > 0, np.where(sigma2 > 0, sigma2, 1.0)
-        of_sigma2 = self.alpha * log(self.beta) - lgamma(self.alpha)
-        of_sigma2 = of_sigma2 - (self.alpha + 1) * np.log(sigma2) - self.beta / sigma2
-        of_mu = normal_log_density(mu, self.m, sigma2 / self.kappa)
-        return np.where(inside, of_mu + of_sigma2, -np.inf)
+        constant = self.alpha * log(self.beta) - lgamma(self.alpha)
+        log_f_sigma2 = constant - (self.alpha + 1) * np.log(sigma2) - self.beta / sigma2
+        log_f_mu = normal_log_density(mu, self.m, sigma2 / self.kappa)
+        return np.where(inside, log_f_mu + log_f_sigma2, -np.inf)
 
     def posterior(self, x):
         """kappa_n = kappa + n, m_n = (kappa m + sum_i x_i) / kappa_n, alpha_n = alpha + n/2 and
@@ -882,11 +896,11 @@ class NormalInverseGamma:
         return self.m, self.beta / (self.alpha - 1)
 
     def mode(self):
-        """Of both together: mu = m and sigma^2 = beta / (alpha + 3/2)."""
+        """The peak of the joint density: mu = m and sigma^2 = beta / (alpha + 3/2)."""
         return self.m, self.beta / (self.alpha + 3 / 2)
 
     def log_predictive(self, x):
-        """Student's t with 2 alpha degrees of freedom about m, sigma^2 beta (1 + 1/kappa)/alpha."""
+        """Student's t with nu = 2 alpha, mu = m and sigma^2 = beta (1 + 1/kappa) / alpha."""
         scale2 = self.beta / self.alpha * (1 + 1 / self.kappa)
         return student_log_density(x, 2 * self.alpha, self.m, scale2)
 
@@ -894,11 +908,9 @@ class NormalInverseGamma:
 def log_evidence(prior, log_f, x, *theta):
     """ln f(D) = ln f(D | theta) + ln f(theta) - ln f(theta | D): the denominator in Bayes' rule.
 
-    The left side does not depend on theta, and so the right side must not, whichever one takes:
-    that is how a posterior is told to be the right one. `prior` is conjugate to the family
-    log_f if the posterior is of *the prior's* family. MLN adds "or that of data likelihood";
-    but the likelihood is no density in theta, and its shape is what every posterior has whose
-    prior is flat, conjugate or not (estimation-13).
+    The left side does not depend on theta. So the right side must be the same for every theta; this
+    checks a posterior. `prior` is conjugate to the family log_f if the posterior belongs to the
+    family of the prior.
 
     >>> x = np.array([1, 0, 0])
     >>> for p in (0.3, 0.5, 0.7):  # int p (1 - p)^2 dp = 1/12
@@ -906,6 +918,9 @@ def log_evidence(prior, log_f, x, *theta):
     12.0
     12.0
     12.0
+
+    Errata: estimation-13 (MLN adds "or that of data likelihood"; but with a flat prior every
+    posterior has the shape of the likelihood).
 
     Claims: estimation-12
     """
@@ -917,7 +932,8 @@ def log_evidence(prior, log_f, x, *theta):
 def sequential(prior, x):
     """Learning sample by sample: each posterior is the prior of the next sample.
 
-    `prior` is one of the above. The last is the posterior of all samples at once, in any order.
+    `prior` is a conjugate prior. The last posterior is that of all samples at once; their order
+    does not matter.
 
     Yields: the prior, then the posterior after each sample.
 
@@ -935,7 +951,7 @@ def sequential(prior, x):
 
 
 def _check_parameters(m=0.0, **positive):
-    """Whether the mean m is a finite number and every other parameter one > 0."""
+    """Refuse a mean m that is not finite, and other parameters that are not finite and > 0."""
     check_number("m", m)
     for name, value in positive.items():
         check_number(name, value, above=0)
@@ -945,7 +961,7 @@ def _check_parameters(m=0.0, **positive):
 
 
 def _check_mode(counts, names):
-    """Whether a density with these exponents + 1 peaks in one point."""
+    """Refuse `counts` (exponents plus 1) whose density does not have a single peak."""
     if min(counts) < 1 or max(counts) == 1:
         got = ", ".join(f"{count:g}" for count in counts)
         raise ValueError(f"a mode is defined for {names} >= 1, not all 1; got {got}")

@@ -1,9 +1,9 @@
-"""Probability: what the other chapters compute with.
+"""Probability: the tools that all other chapters compute with.
 
-A probability is a number between 0 and 1 given to events, and everything else follows from
-three rules. The chapter begins with finite spaces, where each answer is an exact fraction if
-the weights are (`fractions.Fraction`; arrays of them have dtype object), goes on to moments and
-to the named families, and ends with the multivariate normal.
+A probability is a number between 0 and 1 that belongs to an event. Three rules say how these
+numbers fit together, and everything else follows. The chapter begins with finite spaces; there
+the answers are exact fractions if the weights are (`fractions.Fraction`; arrays of them have dtype
+object). Then come moments, the named families of distributions, and the multivariate normal.
 
 Contents
     Finite spaces         check_space, fair, probability, exclusive, conditional_probability,
@@ -22,8 +22,8 @@ Contents
 Symbols
     P         dict           weight P({omega}) >= 0 of every outcome omega; the weights sum to 1
     A, B      set            events: sets of outcomes; also A (m, d), b (m,) of a map x -> A x + b
-    p         (k,)           weights of the k atoms of a discrete law
-    x         (k,), (k, d)   its atoms, numbers or vectors; where a density is taken, any points
+    p         (k,)           weights of the k atoms of a discrete distribution
+    x         (k,), (k, d)   its atoms, numbers or vectors; for a density any points
     joint     (k_y, k_x)     table of Pr(Y = y_i, X = x_j): a row per y, a column per x
     prior     (k,)           P(B_j) of the pieces of a partition; likelihood (k,): P(A | B_j)
     X         (n, d)         samples, one per row
@@ -35,7 +35,7 @@ Symbols
 
 Notes: MLN "Probability and Statistics" to "Multivariate Normal Distribution"; IRHD 1.1 and 1.2;
 REP "Bagging" (the law of large numbers). MLN writes R for our Sigma and n for our d; IRHD has
-p for our d, and Dirac deltas for the atoms of a discrete law.
+p for our d, and Dirac deltas for the atoms of a discrete distribution.
 """
 
 from fractions import Fraction
@@ -43,6 +43,8 @@ from math import erfc, fsum, isfinite, lgamma, log, pi
 from typing import NamedTuple
 
 import numpy as np
+
+from mlnotes.numerics import symmetric
 
 __all__ = [
     "check_space", "fair", "probability", "exclusive", "conditional_probability", "independent",
@@ -54,9 +56,7 @@ __all__ = [
     "sample_multivariate_normal", "Normal", "marginal_normal", "conditional_normal",
 ]  # fmt: skip
 
-ROUND_OFF = 1e-12  # weights may miss 1 by this; eigenvalues this small, relatively, are 0
-ASYMMETRY = 1e-8  # what rounding may leave of S - S^T, relatively to S
-ASYMMETRY_SINGLE = 1e-4  # the same, where S was computed in single precision
+ROUND_OFF = 1e-12  # the sum of weights may miss 1 by this; relatively smaller eigenvalues are 0
 
 
 # ---------------------------------------------------------------------------------------
@@ -65,7 +65,7 @@ ASYMMETRY_SINGLE = 1e-4  # the same, where S was computed in single precision
 
 
 def check_space(P):
-    """P itself, if it is a probability space: P({omega}) >= 0 and P(Omega) = 1.
+    """Return P if it is a probability space: P({omega}) >= 0 and P(Omega) = 1.
 
     Raises: ValueError if a weight is negative or the weights do not sum to 1.
 
@@ -76,14 +76,14 @@ def check_space(P):
     for outcome, weight in P.items():
         if not weight >= 0:
             raise ValueError(f"weights must be >= 0; got P({{{outcome!r}}}) = {weight}")
-    total = fsum(P.values())  # of a million weights, sum would miss 1 by more than ROUND_OFF
+    total = fsum(P.values())  # exact; plain sums of a million weights are not
     if abs(total - 1) > ROUND_OFF:
         raise ValueError(f"the weights of a probability space must sum to 1; got {total}")
     return P
 
 
 def fair(outcomes):
-    """The space in which every one of the distinct `outcomes` has the same weight, a Fraction.
+    """The space in which all distinct `outcomes` have the same weight, a Fraction.
 
     >>> fair(["heads", "tails"])
     {'heads': Fraction(1, 2), 'tails': Fraction(1, 2)}
@@ -93,7 +93,7 @@ def fair(outcomes):
 
 
 def probability(P, A):
-    """P(A) = sum of the weights of the outcomes in A; what is no outcome weighs nothing.
+    """P(A): the sum of the weights of the outcomes in A. Other elements of A have weight 0.
 
     >>> probability(fair(range(1, 7)), {2, 4, 6})
     Fraction(1, 2)
@@ -123,16 +123,16 @@ def conditional_probability(P, A, B):
 
     Claims: probability-02
     """
-    of_B = probability(P, B)
-    if not of_B > 0:
-        raise ValueError(f"P(A | B) is defined for P(B) > 0 only; got P(B) = {of_B}")
-    return probability(P, set(A) & set(B)) / of_B
+    p_B = probability(P, B)
+    if not p_B > 0:
+        raise ValueError(f"P(A | B) is defined for P(B) > 0 only; got P(B) = {p_B}")
+    return probability(P, set(A) & set(B)) / p_B
 
 
 def independent(P, A, B):
-    """Whether P(A and B) = P(A) P(B): given B, the event A is as probable as without.
+    """Whether P(A and B) = P(A) P(B): knowing B does not change the probability of A.
 
-    Exact for weights that are fractions. This form covers P(B) = 0 too.
+    The answer is exact if the weights are fractions. The formula also covers P(B) = 0.
 
     >>> die = fair(range(1, 7))
     >>> independent(die, {2, 4, 6}, {1, 2}), independent(die, {2, 4, 6}, {1, 3})
@@ -153,25 +153,29 @@ def total_probability(likelihood, prior):
 def bayes(likelihood, prior):
     """P(B_j | A) = P(A | B_j) P(B_j) / P(A), with P(A) by `total_probability`.
 
-    Writing P(A and B_j) in two ways gives the rule; MLN's lines for it carry a stray factor P
-    (probability-21). A drawer of two coins, one with two heads, and it comes up heads:
+    The rule follows from writing P(A and B_j) in two ways: P(A | B_j) P(B_j) = P(B_j | A) P(A).
+
+    Returns: the posterior (k,). Raises: ValueError if P(A) = 0.
+
+    A drawer holds a fair coin and a coin with two heads. We take one and throw heads:
 
     >>> bayes(likelihood=np.array([0.5, 1.0]), prior=np.array([0.5, 0.5]))
     array([0.33333333, 0.66666667])
 
-    Returns: the posterior (k,). Raises: ValueError if P(A) = 0.
+    Errata: probability-21 (MLN's lines for the rule carry a stray factor P).
     """
-    of_A = total_probability(likelihood, prior)
-    if not of_A > 0:
-        raise ValueError(f"P(B_j | A) is defined for P(A) > 0 only; got P(A) = {of_A}")
-    return likelihood * prior / of_A
+    p_A = total_probability(likelihood, prior)
+    if not p_A > 0:
+        raise ValueError(f"P(B_j | A) is defined for P(A) > 0 only; got P(A) = {p_A}")
+    return likelihood * prior / p_A
 
 
 def log_sum_exp(a):
-    """ln sum_k exp(a_ik) of every row of a (n, k): `total_probability` in logarithms.
+    """ln sum_k exp(a_ik) for every row of a (n, k): `total_probability` in logarithms.
 
-    With the largest a_ik of a row taken out first, exp cannot overflow, and where every term
-    would underflow the largest is kept. A row of -inf has the sum 0, and the logarithm -inf.
+    The largest a_ik of the row is subtracted first and added back at the end. So exp cannot
+    overflow, and the largest term does not underflow. A row of -inf has the sum 0 and the logarithm
+    -inf.
 
     Returns: (n,).
 
@@ -190,10 +194,12 @@ def log_sum_exp(a):
 
 
 def push_forward(P, X):
-    """The law of a random variable X: Pr(X = x) = P({omega : X(omega) = x}).
+    """The distribution of a random variable X: Pr(X = x) = P({omega : X(omega) = x}).
 
-    X is any function of the outcomes. The answer is a probability space again, on the values of
-    X, in rising order: the atoms x_i and weights p_i of p_X = sum_i p_i delta(x - x_i).
+    X is any function of the outcomes.
+
+    Returns: a probability space on the values of X, in rising order. They are the atoms x_i, and
+    their weights the p_i, of p_X = sum_i p_i delta(x - x_i).
 
     >>> push_forward(fair(range(1, 7)), lambda pips: pips % 2)
     {0: Fraction(1, 2), 1: Fraction(1, 2)}
@@ -201,16 +207,16 @@ def push_forward(P, X):
     Claims: probability-04
     """
     values = [X(omega) for omega in P]
-    law = dict.fromkeys(sorted(set(values)), 0)
+    p_X = dict.fromkeys(sorted(set(values)), 0)
     for x, weight in zip(values, P.values(), strict=True):
-        law[x] += weight
-    return law
+        p_X[x] += weight
+    return p_X
 
 
 def sample_atoms(n, p, *, rng):
-    """The numbers 0, ..., k - 1 of n atoms drawn with weights p: the u-th quantile, u uniform.
+    """n draws from the numbers 0, ..., k - 1 of k atoms with weights p.
 
-    The weights need not sum to 1.
+    Each draw is the u-quantile for a uniform u in [0, 1). The weights need not sum to 1.
 
     Returns: (n,). Raises: ValueError if a weight is negative or their sum is not > 0 and finite.
 
@@ -230,15 +236,15 @@ def sample_atoms(n, p, *, rng):
 
 
 def marginals(joint):
-    """p_X(x_j) = sum_i joint_ij and p_Y(y_i) = sum_j joint_ij, with their arguments so.
-
-    (Table 1.1 of IRHD heads them p_x(X) and p_y(Y): probability-21.)
+    """p_X(x_j) = sum_i joint_ij and p_Y(y_i) = sum_j joint_ij: sums of columns and of rows.
 
     Returns: p_X (k_x,) and p_Y (k_y,).
 
     >>> p_X, p_Y = marginals(np.array([[0.25, 0.0], [0.25, 0.5]]))
     >>> p_X, p_Y
     (array([0.5, 0.5]), array([0.25, 0.75]))
+
+    Errata: probability-21 (Table 1.1 of IRHD heads them p_x(X) and p_y(Y)).
 
     Claims: probability-14
     """
@@ -271,7 +277,9 @@ def _conditional(part, name):
     """A row or column of a joint table, divided by its sum."""
     total = part.sum()
     if not total > 0:
-        raise ValueError(f"a conditional law is defined for {name} > 0 only; got {name} = {total}")
+        raise ValueError(
+            f"a conditional distribution is defined for {name} > 0 only; got {name} = {total}"
+        )
     return part / total
 
 
@@ -281,9 +289,9 @@ def _conditional(part, name):
 
 
 def expectation(p, x):
-    """E[X] = sum_i p_i x_i, a number for numbers x (k,) and a vector (d,) for vectors (k, d).
+    """E[X] = sum_i p_i x_i: a number for numbers x (k,), a vector (d,) for vectors x (k, d).
 
-    For a density, take the nodes of `gauss_legendre` for atoms, weighted by it.
+    For a density, x are the nodes of `gauss_legendre`, and p its weights times the density.
 
     >>> expectation(np.array([0.5, 0.5]), np.array([[0.0, 2.0], [4.0, 2.0]]))
     array([2., 2.])
@@ -294,9 +302,9 @@ def expectation(p, x):
 
 
 def second_moment(p, x):
-    """E[X X^T] = sum_i p_i x_i x_i^T of vectors x (k, d), about the origin.
+    """E[X X^T] = sum_i p_i x_i x_i^T for vectors x (k, d): the second moment about the origin.
 
-    Returns: (d, d). Raises: ValueError if x holds numbers; as vectors they are x[:, None].
+    Returns: (d, d). Raises: ValueError if x holds numbers; x[:, None] makes vectors of them.
 
     >>> second_moment(np.array([0.5, 0.5]), np.array([[0.0], [4.0]]))
     array([[8.]])
@@ -304,17 +312,18 @@ def second_moment(p, x):
     if x.ndim != 2 or p.shape != x.shape[:1]:
         raise ValueError(f"p must be (k,) and x (k, d); got shapes {p.shape} and {x.shape}")
     S = (p[:, None] * x).T @ x
-    return (S + S.T) / 2  # the two differ in the last bit
+    return (S + S.T) / 2  # rounding leaves S and S^T different in the last bit
 
 
 def covariance(p, x):
-    """Var[X] = E[(X - mu)(X - mu)^T] of vectors x (k, d), with p_i = 1/n for a sample.
+    """Var[X] = E[(X - mu)(X - mu)^T] for vectors x (k, d); for n samples p_i = 1/n.
 
     Entry (i, j) is cov(X_i, X_j) = E[X_i X_j] - E[X_i] E[X_j]; the variances are on the diagonal.
-    This is the second moment about the mean, and not the second moment, for which IRHD 1.2
-    takes it (probability-11): E[X X^T] = Var[X] + mu mu^T.
+    This is the second moment about the mean; about the origin it is E[X X^T] = Var[X] + mu mu^T.
 
     Returns: (d, d). Raises: as `second_moment`.
+
+    Errata: probability-11 (IRHD 1.2 calls Var[X] the second moment).
 
     >>> covariance(np.array([0.5, 0.5]), np.array([[0.0, 1.0], [4.0, 1.0]]))
     array([[4., 0.],
@@ -338,9 +347,11 @@ def affine_moments(mu, Sigma, A, b):
 
 
 def is_psd(S, tol=ROUND_OFF):
-    """Whether x^T S x >= 0 for all x: no eigenvalue is below -tol times the largest in size.
+    """Whether x^T S x >= 0 for all x: no eigenvalue is below -tol times the largest absolute one.
 
-    Every covariance matrix is (x^T Var[X] x = E[(x^T (X - mu))^2]), also that of constants, 0.
+    Every covariance matrix is positive semi-definite, since x^T Var[X] x = E[(x^T (X - mu))^2]. For
+    a constant X it is 0.
+
     Raises: ValueError if S is not square, symmetric and finite.
 
     >>> is_psd(np.diag([1.0, 0.0])), is_psd(np.diag([1.0, -1.0]))
@@ -348,41 +359,26 @@ def is_psd(S, tol=ROUND_OFF):
 
     Claims: probability-13
     """
-    eigenvalues = np.linalg.eigvalsh(_symmetric(S))
+    eigenvalues = np.linalg.eigvalsh(symmetric(S, "S"))
     return bool(eigenvalues[0] >= -tol * np.abs(eigenvalues).max())
 
 
 def is_pd(S, tol=ROUND_OFF):
-    """Whether x^T S x > 0 for all x but 0: all eigenvalues exceed tol times the largest in size.
+    """Whether x^T S x > 0 for all x != 0: all eigenvalues exceed tol times the largest one.
 
     Raises: as `is_psd`.
 
     >>> is_pd(np.eye(2)), is_pd(np.diag([1.0, 0.0]))
     (True, False)
     """
-    eigenvalues = np.linalg.eigvalsh(_symmetric(S))
+    eigenvalues = np.linalg.eigvalsh(symmetric(S, "S"))
     return bool(eigenvalues[0] > tol * np.abs(eigenvalues).max())
 
 
-def _symmetric(S, name="S"):
-    """S in double precision, if it is square, finite, and symmetric to rounding."""
-    if S.ndim != 2 or S.shape[0] != S.shape[1]:
-        raise ValueError(f"{name} must be square; got shape {S.shape}")
-    asymmetry = ASYMMETRY_SINGLE if S.dtype == np.float32 else ASYMMETRY
-    S = S.astype(float, copy=False)
-    largest = np.abs(S).max(initial=0)
-    if not np.isfinite(largest):
-        raise ValueError(f"{name} must be finite; got {largest}")
-    difference = np.abs(S - S.T).max(initial=0)
-    if difference > asymmetry * largest:
-        raise ValueError(f"{name} must be symmetric; it differs from its transpose by {difference}")
-    return S
-
-
 def chebyshev(sigma2, m, eps):
-    """Pr(|mean of m draws - mu| > eps) <= sigma^2 / (m eps^2), at most 1; m draws, distance eps.
+    """Chebyshev's bound: Pr(|mean of m draws - mu| > eps) <= sigma^2 / (m eps^2).
 
-    As m grows it tends to 0 for every eps > 0: the weak law of large numbers.
+    It is capped at 1. As m grows it tends to 0 for every eps > 0: the weak law of large numbers.
 
     >>> float(chebyshev(0.25, m=100, eps=0.5))
     0.01
@@ -409,8 +405,10 @@ def bernoulli_log_pmf(k, p):
 def binomial_log_pmf(k, n, p):
     """ln Pr(K = k) = ln C(n, k) + k ln p + (n - k) ln(1 - p): k heads in n throws.
 
-    Its mean is n p, its variance n p (1 - p); outside 0, ..., n the probability is 0, its log -inf.
-    Raises: ValueError if n is no count or p not between 0 and 1.
+    The mean is n p and the variance n p (1 - p). Outside 0, ..., n the probability is 0 and its
+    logarithm -inf.
+
+    Raises: ValueError if n is not a count or p is not between 0 and 1.
 
     >>> np.exp(binomial_log_pmf(np.array([0, 1, 2, 3]), n=2, p=0.5)).round(12)
     array([0.25, 0.5 , 0.25, 0.  ])
@@ -418,15 +416,18 @@ def binomial_log_pmf(k, n, p):
     _require(is_count(n), "n must be a count 0, 1, 2, ...", n)
     _require((p >= 0) & (p <= 1), "p must be between 0 and 1", p)
     possible = is_count(k) & (k <= n)
-    k = np.where(possible, k, 0.0)  # a float: small integers would wrap in k + 1
+    k = np.where(possible, k, 0.0)  # floats, as small integers overflow in k + 1
     log_choose = log_gamma(n + 1) - log_gamma(k + 1) - log_gamma(n - k + 1)
     return np.where(possible, log_choose + x_log_y(k, p) + x_log_y(n - k, 1 - p), -np.inf)
 
 
 def poisson_log_pmf(k, rate):
-    """ln Pr(K = k) = k ln(rate) - rate - ln k!, with mean and variance rate (the notes' lambda).
+    """ln Pr(K = k) = k ln(rate) - rate - ln k!; rate is the notes' lambda.
 
-    The binomial law tends to it as n grows with n p = rate. Raises: ValueError if rate < 0.
+    Mean and variance are both equal to the rate. The binomial distribution tends to this one if n
+    grows while n p = rate.
+
+    Raises: ValueError if rate < 0.
 
     >>> np.exp(poisson_log_pmf(np.array([-1, 0]), rate=np.log(2))).round(12)
     array([0. , 0.5])
@@ -438,14 +439,14 @@ def poisson_log_pmf(k, rate):
 
 
 def _require(valid, rule, value):
-    """Raise the rule and what was got, unless it is `valid` everywhere."""
+    """Raise the rule and the first value that breaks it, unless `valid` holds everywhere."""
     if not np.all(valid):
         got = np.asarray(value)[~np.asarray(valid)][0]
         raise ValueError(f"{rule}; got {got}")
 
 
 def is_count(k):
-    """Where k is 0, 1, 2, ...; infinity is none.
+    """Whether k is one of 0, 1, 2, ...; infinity is not.
 
     >>> is_count(np.array([-1.0, 0.0, 0.5, 3.0]))
     array([False,  True, False,  True])
@@ -454,7 +455,7 @@ def is_count(k):
 
 
 def x_log_y(x, y):
-    """x ln y, with 0 ln 0 = 0; any numbers.
+    """x ln y, with 0 ln 0 = 0.
 
     >>> x_log_y(np.array([0.0, 2.0]), np.array([0.0, 1.0]))
     array([0., 0.])
@@ -474,8 +475,9 @@ log_gamma = np.vectorize(lgamma, otypes=[float], doc="ln Gamma(x); ln k! is log_
 def gauss_legendre(a, b, pieces=1, order=20):
     """Nodes x and weights w with sum_i w_i f(x_i) = int_a^b f(x) dx.
 
-    Exact for polynomials of a degree below 2 `order` on each of the equal `pieces`, and so
-    accurate to rounding where f is smooth across each. A grid of nodes does for the plane.
+    numpy knows the nodes and weights for [-1, 1]. Each of the equal `pieces` of [a, b] gets a
+    shifted and scaled copy. On a piece the sum is exact for polynomials of degree below 2 `order`;
+    for smooth f it is accurate to rounding. A grid of nodes integrates over the plane.
 
     Returns: x and w, (pieces * order,) each. Raises: ValueError if a or b is not finite.
 
@@ -484,7 +486,7 @@ def gauss_legendre(a, b, pieces=1, order=20):
     9.0
     """
     if not (isfinite(a) and isfinite(b)):
-        raise ValueError(f"quadrature wants a finite interval; got [{a}, {b}]")
+        raise ValueError(f"quadrature needs a finite interval; got [{a}, {b}]")
     nodes, weights = np.polynomial.legendre.leggauss(order)
     edges = np.linspace(a, b, pieces + 1)
     half = (b - a) / (2 * pieces)
@@ -493,9 +495,9 @@ def gauss_legendre(a, b, pieces=1, order=20):
 
 
 def probability_between(density, a, b, pieces=64):
-    """Pr(a <= X <= b) = int_a^b p_X(x) dx of a density given as a function, by quadrature.
+    """Pr(a <= X <= b) = int_a^b p_X(x) dx by quadrature; `density` is the function p_X.
 
-    Of an infinite interval take the part that matters: a and b must be finite.
+    a and b must be finite. Cut an infinite interval where the density is negligible.
 
     >>> round(float(probability_between(lambda x: 2 * x, 0.0, 0.5)), 12)
     0.25
@@ -509,11 +511,14 @@ def probability_between(density, a, b, pieces=64):
 def uniform_density(x, a, b):
     """p(x) = 1 / (b - a) for a <= x <= b and 0 elsewhere; mean (a + b)/2, variance (b - a)^2/12.
 
-    It jumps at a and b: IRHD 1.2 asks of a density that it be continuous, and all that it has
-    to be is nonnegative and integrable (probability-08). Raises: ValueError unless a < b.
+    It jumps at a and b. A density need not be continuous; it has to be nonnegative and integrable.
+
+    Raises: ValueError unless a < b.
 
     >>> uniform_density(np.array([-1.0, 1.0, 3.0]), a=0.0, b=2.0)
     array([0. , 0.5, 0. ])
+
+    Errata: probability-08 (IRHD 1.2 asks of a density that it be continuous).
     """
     _check_interval(a, b)
     return np.where((a <= x) & (x <= b), 1 / (b - a), 0.0)
@@ -533,11 +538,11 @@ def uniform_cdf(x, a, b):
 
 def _check_interval(a, b):
     if not np.all(a < b):
-        raise ValueError(f"an interval wants a < b; got a = {a}, b = {b}")
+        raise ValueError(f"an interval must have a < b; got a = {a}, b = {b}")
 
 
 def normal_log_density(x, mu, sigma2):
-    """ln p(x) = -1/2 ln(2 pi sigma^2) - (x - mu)^2 / (2 sigma^2), of N(mu, sigma^2).
+    """The log-density of N(mu, sigma^2): -1/2 ln(2 pi sigma^2) - (x - mu)^2 / (2 sigma^2).
 
     >>> np.exp(normal_log_density(np.array([0.0, 1.0]), mu=0.0, sigma2=1.0)).round(6)
     array([0.398942, 0.241971])
@@ -547,7 +552,7 @@ def normal_log_density(x, mu, sigma2):
 
 
 def normal_cdf(x, mu, sigma2):
-    """Pr(X <= x) = (1 + erf((x - mu) / (sigma sqrt 2))) / 2, of N(mu, sigma^2).
+    """Pr(X <= x) = (1 + erf((x - mu) / (sigma sqrt 2))) / 2 for X from N(mu, sigma^2).
 
     >>> normal_cdf(np.array([-np.inf, 0.0, 1.0]), mu=0.0, sigma2=1.0).round(6)
     array([0.      , 0.5     , 0.841345])
@@ -555,7 +560,7 @@ def normal_cdf(x, mu, sigma2):
     return _erfc(-(x - mu) / np.sqrt(2 * sigma2)) / 2
 
 
-_erfc = np.vectorize(erfc, otypes=[float])  # 1 - erf, which keeps the digits of a small tail
+_erfc = np.vectorize(erfc, otypes=[float])  # 1 - erf; it keeps the digits of a small tail
 
 
 # ---------------------------------------------------------------------------------------
@@ -564,11 +569,11 @@ _erfc = np.vectorize(erfc, otypes=[float])  # 1 - erf, which keeps the digits of
 
 
 def multivariate_normal_log_density(X, mu, Sigma):
-    """ln p(x) = -1/2 (d ln(2 pi) + ln |Sigma| + (x - mu)^T Sigma^{-1} (x - mu)) of every row.
+    """ln p(x) = -1/2 (d ln(2 pi) + ln |Sigma| + (x - mu)^T Sigma^{-1} (x - mu)) for every row.
 
-    By Cholesky, Sigma = L L^T: ln |Sigma| = 2 sum_j ln L_jj, and the quadratic form is ||z||^2
-    with L z = x - mu. The second parameter of N(mu, Sigma) is the covariance, of a number
-    sigma^2; MLN prints N(mu, sigma) beside a density in Sigma (probability-19).
+    With the Cholesky factor, Sigma = L L^T, we have ln |Sigma| = 2 sum_j ln L_jj, and the quadratic
+    form is ||z||^2 with L z = x - mu. The second parameter of N(mu, Sigma) is the covariance; in
+    one dimension it is sigma^2.
 
     Returns: (n,). Raises: ValueError if Sigma is not positive definite or the shapes do not match.
 
@@ -577,19 +582,23 @@ def multivariate_normal_log_density(X, mu, Sigma):
     >>> log_p + np.log(2 * np.pi * 2)
     array([ 0. , -0.5])
 
+    Errata: probability-19 (MLN prints N(mu, sigma) for a density in Sigma).
+
     Claims: probability-18
     """
     L = _cholesky(Sigma)
     if X.shape[1:] != L.shape[1:] or np.shape(mu)[-1:] not in ((), L.shape[1:]):
         rule = f"X must be (n, {len(L)}) and mu ({len(L)},), as Sigma is {L.shape}"
         raise ValueError(f"{rule}; got shapes {X.shape} and {np.shape(mu)}")
-    Z = np.linalg.solve(L, np.eye(len(L))) @ (X - mu).T  # L^{-1} is small, and used n times
+    Z = np.linalg.solve(L, (X - mu).T)  # a column z per sample
     log_det = 2 * np.log(np.diag(L)).sum()
-    return -0.5 * (len(L) * log(2 * pi) + log_det + np.einsum("ji,ji->i", Z, Z))
+    return -0.5 * (len(L) * log(2 * pi) + log_det + np.sum(Z**2, axis=0))
 
 
 def sample_multivariate_normal(n, mu, Sigma, *, rng):
-    """n draws x = mu + L z of N(mu, Sigma), z of d independent N(0, 1): Var[L z] = L I L^T = Sigma.
+    """n draws x = mu + L z from N(mu, Sigma), with d independent N(0, 1) numbers in z.
+
+    Their covariance is Var[L z] = L I L^T = Sigma.
 
     Returns: (n, d). Raises: ValueError if Sigma is not positive definite.
 
@@ -602,9 +611,9 @@ def sample_multivariate_normal(n, mu, Sigma, *, rng):
 
 
 def _cholesky(Sigma):
-    """The L of Sigma = L L^T, or a message that says what is wrong with Sigma."""
+    """The factor L of Sigma = L L^T; ValueError if Sigma is not positive definite."""
     try:
-        return np.linalg.cholesky(_symmetric(Sigma, "Sigma"))
+        return np.linalg.cholesky(symmetric(Sigma, "Sigma"))
     except np.linalg.LinAlgError:
         least = np.linalg.eigvalsh(Sigma)[0]
         raise ValueError(
@@ -620,7 +629,7 @@ class Normal(NamedTuple):
 
 
 def marginal_normal(mu, Sigma, keep):
-    """The law of the coordinates `keep` of N(mu, Sigma): N(mu_a, Sigma_aa), a = keep.
+    """The distribution of the coordinates a = `keep` of N(mu, Sigma): N(mu_a, Sigma_aa).
 
     Returns: a `Normal`.
 
@@ -631,26 +640,27 @@ def marginal_normal(mu, Sigma, keep):
 
 
 def conditional_normal(mu, Sigma, given, value):
-    """The law of the other coordinates of N(mu, Sigma) where the coordinates `given` have `value`.
+    """The distribution of the other coordinates of N(mu, Sigma), if those in `given` have `value`.
 
-    With b the coordinates given and a the others, it is the normal law of
+    Let b be the coordinates given and a the others. The distribution is normal with
 
-        mean        mu_a + Sigma_ab Sigma_bb^{-1} (value - mu_b),  linear in the value,
-        covariance  Sigma_aa - Sigma_ab Sigma_bb^{-1} Sigma_ba,  whatever the value.
+        mean        mu_a + Sigma_ab Sigma_bb^{-1} (value - mu_b) ,
+        covariance  Sigma_aa - Sigma_ab Sigma_bb^{-1} Sigma_ba .
 
-    Returns: a `Normal`. Raises: ValueError if Sigma_bb is not positive definite, or if there are
-    more values than one, and not as many as coordinates given.
+    The mean is linear in the value; the covariance does not depend on it.
+
+    Returns: a `Normal`. Raises: ValueError if Sigma_bb is not positive definite, or if `value` is
+    neither a number nor one number for each coordinate given.
 
     >>> Sigma = np.array([[4.0, 1.0], [1.0, 2.0]])
     >>> conditional_normal(np.array([1.0, 2.0]), Sigma, given=[1], value=np.array([4.0]))
     Normal(mean=array([2.]), covariance=array([[3.5]]))
     """
-    given = np.arange(len(mu))[given]  # counted from 0, also where it was from the end or a mask
-    if np.shape(value) not in ((), given.shape):
-        raise ValueError(f"value must be {given.shape}, as given; got shape {np.shape(value)}")
-    others = np.setdiff1d(np.arange(len(mu)), given)
-    S_aa, S_ab = Sigma[np.ix_(others, others)], Sigma[np.ix_(others, given)]
-    L = _cholesky(Sigma[np.ix_(given, given)])
-    half = np.linalg.solve(L, S_ab.T)  # Sigma_ab Sigma_bb^{-1} Sigma_ba = half^T half
-    shift = half.T @ np.linalg.solve(L, value - mu[given])
-    return Normal(mu[others] + shift, S_aa - half.T @ half)
+    b = np.arange(len(mu))[given]  # numbers counted from 0, also for negative ones and masks
+    if np.shape(value) not in ((), b.shape):
+        raise ValueError(f"value must be {b.shape}, as given; got shape {np.shape(value)}")
+    a = np.setdiff1d(np.arange(len(mu)), b)
+    S_aa, S_ab, S_bb = Sigma[np.ix_(a, a)], Sigma[np.ix_(a, b)], Sigma[np.ix_(b, b)]
+    _cholesky(S_bb)  # which refuses a matrix that is not positive definite
+    B = np.linalg.solve(S_bb, S_ab.T).T  # Sigma_ab Sigma_bb^{-1}
+    return Normal(mu[a] + B @ (value - mu[b]), S_aa - B @ S_ab.T)

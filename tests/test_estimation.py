@@ -167,7 +167,7 @@ def test_both_divisors_give_the_same_directions_and_a_factor_between_the_varianc
 
 @pytest.mark.parametrize(("n", "ddof"), [(1, 1), (0, 0), (3, 3)])
 def test_a_covariance_wants_more_samples_than_are_taken_off(n, ddof):
-    with pytest.raises(ValueError, match=f"a covariance wants n > {ddof} samples; got n = {n}"):
+    with pytest.raises(ValueError, match=f"a covariance needs n > {ddof} samples; got n = {n}"):
         empirical_covariance(np.ones((n, 2)), ddof=ddof)
 
 
@@ -298,7 +298,9 @@ def test_closed_forms_are_where_a_search_ends(log_f, x, closed, low, high):
 
 
 def test_candidates_that_cannot_have_given_the_samples_do_not_win():
-    with pytest.raises(ValueError, match="no candidate can have .*; got l = -inf at theta = 0.2"):
+    with pytest.raises(
+        ValueError, match="the samples are impossible .*; got l = -inf at theta = 0.2"
+    ):
         maximum_likelihood(bernoulli_log_pmf, np.array([1, 2]), np.array([0.2, 0.3]))
     with pytest.raises(ValueError, match="got l = nan at theta = 3.0"):
         maximum_likelihood(
@@ -451,7 +453,7 @@ def test_one_weight_of_a_logistic_model_by_candidates_and_by_newton():
     ("estimate", "x", "message"),
     [
         (bernoulli_mle, [0, 2], "x must hold 0 and 1 only; got 2"),
-        (bernoulli_mle, [], "an estimate wants at least one sample; got none"),
+        (bernoulli_mle, [], "an estimate needs at least one sample; got none"),
         (lambda x: categorical_mle(x, 3), [0, 3], r"categories 0, \.\.\., 2; got 3"),
         (lambda x: categorical_mle(x, 3), [0, -1], r"categories 0, \.\.\., 2; got -1"),
         (lambda x: categorical_mle(x, 3), [], "at least one sample"),
@@ -917,7 +919,7 @@ def test_posterior_of_5000_samples_does_not_underflow():
 
 
 def test_impossible_data_have_no_posterior():
-    with pytest.raises(ValueError, match="no theta that the prior allows can have given these"):
+    with pytest.raises(ValueError, match="the data are impossible at every theta"):
         posterior(np.array([-np.inf, 0.0]), np.array([0.0, -np.inf]), np.ones(2))
     for bad in (np.nan, np.inf):
         with pytest.raises(ValueError, match=f"finite or -inf at every theta; got {bad}"):
