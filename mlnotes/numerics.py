@@ -14,7 +14,7 @@ Contents
     Least squares    refined_least_squares
     Newton's step    conjugate_gradients
     Trees            grow_trees
-    Gram matrices    Gram, GramRows, Stacked, kernel_product
+    Gram matrices    GramRows, Stacked, kernel_product
 
 Symbols
     X, Y    (n, d), (m, d)    points, one per row
@@ -28,7 +28,7 @@ of T trees. The m nodes of a level hold N samples, node by node; `segment` (N,) 
 """
 
 from math import frexp, inf, ldexp, nan, sqrt
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,7 +38,7 @@ __all__ = [
     "squared_norms", "squared_distances", "nearest_rows", "exact_squared_distances", "square",
     "symmetric", "leading_eigenpairs", "positive_cholesky", "cholesky_solve", "power_of_two",
     "triangle", "refined_least_squares", "conjugate_gradients", "grow_trees",
-    "Gram", "GramRows", "Stacked", "kernel_product",
+    "GramRows", "Stacked", "kernel_product",
 ]  # fmt: skip
 
 EPS = float(np.finfo(float).eps)  # 2^-52, the relative spacing of floating-point numbers
@@ -698,27 +698,14 @@ def _table(levels, t):
 # ---------------------------------------------------------------------------------------
 
 
-class Gram(Protocol):
-    """What SMO asks of a Gram matrix K. An array answers all of it; so do the classes below."""
-
-    def __getitem__(self, i):
-        """Row i (n,), or for an array of m indices their rows (m, n)."""
-
-    def __matmul__(self, beta):
-        """K beta: (n,)."""
-
-    def diagonal(self):
-        """The k(x_i, x_i): (n,)."""
-
-
 class GramRows:
     """The Gram matrix of X, of which only the `capacity` rows used last are in memory.
 
-    The matrix of 20,000 samples takes 3 GiB, and SMO needs the rows of few of them. `kernel` is a
-    function k(X, Z), and `ridge` is added to the diagonal. With `gamma` the kernel must be the
-    Gaussian exp(-gamma ||x - z||^2): its rows then come from norms that are computed once, 12 times
-    as fast for 12,000 x 784 numbers, unless X is so spread out that differences of norms lose
-    their digits.
+    The matrix of 20,000 samples takes 3 GiB. SMO uses few of its rows, the diagonal and products
+    K beta, and asks for them as if K were an array. `kernel` is a function k(X, Z), and `ridge` is
+    added to the diagonal. With `gamma` the kernel must be the Gaussian exp(-gamma ||x - z||^2). Its
+    rows then come from norms that are computed once, 12 times as fast for 12,000 x 784 numbers,
+    unless X is so spread out that differences of norms lose their digits.
 
     >>> K = GramRows(np.array([[1.0], [2.0]]), lambda X, Z: X @ Z.T, capacity=1)
     >>> K[1], K.diagonal(), K @ np.array([1.0, 1.0])

@@ -31,7 +31,7 @@ Symbols
     C      float     cost of a unit of slack; inf for the hard margin
     nu     float     parameter of the nu machine; rho is its margin before scaling
     alpha  (n,)      multipliers; Q_ij = y_i y_j x_i^T x_j
-    K      (n, n)    Gram matrix x_i^T x_j or k(x_i, x_j): an array, or a `numerics.Gram`
+    K      (n, n)    Gram matrix x_i^T x_j or k(x_i, x_j): an array or `numerics.GramRows`
     beta   (n,)      signed multipliers, beta_i = alpha_i y_i, so that w = sum_i beta_i x_i
     p      (n,)      linear term of the dual; its gradient is g = p - K beta
     r      (n,)      multipliers of xi >= 0
@@ -720,17 +720,11 @@ def offset_intervals(gradient, dual, beta):
     return np.array([[low[group].max(), high[group].min()] for group in dual.groups])
 
 
-def _middle(low, high):
-    """The middle of an interval; the finite end if the other is infinite, 0 if both are."""
-    ends = [end for end in (low, high) if abs(end) < inf]
-    return sum(ends) / len(ends) if ends else 0.0
-
-
 def offsets(gradient, dual, beta):
     """b of each group: the mean of g over its free multipliers.
 
-    A group without a free multiplier gets the middle of its `offset_intervals`. For the soft margin
-    this is b = y_j - w^T x_j, averaged over 0 < alpha_j < C.
+    A group without a free multiplier gets the middle of its `offset_intervals`, or the only finite
+    end. For the soft margin this is b = y_j - w^T x_j, averaged over 0 < alpha_j < C.
 
     Returns: (groups,).
 
@@ -746,7 +740,8 @@ def offsets(gradient, dual, beta):
     b = []
     for group, interval in zip(dual.groups, offset_intervals(gradient, dual, beta), strict=True):
         own = gradient[group][free[group]]
-        b.append(own.mean() if len(own) else _middle(*interval))
+        ends = interval[np.isfinite(interval)]
+        b.append(own.mean() if len(own) else ends.mean() if len(ends) else 0.0)
     return np.array(b)
 
 
@@ -819,8 +814,8 @@ def smo(K, dual, start=None):
     which is largest at t = (g_i - g_j) / eta, clipped where either multiplier meets its bound.
     `best_pair` chooses i and j. Two rows of K bring g up to date, so that a step costs O(n).
 
-    K is an array or a `numerics.Gram`. `start` is a state from which to go on; None stands for the
-    start of `dual`.
+    K is an array or `numerics.GramRows`. `start` is a state from which to go on; None stands for
+    the start of `dual`.
 
     Yields: `SMOState`, the start included. It ends at an optimum, or where rounding hides a step.
 
@@ -1291,9 +1286,6 @@ class KernelMachine(Estimator):
         if self.max_iter != -1:
             check_number("max_iter", self.max_iter, at_least=1, integer=True)
 
-    def _kernel_parameters(self, X):
-        return kernel_parameters(X, self.kernel, self.gamma, self.degree, self.coef0)
-
     def _gram(self, X, how):
         return kernel_matrix(X, how, self.cache_size, self._ridge())
 
@@ -1320,7 +1312,7 @@ class _OneVersusOne(KernelMachine, Classifier):
         """Fit to samples X (n, d) with labels y (n,) and optional weights (n,); return self."""
         self._check_parameters()
         samples = check_samples(X)
-        self._how = how = self._kernel_parameters(samples)
+        how = kernel_parameters(samples, self.kernel, self.gamma, self.degree, self.coef0)
         y = check_labels(y, len(samples))
         weights = check_weights(sample_weight, len(samples))
         self.classes_ = np.unique(y[weights > 0])
@@ -1333,12 +1325,13 @@ class _OneVersusOne(KernelMachine, Classifier):
         ends = np.cumsum([0, *map(len, parts)])
         A, mean = about_mean(np.ascontiguousarray(samples[order]), how)
         K = self._gram(A, how)
+        large = not isinstance(K, np.ndarray)
         coef = np.zeros((len(parts) - 1, len(order)))
         runs, self.certificates_, offsets = [], [], []
         for a, b in self._pairs():
             rows = np.r_[ends[a] : ends[a + 1], ends[b] : ends[b + 1]]
             signs = np.repeat([1.0, -1.0], [len(parts[a]), len(parts[b])])
-            K_ab = self._gram_of_pair(K, A, rows, how)
+            K_ab = K if len(parts) == 2 else self._gram(A[rows], how) if large else K[rows][:, rows]
             run, certificate = self._solve(K_ab, signs, weights[order[rows]])
             shift = weights_of(run.state.beta, A[rows]) @ mean if mean.any() else 0.0
             certificate = certificate._replace(offsets=certificate.offsets - shift)
@@ -1349,14 +1342,9 @@ class _OneVersusOne(KernelMachine, Classifier):
             self.certificates_.append(certificate)
             offsets.append(offset)
         self._record(runs, "violation", self.tol)
+        self._how = how
         self._keep(samples, order, ends, coef, np.array(offsets))
         return self._remember(X)
-
-    def _gram_of_pair(self, K, X, rows, how):
-        """The Gram matrix of some rows of X, from that of all rows if it is in memory."""
-        if len(rows) == len(X):
-            return K
-        return K[np.ix_(rows, rows)] if isinstance(K, np.ndarray) else self._gram(X[rows], how)
 
     def _check_parameters(self):
         check_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))

@@ -64,6 +64,7 @@ from mlnotes.svm import (
     KernelMachine,
     about_mean,
     fill,
+    kernel_parameters,
     kernel_score,
     offsets,
     solve,
@@ -685,7 +686,7 @@ class _Tube(KernelMachine, Regressor):
         """Fit to samples X (n, d) with targets y (n,) and optional weights (n,); return self."""
         self._check_parameters()
         samples = check_samples(X)
-        self._how = how = self._kernel_parameters(samples)
+        how = kernel_parameters(samples, self.kernel, self.gamma, self.degree, self.coef0)
         y = check_targets(y, len(samples))
         weights = check_weights(sample_weight, len(samples))
         counted = np.flatnonzero(weights)
@@ -697,6 +698,7 @@ class _Tube(KernelMachine, Regressor):
         shift = centre - (weights_of(beta, A) @ mean if mean.any() else 0.0)
         self.certificate_ = certificate._replace(offsets=certificate.offsets + shift)
         self._record(run, "violation", self.tol)
+        self._how = how
         self.support_ = counted[beta != 0].astype(np.int32)
         self.support_vectors_ = samples[self.support_]
         self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
