@@ -1,10 +1,10 @@
-"""Fisher's linear discriminant: the line on which the classes fall apart.
+"""Fisher's linear discriminant: the line on which the projected classes are best separated.
 
-Project the samples on a line and much is lost; on which line is least lost of what tells the
-classes apart? Fisher's answer weighs the distance of the projected means against the spread about
-them. It has a closed form, it is an eigenproblem, it is least squares, and it is Bayes' rule for
-normal classes of one covariance; several classes give several such lines. Where samples are few,
-the spread vanishes along some directions, and the answer needs a remedy.
+Samples projected on a line lose most of their information. Which line keeps most of what tells the
+classes apart? Fisher compares the distance of the projected means with the spread about them. The
+best direction has a closed form, it solves an eigenproblem, it is least squares, and it is Bayes'
+rule for normal classes with the same covariance; several classes give several such directions.
+With few samples the spread is 0 along some directions, and a remedy is needed.
 
 Contents
     Telling two classes apart    discriminant, separator
@@ -15,32 +15,33 @@ Contents
                                  Discriminants, fisher_direction, label_regression,
                                  threshold_rule
     Several classes              determinant_criterion, trace_criterion, discriminants
-    Where S_W is singular        principal_axes, pca_lda, regularised_direction,
+    Where S_W is singular        whitening, principal_axes, pca_lda, regularised_direction,
                                  pseudo_inverse_direction
     Local scatter                local_scatters
     Estimators                   LinearDiscriminantAnalysis
 
 Symbols
     X      (n, d)    samples x, one per row
-    y      (n,)      their labels, of any kind; the C classes are those that occur, sorted. Where
-                     there are two, they are called 0 and 1, and w points from 0 to 1
+    y      (n,)      their labels, of any kind; the C classes are those that occur, sorted. Two
+                     classes are called 0 and 1, and w points from 0 to 1
     n_k    (C,)      samples of each class, n in all
-    means  (C, d)    mu_k, the means of the classes; of two classes mu (2, d)
+    means  (C, d)    mu_k, the means of the classes; for two classes mu (2, d)
     w      (d,)      direction; W (d, m): directions in columns, x' = W^T x
     z      (n,)      projections z_i = w^T x_i
     S_B    (d, d)    scatter between the classes
     S_W    (d, d)    scatter within the classes; Sigma = S_W / n
     J      float     the criterion of a direction
-    m      int       how many directions
+    m      int       number of directions
 
 Notes: MLN "Fisher Linear Discriminant"; PRNN 4 and 4.1; ISML "Feature Extraction" 6 (LDA); IRHD 6.
-PRNN and ISML number two classes 1 and 2, and the sign of w is of no consequence; PRNN writes m_k
+PRNN and ISML number two classes 1 and 2; the sign of w does not matter. PRNN writes m_k
 for our mu_k and mu_k for their projections, R_FLDA for J; MLN has M_k for mu_k.
 """
 
+from dataclasses import dataclass
 from math import inf
 from numbers import Real
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -56,8 +57,7 @@ from mlnotes.base import (
 from mlnotes.clustering import cluster_means, scatter
 from mlnotes.decision_theory import chosen_prior, log_posterior, normal_log_odds, posterior
 from mlnotes.linear_regression import least_squares
-from mlnotes.neighbors import norm
-from mlnotes.optimization import closest_points
+from mlnotes.optimization import separating_hyperplane
 from mlnotes.probability import normal_cdf
 
 __all__ = [
@@ -65,14 +65,14 @@ __all__ = [
     "fisher_ratio", "direction_error", "difference_scatter", "within_scatter", "between_scatter",
     "rayleigh_quotient", "rayleigh_gradient", "generalised_eigen", "Discriminants",
     "fisher_direction", "label_regression", "threshold_rule", "determinant_criterion",
-    "trace_criterion", "discriminants", "principal_axes", "pca_lda", "regularised_direction",
-    "pseudo_inverse_direction", "local_scatters", "LinearDiscriminantAnalysis",
+    "trace_criterion", "discriminants", "whitening", "principal_axes", "pca_lda",
+    "regularised_direction", "pseudo_inverse_direction", "local_scatters",
+    "LinearDiscriminantAnalysis",
 ]  # fmt: skip
 
-ROUND_OFF = 1e-10  # an eigenvalue that is this share of the largest is 0
-COINCIDENT = 1e-20  # the criterion of means that differ by rounding: the square of a share of 1e-10
-TRUSTED = 1e-4  # an eigenvalue of D^T D of this share of the largest has lost four digits, not more
-FLAT = 1e-13  # a feature that strays from its mean by this share of it is constant
+ROUND_OFF = 1e-10  # an eigenvalue up to this share of the largest counts as 0
+COINCIDENT = 1e-20  # the criterion of means that differ by rounding alone
+FLAT = 1e-13  # a feature that differs from its mean by at most this share of it is constant
 EPS = np.finfo(float).eps
 
 
@@ -84,8 +84,8 @@ EPS = np.finfo(float).eps
 def discriminant(log_p, prior):
     """Pr(0 | x) - Pr(1 | x) of two classes: Bayes' rule takes class 0 where it is positive.
 
-    It has the sign of the log-odds ln Pr(0 | x) - ln Pr(1 | x), which for normal classes of one
-    covariance is that of a hyperplane: see `decision_theory.normal_log_odds`. `log_p` (n, 2) are
+    It has the sign of the log-odds ln Pr(0 | x) - ln Pr(1 | x). For normal classes with the same
+    covariance they are affine in x: see `decision_theory.normal_log_odds`. `log_p` (n, 2) are
     the ln p(x_i | k), `prior` (2,) the probabilities of the classes.
 
     >>> log_p = np.log([[0.3, 0.1], [0.1, 0.3]])
@@ -99,14 +99,13 @@ def discriminant(log_p, prior):
 
 
 def separator(X, y):
-    """A hyperplane with w^T x_i + b > 0 for all of class 1 and < 0 for all of class 0, if any is.
+    """A hyperplane with w^T x_i + b > 0 for class 1 and < 0 for class 0, if there is one.
 
-    Two classes are linearly separable if, and only if, their convex hulls have no common point,
-    and then the hyperplane midway between the closest points of the hulls separates them. It is
-    tried on every sample before it is returned. PRNN has class 0 on the positive side, -w here,
-    and counts b among the weights (discriminant-38).
+    Two classes are linearly separable if, and only if, their convex hulls have no common point.
+    Then `optimization.separating_hyperplane` lies midway between the closest points of the hulls.
+    It is checked on every sample before it is returned.
 
-    Returns: w (d,) and b, or None where no hyperplane separates the classes.
+    Returns: w (d,) and b, or None if no hyperplane separates the classes.
 
     >>> X = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
     >>> print(separator(X, np.array([0, 0, 1, 1])))  # XOR
@@ -115,11 +114,14 @@ def separator(X, y):
     >>> w.round(9), round(b, 9)
     (array([1., 0.]), -0.5)
 
+    Errata: discriminant-38 (PRNN has class 0 on the positive side, and counts b as a weight).
     Claims: discriminant-02
     """
     k = _two_classes(y)
-    u, v, _ = closest_points(X[k == 1], X[k == 0])
-    w, b = u - v, float((v - u) @ (u + v) / 2)
+    try:
+        w, b = separating_hyperplane(X[k == 1], X[k == 0])
+    except ValueError:  # the hulls meet
+        return None
     side = np.where(k == 1, 1, -1) * (X @ w + b)
     return (w, b) if (side > 0).all() else None
 
@@ -138,10 +140,10 @@ def _two_classes(y):
 
 
 def project(X, w):
-    """z_i = w^T x_i; for ||w|| = 1 the signed length of the projection of x_i on the line of w.
+    """z_i = w^T x_i; for ||w|| = 1 the signed length of the projection of x_i on the line along w.
 
-    The mean of projections is the projection of the mean, w^T mu_k. With W (d, m) for w, the
-    rows W^T x_i.
+    The mean of the projections is the projection of the mean, w^T mu_k. With W (d, m) in place of
+    w the result has the rows W^T x_i.
 
     >>> project(np.array([[3.0, 4.0], [0.0, 5.0]]), w=np.array([0.6, 0.8]))
     array([5., 4.])
@@ -165,10 +167,10 @@ def class_means(X, y):
 
 
 def mean_direction(mu):
-    """(mu_1 - mu_0) / ||mu_1 - mu_0||: of all unit vectors, that with the largest gap of the means.
+    """(mu_1 - mu_0) / ||mu_1 - mu_0||: the unit vector w with the largest gap w^T (mu_1 - mu_0).
 
     By Cauchy-Schwarz (w^T (mu_1 - mu_0))^2 <= ||w||^2 ||mu_1 - mu_0||^2, so that without the
-    condition on ||w|| there is no maximum. It does not see how the classes spread: see
+    condition on ||w|| there is no maximum. It ignores the spread of the classes, unlike
     `fisher_direction`.
 
     Raises: ValueError if the means coincide.
@@ -177,7 +179,7 @@ def mean_direction(mu):
     array([0.6, 0.8])
     """
     delta = mu[1] - mu[0]
-    length = norm(delta)
+    length = np.linalg.norm(delta)
     if length <= FLAT * np.abs(mu).max():
         raise ValueError(f"the means of the classes must differ; got {mu.tolist()}")
     return delta / length
@@ -201,17 +203,18 @@ def projected_scatters(X, y, w):
 
 
 def fisher_ratio(X, y, w):
-    """J(w) = (m_1 - m_0)^2 / (s_0^2 + s_1^2): how far apart the projected means m_k are.
+    """J(w) = (m_1 - m_0)^2 / (s_0^2 + s_1^2): squared gap of the projected means over their spread.
 
-    It changes neither with the length of w nor with the origin. PRNN prints mu_1^2 - mu_2^2 for
-    the numerator (discriminant-08), which depends on the origin and may be negative.
+    It depends neither on the length of w nor on the origin.
 
-    Raises: ValueError unless there are two classes, or if both have all samples at one place.
+    Raises: ValueError unless there are two classes, and if both are constant along w.
 
     >>> X, y = np.array([[0.0], [2.0], [5.0], [7.0]]), np.array([0, 0, 1, 1])
     >>> fisher_ratio(X, y, w=np.array([3.0]))  # (6 - 1)^2 / (2 + 2)
     6.25
 
+    Errata: discriminant-08 (PRNN prints mu_1^2 - mu_2^2 for the numerator, which depends on the
+    origin and may be negative).
     Claims: discriminant-07
     """
     _two_classes(y)
@@ -225,8 +228,9 @@ def fisher_ratio(X, y, w):
 def direction_error(w, mu, Sigma):
     """Phi(-|w^T (mu_1 - mu_0)| / (2 sqrt(w^T Sigma w))): the error of the best cut on w^T x.
 
-    For two equally probable normal classes of covariance Sigma (d, d), halfway between the
-    projected means. Along Sigma^{-1} (mu_1 - mu_0) it is the Bayes error, Phi(-Delta / 2).
+    It holds for two equally probable normal classes with the covariance Sigma (d, d); the best
+    cut is halfway between the projected means. Along Sigma^{-1} (mu_1 - mu_0) it is the Bayes
+    error, Phi(-Delta / 2).
 
     >>> mu = np.array([[0.0, 0.0], [2.0, 0.0]])
     >>> round(direction_error(np.array([1.0, 0.0]), mu, np.eye(2)), 4)
@@ -242,9 +246,9 @@ def direction_error(w, mu, Sigma):
 
 
 def difference_scatter(mu):
-    """S_B = (mu_1 - mu_0)(mu_1 - mu_0)^T of two classes: w^T S_B w = (m_1 - m_0)^2.
+    """S_B = (mu_1 - mu_0)(mu_1 - mu_0)^T for two classes: w^T S_B w = (m_1 - m_0)^2.
 
-    Of rank 1: its only eigenvalue that is not 0 is ||mu_1 - mu_0||^2, along mu_1 - mu_0.
+    Its rank is 1: the only eigenvalue that is not 0 is ||mu_1 - mu_0||^2, along mu_1 - mu_0.
 
     >>> difference_scatter(np.array([[1.0, 1.0], [2.0, 4.0]]))
     array([[1., 3.],
@@ -262,15 +266,14 @@ def within_scatter(X, y):
     Hence s_k^2 = w^T S_k w, and w^T S_W w is their sum. Its rank is at most n - C. With
     `difference_scatter` the total scatter is S_T = S_W + (n_0 n_1 / n) S_B.
 
-    PRNN's definition stops after class 1 (discriminant-11): the spread of class 2 would not
-    count. One of ISML's lines has sum (x - mu_1)(x - mu_2)^T + sum (x - mu_2)(x - mu_1)^T
-    (discriminant-12): right if each sum is over one class, and 2 S_W if both are over all.
-
     >>> X, y = np.array([[0.0, 1.0], [2.0, 3.0], [7.0, 7.0]]), np.array([0, 0, 1])
     >>> within_scatter(X, y)
     array([[2., 2.],
            [2., 2.]])
 
+    Errata: discriminant-11 (PRNN's definition omits class 2), discriminant-12 (ISML prints
+    sum (x - mu_1)(x - mu_2)^T + sum (x - mu_2)(x - mu_1)^T; that is S_W if each sum is over one
+    class, 2 S_W if both are over all samples).
     Claims: discriminant-10
     """
     return scatter(X, y).within
@@ -279,9 +282,9 @@ def within_scatter(X, y):
 def between_scatter(n_k, means):
     """S_B = sum_k n_k (mu_k - mu)(mu_k - mu)^T with mu = sum_k n_k mu_k / n, for any C.
 
-    S_T = S_W + S_B, and of x' = W^T x the scatters are W^T S_B W and W^T S_W W. Since
+    S_T = S_W + S_B, and x' = W^T x has the scatters W^T S_B W and W^T S_W W. Since
     sum_k n_k (mu_k - mu) = 0, the rank is at most C - 1. For two classes it is n_0 n_1 / n times
-    `difference_scatter`: the same directions.
+    `difference_scatter`, which leads to the same directions.
 
     >>> between_scatter(np.array([1, 3]), np.array([[0.0], [4.0]]))
     array([[12.]])
@@ -298,7 +301,7 @@ def between_scatter(n_k, means):
 
 
 def rayleigh_quotient(w, S_B, S_W):
-    """J(w) = w^T S_B w / (w^T S_W w), `fisher_ratio` in terms of the scatters.
+    """J(w) = w^T S_B w / (w^T S_W w): `fisher_ratio`, in terms of the scatters.
 
     >>> rayleigh_quotient(np.array([1.0, 2.0]), np.diag([3.0, 6.0]), np.eye(2))
     5.4
@@ -309,12 +312,12 @@ def rayleigh_quotient(w, S_B, S_W):
 def rayleigh_gradient(w, S_B, S_W):
     """grad J = (2 S_B w (w^T S_W w) - 2 S_W w (w^T S_B w)) / (w^T S_W w)^2.
 
-    It is 0 where S_B w = lambda S_W w, with lambda = J(w); and always w^T grad J = 0. ISML prints
-    the two terms exchanged (discriminant-15): the zeros are the same, but it points downhill.
+    It is 0 where S_B w = lambda S_W w, with lambda = J(w). For every w, w^T grad J = 0.
 
     >>> rayleigh_gradient(np.array([1.0, 0.0]), np.array([[4.0, 1.0], [1.0, 2.0]]), np.eye(2))
     array([0., 2.])
 
+    Errata: discriminant-15 (ISML prints the two terms exchanged: the same zeros, but downhill).
     Claims: discriminant-14
     """
     b, s = S_B @ w, S_W @ w
@@ -322,7 +325,7 @@ def rayleigh_gradient(w, S_B, S_W):
 
 
 class Discriminants(NamedTuple):
-    """Directions W with their criteria: S_B w_i = lambda_i S_W w_i."""
+    """Directions W and their criteria: S_B w_i = lambda_i S_W w_i."""
 
     values: np.ndarray  # (m,), lambda_i = J(w_i), the largest first
     W: np.ndarray  # (d, m), with W^T S_W W = I
@@ -332,10 +335,10 @@ def generalised_eigen(S_B, S_W):
     """All solutions of S_B w = lambda S_W w: the stationary points of J, and J there.
 
     With S_W = L L^T and w = L^{-T} v it is the symmetric problem L^{-1} S_B L^{-T} v = lambda v.
-    For two classes a single eigenvalue is not 0, lambda = (mu_1 - mu_0)^T S_W^{-1} (mu_1 - mu_0),
-    the largest J that there is.
+    For two classes only one eigenvalue is not 0: lambda = (mu_1 - mu_0)^T S_W^{-1} (mu_1 - mu_0),
+    the maximum of J.
 
-    Returns: `Discriminants`, d of them. Raises: ValueError if S_W is singular.
+    Returns: `Discriminants`, with m = d. Raises: ValueError if S_W is singular.
 
     >>> values, W = generalised_eigen(np.diag([4.0, 9.0]), np.diag([1.0, 9.0]))
     >>> values, abs(W).round(12)
@@ -345,13 +348,13 @@ def generalised_eigen(S_B, S_W):
     Claims: discriminant-16
     """
     L = np.linalg.cholesky(_regular(S_W))
-    half = np.linalg.solve(L, S_B)
-    values, V = np.linalg.eigh(np.linalg.solve(L, half.T))
+    K = np.linalg.solve(L, np.linalg.solve(L, S_B).T)  # L^{-1} S_B L^{-T}
+    values, V = np.linalg.eigh(K)
     return Discriminants(values[::-1], np.linalg.solve(L.T, V[:, ::-1]))
 
 
 def _regular(S_W):
-    """S_W, if it has full rank with every feature in units of its own spread."""
+    """S_W, if it has full rank when every feature is divided by its spread."""
     sd = np.sqrt(np.diag(S_W))
     unit = np.where(sd > 0, sd, 1)
     rank = np.linalg.matrix_rank(S_W / unit / unit[:, None], hermitian=True)
@@ -366,15 +369,15 @@ def _regular(S_W):
 def fisher_direction(S_W, mu):
     """w = S_W^{-1} (mu_1 - mu_0): the direction of largest J, without an eigensolver.
 
-    Whatever w is, S_B w = (mu_1 - mu_0) (mu_1 - mu_0)^T w lies along mu_1 - mu_0, so that
-    S_B w = lambda S_W w leaves this direction alone. Its length is free: ISML's equality sign is
-    a "proportional to" (discriminant-38).
+    For every w, S_B w = (mu_1 - mu_0) (mu_1 - mu_0)^T w is parallel to mu_1 - mu_0. So any solution
+    of S_B w = lambda S_W w with lambda > 0 is parallel to this w; its length is free.
 
     Raises: ValueError if S_W is singular or the means coincide: then J = 0 for every w.
 
     >>> fisher_direction(np.diag([1.0, 4.0]), mu=np.array([[0.0, 0.0], [2.0, 2.0]]))
     array([2. , 0.5])
 
+    Errata: discriminant-38 (ISML prints an equality sign for "proportional to").
     Claims: discriminant-17
     """
     delta = mu[1] - mu[0]
@@ -384,7 +387,7 @@ def fisher_direction(S_W, mu):
 
 
 def _check_apart(J):
-    """That the largest criterion is more than rounding."""
+    """Refuse a largest criterion that is 0 up to rounding."""
     if not J > COINCIDENT:
         raise ValueError(
             "the means of the classes must differ: where they coincide, S_B = 0, J(w) = 0 for "
@@ -393,10 +396,10 @@ def _check_apart(J):
 
 
 def label_regression(X, y, targets=None):
-    """Least squares of two numbers, one per class, on x: w is parallel to `fisher_direction`.
+    """Least squares with one target number per class: w is parallel to `fisher_direction`.
 
-    `targets` are the numbers for class 0 and class 1, any two that differ. Without them
-    -n / n_0 and n / n_1, for which b = -w^T x_bar: the fit is 0 in the mean of all samples.
+    `targets` are the numbers for class 0 and class 1, any two that differ. By default they are
+    -n / n_0 and n / n_1; then b = -w^T x_bar, and the fit is 0 at the mean of all samples.
 
     Returns: w (d,) and b. Raises: ValueError if the targets are equal.
 
@@ -415,12 +418,13 @@ def label_regression(X, y, targets=None):
 
 
 def threshold_rule(X, y, prior=None):
-    """Cut w^T x: with w = Sigma^{-1} (mu_1 - mu_0), class 1 where w^T x + b > 0,
+    """Class 1 where w^T x + b > 0, with w = Sigma^{-1} (mu_1 - mu_0) and
 
-        b = -w^T (mu_0 + mu_1) / 2 + ln(pi_1 / pi_0),
+        b = -w^T (mu_0 + mu_1) / 2 + ln(pi_1 / pi_0) .
 
-    halfway between the projected means, but for the `prior` (2,), which is n_k / n if not given.
-    It is Bayes' rule for normal classes with these means and the covariance Sigma = S_W / n.
+    For equal priors the threshold is halfway between the projected means. The `prior` (2,) is
+    n_k / n if it is not given. It is Bayes' rule for normal classes with these means and the
+    covariance Sigma = S_W / n.
 
     Returns: w (d,) and b. Raises: ValueError as `fisher_direction` does.
 
@@ -434,7 +438,7 @@ def threshold_rule(X, y, prior=None):
     _two_classes(y)
     n_k, mu = class_means(X, y)
     S_W = within_scatter(X, y)
-    fisher_direction(S_W, mu)  # says what is wrong, if it is
+    fisher_direction(S_W, mu)  # refuses a singular S_W and equal means
     return normal_log_odds(mu, S_W / len(X), n_k / len(X) if prior is None else prior)
 
 
@@ -446,7 +450,7 @@ def threshold_rule(X, y, prior=None):
 def determinant_criterion(W, S_B, S_W):
     """J(W) = |W^T S_B W| / |W^T S_W W|: the ratio of squared volumes after x' = W^T x.
 
-    J(W M) = J(W) for every regular M: what counts is the space that W spans. From C columns on
+    J(W M) = J(W) for every regular M: only the space that W spans matters. With C columns or more
     it is 0, since the rank of S_B is at most C - 1.
 
     Raises: ValueError if the classes have no spread in some direction of that space.
@@ -454,33 +458,33 @@ def determinant_criterion(W, S_B, S_W):
     >>> round(determinant_criterion(np.eye(2), np.diag([8.0, 3.0]), np.diag([2.0, 1.0])), 9)
     12.0
     """
-    sign, log_b = np.linalg.slogdet(W.T @ S_B @ W)
-    spread, log_w = np.linalg.slogdet(W.T @ S_W @ W)
-    if not spread > 0:
+    between, within = W.T @ S_B @ W, W.T @ S_W @ W
+    if np.linalg.matrix_rank(within, hermitian=True) < len(within):
         raise ValueError("W^T S_W W must be regular; its determinant is 0")
-    return float(sign * np.exp(log_b - log_w))
+    return float(np.linalg.det(between) / np.linalg.det(within))
 
 
 def trace_criterion(W, S_B, S_W):
-    """J(W) = tr((W^T S_W W)^{-1} W^T S_B W), J(W M) = J(W) as well.
+    """J(W) = tr((W^T S_W W)^{-1} W^T S_B W); as for the determinants, J(W M) = J(W).
 
-    It is largest for the first eigenvectors of S_W^{-1} S_B, and then the sum of their
-    eigenvalues. ISML sets it equal to tr(S_W^{-1} S_B), in which there is no W
-    (discriminant-30): that is the sum of all eigenvalues, and an upper bound.
+    Its maximum is at the first eigenvectors of S_W^{-1} S_B, where it is the sum of their
+    eigenvalues.
 
     >>> trace_criterion(np.eye(2), np.diag([8.0, 3.0]), np.diag([2.0, 1.0]))
     7.0
 
+    Errata: discriminant-30 (ISML sets it equal to tr(S_W^{-1} S_B), the sum of all eigenvalues,
+    which does not depend on W and is an upper bound).
     Claims: discriminant-29
     """
     return float(np.trace(np.linalg.solve(W.T @ S_W @ W, W.T @ S_B @ W)))
 
 
 def discriminants(S_B, S_W, m=None):
-    """The m directions of largest lambda in S_B w = lambda S_W w; all with lambda > 0 without m.
+    """The m solutions of S_B w = lambda S_W w with the largest lambda; by default all lambda > 0.
 
-    They maximise `determinant_criterion`, with value lambda_1 ... lambda_m, and
-    `trace_criterion`, with value lambda_1 + ... + lambda_m.
+    They maximise `determinant_criterion`, with the value lambda_1 ... lambda_m, and
+    `trace_criterion`, with the value lambda_1 + ... + lambda_m.
 
     Returns: `Discriminants`. Raises: ValueError if S_W is singular, or if m exceeds the rank of
     S_B, which is at most C - 1: further directions would be arbitrary.
@@ -507,11 +511,36 @@ def discriminants(S_B, S_W, m=None):
 # ---------------------------------------------------------------------------------------
 
 
+def whitening(S, tol=0.0):
+    """A (d, r) with A^T S A = I: the samples A^T x have the same spread 1 in all r directions.
+
+    With S = U (V diag(s^2) V^T) U, where U = diag(S)^{1/2} holds the spread of each feature, the
+    columns are U^{-1} v_j / s_j. Directions in which the spread s_j is 0 up to rounding, or at most
+    `tol`, are left out. If none is, A A^T = S^{-1}.
+
+    Raises: ValueError if no direction is left.
+
+    >>> whitening(np.diag([4.0, 0.0]))
+    array([[0.5],
+           [0. ]])
+    """
+    spread = np.sqrt(np.diag(S))
+    unit = np.where(spread > 0, spread, 1.0)
+    squares, V = np.linalg.eigh(S / np.outer(unit, unit))
+    kept = squares > max(tol**2, 4 * len(S) * EPS * squares[-1])
+    if not kept.any():
+        raise ValueError(
+            f"X must vary within the classes by more than tol = {tol:g}, in units of the spread of "
+            f"each feature there; got {np.sqrt(max(squares[-1], 0)):g}"
+        )
+    return V[:, kept] / np.sqrt(squares[kept]) / unit[:, None]
+
+
 def principal_axes(X, m=None):
     """The m orthonormal directions along which the centred samples vary most, in columns.
 
-    As many as there are along which they vary at all, if m is not given. The labels have no part
-    in it: the direction of largest variance may be useless for telling the classes apart.
+    By default, all directions along which they vary. The labels are not used: the direction of
+    largest variance may be useless for telling the classes apart.
 
     Returns: (d, m). Raises: ValueError if the samples vary along fewer than m directions.
 
@@ -533,19 +562,19 @@ def principal_axes(X, m=None):
 def pca_lda(X, y, m=None):
     """PCA to m <= n - C dimensions, where S_W is regular in general, then the discriminants there.
 
-    S_W is the sum of n outer products that obey C equations, one for each class, so that its rank
-    is at most n - C: it is singular for n < d + C already, not from n < d on, as ISML has it
-    (discriminant-33). Without m, as many dimensions as X has and n - C allows. The directions lie
-    in the span of the centred samples.
+    S_W is the sum of n outer products of vectors that obey C equations, one for each class. So its
+    rank is at most n - C, and it is singular for n < d + C. By default, m is as large as X and
+    n - C allow. The directions lie in the span of the centred samples.
 
-    Returns: all `Discriminants`, of the samples as they were.
-    Raises: ValueError if n = C or m > n - C, or if S_W is singular still.
+    Returns: all `Discriminants`, as directions of the original samples.
+    Raises: ValueError if n = C or m > n - C, or if S_W is still singular.
 
     >>> X, y = np.array([[0.0, 0, 0], [2, 1, 0], [0, 3, 0], [2, 2, 0]]), np.array([0, 0, 1, 1])
     >>> values, W = pca_lda(X, y)
     >>> values.round(12), abs(W).round(12).ravel()
     (array([4.]), array([0., 1., 0.]))
 
+    Errata: discriminant-33 (ISML says that S_W is singular for n < d; it is for n < d + C).
     Claims: discriminant-34
     """
     n_k, means = class_means(X, y)
@@ -564,8 +593,8 @@ def pca_lda(X, y, m=None):
 def regularised_direction(S_W, mu, gamma):
     """(S_W + gamma I)^{-1} (mu_1 - mu_0), which exists for every gamma > 0.
 
-    For gamma -> 0 it tends to `fisher_direction`, if there is one; for gamma -> infinity to that
-    of the mean difference, which all the spread is too small to change.
+    For gamma -> 0 it tends to `fisher_direction`, if there is one; for gamma -> infinity its
+    direction tends to that of the mean difference.
 
     Raises: ValueError if gamma is not > 0, or infinite.
 
@@ -583,8 +612,8 @@ def regularised_direction(S_W, mu, gamma):
 def pseudo_inverse_direction(S_W, mu):
     """S_W^+ (mu_1 - mu_0): the directions in which the classes have no spread are left out.
 
-    Those are the best of all, if the spread that was not seen is not there; more often it was
-    missed. Where S_W is regular it is `fisher_direction`.
+    If the classes really have no spread there, those directions would be the best; more often few
+    samples have hidden it. For a regular S_W it is `fisher_direction`.
 
     >>> pseudo_inverse_direction(np.diag([4.0, 0.0]), mu=np.array([[0.0, 0.0], [2.0, 2.0]]))
     array([0.5, 0. ])
@@ -598,15 +627,15 @@ def pseudo_inverse_direction(S_W, mu):
 
 
 def local_scatters(X, y, affinity):
-    """The scatters of local Fisher analysis, in which only neighbours of a class must come close:
+    """The scatters of local Fisher analysis, which brings only neighbours of a class together:
 
         S = 1/2 sum_ij A_ij (x_i - x_j)(x_i - x_j)^T
 
-        for S_W with A_ij = a_ij / n_k             if both are of class k, 0 if of two classes,
-        for S_B with A_ij = a_ij (1/n - 1/n_k)     if both are of class k, 1/n if of two classes.
+        for S_W with A_ij = a_ij / n_k             if both are in class k, else 0,
+        for S_B with A_ij = a_ij (1/n - 1/n_k)     if both are in class k, else 1/n.
 
-    `affinity` (n, n) are the a_ij, symmetric and near 0 for samples far apart, as
-    `clustering.rbf_affinity` makes them; with ones, S_B and S_W are the ordinary scatters.
+    `affinity` (n, n) holds the a_ij, symmetric and near 0 for samples that are far apart, such as
+    `clustering.rbf_affinity`. With all a_ij = 1, S_B and S_W are the ordinary scatters.
 
     Returns: S_B and S_W.
 
@@ -636,75 +665,29 @@ def _pair_scatter(X, A):
 # ---------------------------------------------------------------------------------------
 
 
-def _by_svd(D, size, tol):
-    """A (d, r) with A A^T the pseudo-inverse of Sigma = D^T D / n, features in units of spread.
-
-    `size` (d,) is that of the class means, beside which a spread may be no more than rounding.
-    """
-    largest = np.abs(D).max(axis=0)
-    unit = np.where(largest > FLAT * size, largest, np.inf)  # first, so that no square overflows
-    D = D / unit
-    sd = np.sqrt(np.einsum("ij,ij->j", D, D) / len(D))
-    sd[sd == 0] = 1
-    s, V = _spreads(D, sd)
-    kept = s > max(tol, s.max() * max(D.shape) * EPS)
-    if not kept.any():
-        raise ValueError(
-            f"X must vary within the classes by more than tol = {tol:g}, in units of the spread of "
-            f"each feature there; got {s.max():g}"
-        )
-    return V[:, kept] / s[kept] / sd[:, None] / unit[:, None]
-
-
-def _spreads(D, sd):
-    """s and V with V diag(s^2) V^T = Sigma, with feature j in units of sd_j.
-
-    The eigenvectors of Sigma, unless its squares have cost too many digits: then by D = Q R.
-    """
-    n, d = D.shape
-    if n > d:
-        values, V = np.linalg.eigh(D.T @ D / n / sd / sd[:, None])
-        if values[0] > TRUSTED * values[-1]:
-            return np.sqrt(values), V
-    R = np.linalg.qr(D, mode="r") / np.sqrt(n) / sd
-    _, s, Vt = np.linalg.svd(R, full_matrices=False)
-    return s, Vt.T
-
-
-def _by_cholesky(Sigma):
-    """A (d, d) with A A^T = Sigma^{-1}."""
-    L = np.linalg.cholesky(_regular(Sigma))
-    return np.linalg.solve(L, np.eye(len(L))).T
-
-
-def _shrunk(D, shrinkage):
-    """(1 - s) Sigma + s (tr Sigma / d) I."""
-    Sigma = D.T @ D / len(D)
-    return (1 - shrinkage) * Sigma + shrinkage * np.trace(Sigma) / len(Sigma) * np.eye(len(Sigma))
-
-
+@dataclass(eq=False, repr=False)
 class LinearDiscriminantAnalysis(LinearClassifier, Transformer):
     """Linear discriminant analysis: hyperplanes between the classes, and at most C - 1 features.
 
-    With A A^T = Sigma^{-1}, the samples A^T x have the same spread in all directions, and the
-    discriminants are the principal axes of the class means there. As scikit-learn's, with these
-    differences: Sigma is S_W / n with either solver whatever the priors, and scores are linear in
-    x - xbar_; S_B is not shrunk with Sigma, and `scalings_` has only the discriminants, not all d
-    eigenvectors. The solver "lsqr" and the shrinkage "auto" are not there.
+    The features are the `discriminants` of S_B and Sigma = S_W / n. In their space the classes are
+    normal with the covariance I, and Bayes' rule is linear. As scikit-learn's, with these
+    differences: Sigma is S_W / n for both solvers and all priors; scores are linear in x - xbar_;
+    S_B is not shrunk with Sigma; and `scalings_` has only the discriminants, not all d
+    eigenvectors. There is no solver "lsqr" and no shrinkage "auto".
 
     Parameters
     ----------
-    solver : "svd" or "eigen"; "svd" takes the pseudo-inverse of Sigma, with the features in units
-        of their spread within the classes, "eigen" solves S_B w = lambda S_W w and refuses a
-        singular S_W, unless there is shrinkage
+    solver : "svd" or "eigen"; "svd" first reduces the samples to the directions in which the
+        classes have some spread (`whitening`), "eigen" refuses a singular Sigma, unless there is
+        shrinkage
     shrinkage : float or None; between 0 and 1, with the solver "eigen": the share of
         (tr Sigma / d) I in Sigma
     priors : array of shape (C,) or None; None for the shares of the classes in y
-    n_components : int or None; features that `transform` makes, None for as many as there are
+    n_components : int or None; number of features that `transform` returns, None for all
     store_covariance : bool; whether to keep `covariance_` with the solver "svd" too
-    tol : float; the solver "svd" leaves out directions in which the spread, in these units, is at
-        most tol; either solver leaves out discriminants along which the means are spread at most
-        tol times as far as along the first
+    tol : float; the solver "svd" leaves out directions in which the spread, with features in units
+        of their spread within the classes, is at most tol; either solver leaves out discriminants
+        along which the spread of the means is at most tol times that along the first
 
     Attributes
     ----------
@@ -725,64 +708,53 @@ class LinearDiscriminantAnalysis(LinearClassifier, Transformer):
     (array(['low', 'high'], dtype='<U4'), (4, 1))
     """
 
-    def __init__(
-        self,
-        solver="svd",
-        shrinkage=None,
-        priors=None,
-        n_components=None,
-        store_covariance=False,
-        tol=1e-4,
-    ):
-        self.solver = solver
-        self.shrinkage = shrinkage
-        self.priors = priors
-        self.n_components = n_components
-        self.store_covariance = store_covariance
-        self.tol = tol
+    solver: str = "svd"
+    shrinkage: float | None = None
+    priors: Any = None
+    n_components: int | None = None
+    store_covariance: bool = False
+    tol: float = 1e-4
 
     def fit(self, X, y):
         """Learn the classes of samples X (n, d) with labels y (n,); return self."""
         svd = check_choice("solver", self.solver, ("svd", "eigen")) == "svd"
-        shrinkage, tol = self._shrinkage(), check_number("tol", self.tol, at_least=0)
+        share, tol = self._share(), check_number("tol", self.tol, at_least=0)
         store = check_flag("store_covariance", self.store_covariance)
         samples = check_samples(X)
         classes, k = np.unique(check_labels(y, len(samples)), return_inverse=True)
-        m = self._components(samples, len(classes))
+        self._check_components(samples.shape, len(classes))
+
         n_k, means = class_means(samples, k)
         prior = chosen_prior(self.priors, n_k / len(k), positive=True)
-        D = samples - means[k]
-        Sigma = _shrunk(D, shrinkage) if store or not svd else None
-        A = _by_svd(D, np.abs(means).max(axis=0), tol) if svd else _by_cholesky(Sigma)
-        self._keep(classes, prior, means, A, m, tol)
+        S_B, Sigma = between_scatter(prior, means), _covariance(samples, k, means)
+        Sigma = (1 - share) * Sigma + share * np.trace(Sigma) / len(Sigma) * np.eye(len(Sigma))
+        A = whitening(Sigma, tol) if svd else np.eye(len(Sigma))
+        values, W = discriminants(A.T @ S_B @ A, A.T @ Sigma @ A)
+        r = np.count_nonzero(values > tol**2 * values[0])
+        if self.n_components is not None and self.n_components > r:
+            raise ValueError(
+                f"n_components must be at most the rank of S_B, {r}, which is at most C - 1: "
+                "the means of the classes lie in a space of that dimension; got "
+                f"{self.n_components}"
+            )
+        self.classes_, self.priors_, self.means_, self.xbar_ = classes, prior, means, prior @ means
+        self.scalings_ = A @ W[:, :r]
+        self.explained_variance_ratio_ = (values / values.sum())[: self.n_components or r]
+        self.coef_, self.intercept_ = self._hyperplanes()
         vars(self).pop("covariance_", None)
-        if Sigma is not None:
+        if store or not svd:
             self.covariance_ = Sigma
         return self._remember(X)
 
-    def _keep(self, classes, prior, means, A, m, tol):
-        """The principal axes of the means after x' = A^T x, and Bayes' rule in their space."""
-        xbar = prior @ means
-        _, s, Vt = np.linalg.svd(np.sqrt(prior)[:, None] * (means - xbar) @ A, full_matrices=False)
-        _check_apart(s[0] ** 2)
-        rank = np.count_nonzero(s > max(tol, ROUND_OFF) * s[0])
-        if self.n_components is not None and m > rank:
-            raise ValueError(
-                f"n_components must be at most the rank of S_B, {rank}, which is at most C - 1: "
-                f"the means of the classes lie in a space of that dimension; got {m}"
-            )
-        scalings = A @ Vt[:rank].T
-        F = (means - xbar) @ scalings
-        W = F @ scalings.T
-        b = np.log(prior) - np.sum(F**2, axis=1) / 2 - W @ xbar
-        if len(classes) == 2:
-            W, b = W[1:] - W[:1], b[1:] - b[:1]
-        self.classes_, self.priors_, self.means_, self.xbar_ = classes, prior, means, xbar
-        self.scalings_, self.explained_variance_ratio_ = scalings, (s**2 / np.sum(s**2))[:m]
-        self.coef_, self.intercept_, self._m = W, b, m
+    def _hyperplanes(self):
+        """Bayes' rule for normal classes of covariance I in the space of the discriminants."""
+        F = (self.means_ - self.xbar_) @ self.scalings_
+        W = F @ self.scalings_.T
+        b = np.log(self.priors_) - np.sum(F**2, axis=1) / 2 - W @ self.xbar_
+        return (W, b) if len(W) > 2 else (W[1:] - W[:1], b[1:] - b[:1])
 
-    def _shrinkage(self):
-        """The share of the identity, 0 for None."""
+    def _share(self):
+        """The share of the identity in Sigma, 0 for None."""
         share = self.shrinkage
         if share is None:
             return 0.0
@@ -792,18 +764,16 @@ class LinearDiscriminantAnalysis(LinearClassifier, Transformer):
             raise ValueError(f"shrinkage must be None with the solver 'svd'; got {share!r}")
         return share
 
-    def _components(self, X, C):
-        """How many features to make."""
-        n, d = X.shape
+    def _check_components(self, shape, C):
+        """Refuse too few samples and too many features."""
+        n, d = shape
         if n <= C:
             raise ValueError(f"X must have more samples than classes; got n = {n} and C = {C}")
-        most = min(C - 1, d)
-        if self.n_components is None:
-            return most
-        m = check_number("n_components", self.n_components, at_least=1, integer=True)
-        if m > most:
-            raise ValueError(f"n_components must be at most min(C - 1, d) = {most}; got {m}")
-        return m
+        if self.n_components is not None:
+            m = check_number("n_components", self.n_components, at_least=1, integer=True)
+            if m > min(C - 1, d):
+                most = min(C - 1, d)
+                raise ValueError(f"n_components must be at most min(C - 1, d) = {most}; got {m}")
 
     def predict_log_proba(self, X):
         """ln Pr(k | x_i): (n, C)."""
@@ -816,4 +786,13 @@ class LinearDiscriminantAnalysis(LinearClassifier, Transformer):
 
     def transform(self, X):
         """The discriminant features scalings_^T (x - xbar_): (n, m)."""
-        return ((self._check_fitted(X) - self.xbar_) @ self.scalings_)[:, : self._m]
+        features = (self._check_fitted(X) - self.xbar_) @ self.scalings_
+        return features[:, : self.n_components]
+
+
+def _covariance(X, k, means):
+    """S_W / n; a feature that varies by rounding alone within the classes is constant there."""
+    Sigma = within_scatter(X, k) / len(X)
+    flat = np.sqrt(np.diag(Sigma)) <= FLAT * np.abs(means).max(axis=0)
+    Sigma[flat] = Sigma[:, flat] = 0.0
+    return Sigma

@@ -61,7 +61,6 @@ from mlnotes.generative import labelled_samples
 from mlnotes.linear_regression import augment, initial
 from mlnotes.numerics import conjugate_gradients
 from mlnotes.optimization import (
-    NewtonState,
     gradient_descent,
     newton,
     stochastic_gradient_descent,
@@ -392,7 +391,7 @@ def irls(A, y, theta0=None, *, lam=0.0, weights=1.0, solve=None):
     )
     for state in states:
         if not np.any(lam) and functional_margins(A, y, state.x).min() > 0:
-            raise SeparableError(state.x)
+            raise SeparableError(state)
         yield state
 
 
@@ -461,12 +460,13 @@ def ray_scale(xi, eps):
 class SeparableError(ValueError):
     """The data are linearly separable: the cost has no minimum.
 
-    `separator` (m,) proves it: y_i separator^T a_i > 0 for all i; see `ray_scale`.
+    `separator` (m,) proves it: y_i separator^T a_i > 0 for all i; see `ray_scale`. It is the x of
+    `state`, at which `irls` found out.
     """
 
-    def __init__(self, separator):
-        super().__init__(separator)
-        self.separator = separator
+    def __init__(self, state):
+        super().__init__(state)
+        self.state, self.separator = state, state.x
 
     def __str__(self):
         return (
@@ -657,7 +657,10 @@ class LogisticRegression(LinearClassifier):
         lam[:free] = 0.0
         Z = (k[:, None] == np.arange(len(classes))).astype(float)
         how = {"lam": lam, "weights": weights / n, "solve": _solver(A, lam, weights / n)}
-        states = _two_classes(A, k, how) if len(classes) == 2 else softmax_newton(A, Z, **how)
+        if len(classes) == 2:
+            states = _until_separated(irls(A, 2.0 * k - 1, **how))
+        else:
+            states = softmax_newton(A, Z, **how)
         run = iterate(states, "decrement", tol, max_iter)
         theta = run.state.x.reshape(A.shape[1], -1)
         if len(classes) > 2:
@@ -706,14 +709,12 @@ def _solver(A, lam, weights):
     )
 
 
-def _two_classes(A, k, how):
-    """The states of `irls` for the classes k = 0 and 1; one that separates them is the last."""
-    y = np.where(k == 1, 1.0, -1.0)
+def _until_separated(states):
+    """The states of `irls`; the last is the first that separates the data, if one does."""
     try:
-        yield from irls(A, y, **how)
+        yield from states
     except SeparableError as error:
-        value = cost(A, y, error.separator, how["lam"], how["weights"])
-        yield NewtonState(error.separator, value, 0.0, np.nan)
+        yield error.state
 
 
 def _smallest_margin(F, Z):

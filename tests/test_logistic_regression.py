@@ -1,5 +1,6 @@
 """The logistic regression chapter: every statement of the notes, checked by a second route."""
 
+import pickle
 from itertools import islice, product
 
 import numpy as np
@@ -531,6 +532,9 @@ def test_newton_converges_quadratically_and_refuses_separable_data(rng):
         "separator has a positive margin on every sample: give lam > 0"
     )
     assert functional_margins(A, y, caught.value.separator).min() > 0
+    copy = pickle.loads(pickle.dumps(caught.value))  # it crosses processes
+    assert str(copy) == str(caught.value)
+    np.testing.assert_array_equal(copy.separator, caught.value.separator)
     assert list(irls(A, y, lam=0.1))  # a penalty mends it
 
 
