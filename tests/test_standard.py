@@ -18,7 +18,7 @@ from mlnotes import reading
 from notebooks.execute import alt_text
 
 ROOT = Path(__file__).resolve().parent.parent
-REWRITTEN = ()  # the names of notebooks, such as "06_mixture"
+REWRITTEN = ("01_probability", "02_decision_theory", "03_estimation")  # the names of notebooks, such as "06_mixture"
 LAST_SECTIONS = ["In one minute", "Exercises", reading.APPENDIX]
 LONGEST_CELL = 16  # lines of a code cell outside the solutions, without blank lines
 SHORTEST_ALT = 20  # letters of an alternative text
