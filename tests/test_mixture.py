@@ -913,6 +913,17 @@ def test_shares_as_small_as_numbers_get_are_weights_all_the_same(rng):
     assert components.covariances[1] == pytest.approx(max(1e-3, X[[3, 5]].var(axis=0).mean()))
 
 
+@pytest.mark.parametrize("seed", [5, 6])
+def test_of_runs_that_are_equal_to_rounding_the_first_is_kept(seed):
+    """So that the order of the components does not depend on the processor."""
+    centers = [[0.0, 0.0], [3.0, 0.0], [0.0, 3.0]]
+    X = make_blobs([30, 30, 30], centers, rng=np.random.default_rng(seed)).X
+    how = {"random_state": 1, "tol": 1e-10, "max_iter": 5000}
+    first, many = (GaussianMixture(3, n_init=n, **how).fit(X) for n in (1, 9))
+    assert many.lower_bound_ == pytest.approx(first.lower_bound_, abs=1e-9)
+    np.testing.assert_array_equal(first.means_, many.means_)
+
+
 # ---------------------------------------------------------------------------------------
 # Another family
 # ---------------------------------------------------------------------------------------
