@@ -109,14 +109,14 @@ def test_the_inner_product_of_matrices_is_a_trace(rng):
 def test_the_projector_of_any_basis_leaves_a_residual_orthogonal_to_it(rng):
     A, x = rng.normal(size=(6, 3)), rng.normal(size=6)
     P = projector(A)
-    np.testing.assert_allclose(P, A @ np.linalg.inv(A.T @ A) @ A.T, atol=1e-10)
-    np.testing.assert_allclose(P, P.T, atol=1e-12)
-    np.testing.assert_allclose(P @ P, P, atol=1e-12)
-    np.testing.assert_allclose(P @ A, A, atol=1e-12)
-    np.testing.assert_allclose(A.T @ (x - P @ x), 0, atol=1e-12)
+    np.testing.assert_allclose(P, A @ np.linalg.inv(A.T @ A) @ A.T, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(P, P.T, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(P @ P, P, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(P @ A, A, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(A.T @ (x - P @ x), 0, rtol=0, atol=1e-12)
     assert np.linalg.matrix_rank(P) == 3
     V = random_basis(rng, 6, 3)
-    np.testing.assert_allclose(projector(V), V @ V.T, atol=1e-12)
+    np.testing.assert_allclose(projector(V), V @ V.T, rtol=0, atol=1e-12)
     with pytest.raises(ValueError, match="the 2 columns of A must be linearly independent"):
         projector(np.ones((3, 2)))
 
@@ -126,10 +126,10 @@ def test_erratum_orthogonal_columns_are_not_enough(rng):
     V = random_basis(rng, 6, 3)
     A = 2 * V
     printed = A @ A.T
-    np.testing.assert_allclose(printed @ printed, 4 * printed, atol=1e-12)
+    np.testing.assert_allclose(printed @ printed, 4 * printed, rtol=0, atol=1e-12)
     assert np.abs(printed @ printed - printed).max() > 0.1
-    np.testing.assert_allclose(projector(A), V @ V.T, atol=1e-12)
-    np.testing.assert_allclose(V.T @ V, np.eye(3), atol=1e-12)
+    np.testing.assert_allclose(projector(A), V @ V.T, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(V.T @ V, np.eye(3), rtol=0, atol=1e-12)
     assert np.linalg.norm(V @ V.T - np.eye(6)) == pytest.approx(np.sqrt(6 - 3), rel=1e-12)
 
 
@@ -139,13 +139,13 @@ def test_the_diagonal_of_a_projector_is_a_share_of_each_unit_vector(rng):
         P = projector(rng.normal(size=(6, k)))
         p = np.diag(P)
         assert np.trace(P) == pytest.approx(k, abs=1e-12)
-        np.testing.assert_allclose(p, np.diag(P @ P), atol=1e-12)
-        np.testing.assert_allclose(p, np.linalg.norm(P, axis=0) ** 2, atol=1e-12)
+        np.testing.assert_allclose(p, np.diag(P @ P), rtol=0, atol=1e-12)
+        np.testing.assert_allclose(p, np.linalg.norm(P, axis=0) ** 2, rtol=0, atol=1e-12)
         rest = np.linalg.norm(np.eye(6) - P, axis=0) ** 2
-        np.testing.assert_allclose(p + rest, 1, atol=1e-12)
+        np.testing.assert_allclose(p + rest, 1, rtol=0, atol=1e-12)
         assert p.min() > 0 and p.max() < 1
     axis = projector(np.array([[1.0], [0.0]]))  # one of the two terms is 0, each in turn
-    np.testing.assert_allclose(np.diag(axis), [1, 0], atol=1e-15)
+    np.testing.assert_allclose(np.diag(axis), [1, 0], rtol=0, atol=1e-15)
     oblique = np.outer([3.0, 2.0], [1.0, -1.0])
     np.testing.assert_array_equal(oblique @ oblique, oblique)
     assert oblique[0, 0] > 1 and oblique[0, 0] != pytest.approx(np.sum(oblique[:, 0] ** 2))
@@ -181,7 +181,7 @@ def test_the_covariance_has_the_divisor_n(rng):
     assert np.linalg.eigvalsh(S).min() >= 0
     columns = X.T  # as IRHD stores them
     centred = columns - columns.mean(axis=1, keepdims=True)
-    np.testing.assert_allclose(centred.sum(axis=1), 0, atol=1e-10)
+    np.testing.assert_allclose(centred.sum(axis=1), 0, rtol=0, atol=1e-10)
     np.testing.assert_allclose(centred @ centred.T / columns.shape[1], S, rtol=1e-10, atol=1e-12)
 
 
@@ -195,7 +195,7 @@ def test_projections_have_the_projected_mean_and_covariance(rng):
     loop = [[sum(a * b for a, b in zip(A[:, j], x, strict=True)) for j in range(3)] for x in X]
     np.testing.assert_allclose(Z, loop, rtol=1e-10)
     unit = v / np.linalg.norm(v)
-    np.testing.assert_allclose((X - np.outer(X @ unit, unit)) @ unit, 0, atol=1e-10)
+    np.testing.assert_allclose((X - np.outer(X @ unit, unit)) @ unit, 0, rtol=0, atol=1e-10)
 
 
 @pytest.mark.claims("pca-08")
@@ -218,17 +218,19 @@ def test_standardised_samples_have_the_correlations_and_go_back(rng):
     X[:, 2] = 0.1
     X[::2, 2] = np.nextafter(0.1, 1)  # constant but for rounding
     Z, mean, sd = standardise(X)
-    np.testing.assert_allclose(Z.mean(axis=0), 0, atol=1e-12)
-    np.testing.assert_allclose(Z.var(axis=0), [1, 1, 0, 1, 1], atol=1e-12)
+    np.testing.assert_allclose(Z.mean(axis=0), 0, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(Z.var(axis=0), [1, 1, 0, 1, 1], rtol=0, atol=1e-12)
     np.testing.assert_array_equal(Z[:, 2], 0)
     others = [0, 1, 3, 4]
     np.testing.assert_allclose(covariance(Z)[np.ix_(others, others)],
-                               np.corrcoef(X[:, others].T), atol=1e-12)  # fmt: skip
+                               np.corrcoef(X[:, others].T), rtol=0, atol=1e-12)  # fmt: skip
     assert np.trace(covariance(Z)) == pytest.approx(4, abs=1e-12)
     found = principal_components(Z)
     again = reconstruct(scores(Z, found.mean, found.V), found.mean, found.V)
-    np.testing.assert_allclose(restore(again, mean, sd), X, atol=1e-10)
-    np.testing.assert_allclose(X - restore(again, 0, sd), np.tile(mean, (60, 1)), atol=1e-10)
+    np.testing.assert_allclose(restore(again, mean, sd), X, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(
+        X - restore(again, 0, sd), np.tile(mean, (60, 1)), rtol=0, atol=1e-10
+    )
 
 
 @pytest.mark.claims("pca-09")
@@ -237,7 +239,9 @@ def test_large_units_dominate_unless_features_are_standardised(rng):
     V = principal_components(standardise(X).Z).V
     for c in (1e2, 1e3, 1e4):
         scaled = X * [c, 1, 1, 1, 1]
-        np.testing.assert_allclose(principal_components(standardise(scaled).Z).V, V, atol=1e-10)
+        np.testing.assert_allclose(
+            principal_components(standardise(scaled).Z).V, V, rtol=0, atol=1e-10
+        )
         off.append(1 - abs(principal_components(scaled, 1).V[0, 0]))
     np.testing.assert_allclose(off[0] / np.array(off[1:]), [1e2, 1e4], rtol=0.05)
 
@@ -253,13 +257,13 @@ def test_a_covariance_has_an_orthonormal_eigenbasis(rng):
     S, found = covariance(X), by_covariance(X)
     lam, V = found.lam, found.V
     assert lam.dtype == np.float64
-    np.testing.assert_allclose(S @ V, V * lam, atol=1e-10)
-    np.testing.assert_allclose(V.T @ V, np.eye(5), atol=1e-12)
-    np.testing.assert_allclose(V * lam @ V.T, S, atol=1e-10)
-    np.testing.assert_allclose(S @ (3 * V[:, 1]), lam[1] * (3 * V[:, 1]), atol=1e-10)
+    np.testing.assert_allclose(S @ V, V * lam, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(V.T @ V, np.eye(5), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(V * lam @ V.T, S, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(S @ (3 * V[:, 1]), lam[1] * (3 * V[:, 1]), rtol=0, atol=1e-10)
     others = by_deflation(X, 5, steps=3000, rng=rng)
     np.testing.assert_allclose(others.lam, lam, rtol=1e-9)
-    np.testing.assert_allclose(others.V, V, atol=1e-7)
+    np.testing.assert_allclose(others.V, V, rtol=0, atol=1e-7)
 
 
 @pytest.mark.claims("pca-11")
@@ -268,10 +272,10 @@ def test_the_first_axis_is_the_stationary_point_of_largest_variance(rng):
     S, (_, lam, V) = covariance(X), by_covariance(X)
     variance, v = first_axis(S)
     assert variance == pytest.approx(lam[0], rel=1e-12)
-    np.testing.assert_allclose(v, V[:, 0], atol=1e-12)
+    np.testing.assert_allclose(v, V[:, 0], rtol=0, atol=1e-12)
     for j in range(5):
         at = lagrangian_gradient(V[:, j], lam[j], S)
-        np.testing.assert_allclose(at, 0, atol=1e-8)
+        np.testing.assert_allclose(at, 0, rtol=0, atol=1e-8)
         assert lagrangian(V[:, j], lam[j], S) == pytest.approx(lam[j], rel=1e-10)
         assert (X @ V[:, j]).var() == pytest.approx(lam[j], rel=1e-10)
     u = rng.normal(size=5)
@@ -281,7 +285,7 @@ def test_the_first_axis_is_the_stationary_point_of_largest_variance(rng):
     variances = np.einsum("ij,jk,ik->i", units, S, units)
     assert lam[-1] <= variances.min() and variances.max() <= lam[0]
     states = list(islice(power_iteration(S, u), 300))
-    np.testing.assert_allclose(signed(states[-1].v[:, None])[:, 0], v, atol=1e-8)
+    np.testing.assert_allclose(signed(states[-1].v[:, None])[:, 0], v, rtol=0, atol=1e-8)
     assert np.all(np.diff([state.objective for state in states]) >= -1e-12)
     assert states[-1].residual < 1e-7 < states[0].residual
     with pytest.raises(ValueError, match="there must be variance along the start"):
@@ -311,9 +315,9 @@ def test_erratum_without_orthogonality_every_direction_is_the_first_axis(rng):
     assert kept_variance(S, printed) == pytest.approx(2 * lam[0], rel=1e-10)
     assert kept_variance(S, printed) > lam[0] + lam[1] + 1
     for v in printed.T:  # stationary for the printed function
-        np.testing.assert_allclose(lagrangian_gradient(v, lam[0], S), 0, atol=1e-10)
+        np.testing.assert_allclose(lagrangian_gradient(v, lam[0], S), 0, rtol=0, atol=1e-10)
     _, second = first_axis(S - lam[0] * np.outer(V[:, 0], V[:, 0]))
-    np.testing.assert_allclose(second, V[:, 1], atol=1e-8)
+    np.testing.assert_allclose(second, V[:, 1], rtol=0, atol=1e-8)
     assert kept_variance(S, V[:, :2]) == pytest.approx(lam[0] + lam[1], rel=1e-10)
 
 
@@ -346,11 +350,11 @@ def coordinate_sum(X, V, Z, beta, limit, sign):
 @pytest.mark.claims("pca-15")
 def test_the_error_of_any_approximation_is_a_sum_over_coordinates(rng):
     X, V = samples(rng), random_basis(rng, 5)
-    np.testing.assert_allclose(X, sum(np.outer(X @ v, v) for v in V.T), atol=1e-12)
+    np.testing.assert_allclose(X, sum(np.outer(X @ v, v) for v in V.T), rtol=0, atol=1e-12)
     Z, beta = rng.normal(size=(60, 2)), rng.normal(size=3)
     X_hat = approximation(V, Z, beta)
     by_hand = [sum(z * v for z, v in zip([*row, *beta], V.T, strict=True)) for row in Z]
-    np.testing.assert_allclose(X_hat, by_hand, atol=1e-12)
+    np.testing.assert_allclose(X_hat, by_hand, rtol=0, atol=1e-12)
     direct = np.mean([np.linalg.norm(a - b) ** 2 for a, b in zip(X, X_hat, strict=True)])
     assert squared_error(X, X_hat) == pytest.approx(direct, rel=1e-12)
     assert coordinate_sum(X, V, Z, beta, 2, +1) == pytest.approx(direct, rel=1e-10)
@@ -386,14 +390,16 @@ def test_the_best_coordinates_are_projections_and_the_projected_mean(rng):
     check_gradient(error, gradient, rng.normal(size=19))
     Z, beta = best_coordinates(X, V, k)
     best = np.append(Z, beta)
-    np.testing.assert_allclose(gradient(best), 0, atol=1e-12)
+    np.testing.assert_allclose(gradient(best), 0, rtol=0, atol=1e-12)
     assert error(best) < min(error(best + 0.1 * rng.normal(size=19)) for _ in range(20))
     X_hat = approximation(V, Z, beta)
     V_k = V[:, :k]
-    np.testing.assert_allclose(X_hat, reconstruct(scores(X, mean, V_k), mean, V_k), atol=1e-12)
+    np.testing.assert_allclose(
+        X_hat, reconstruct(scores(X, mean, V_k), mean, V_k), rtol=0, atol=1e-12
+    )
     lost = sum(np.outer((X - mean) @ v, v) for v in V.T[k:])
-    np.testing.assert_allclose(X - X_hat, lost, atol=1e-12)
-    np.testing.assert_allclose((X - X_hat) @ V_k, 0, atol=1e-12)
+    np.testing.assert_allclose(X - X_hat, lost, rtol=0, atol=1e-12)
+    np.testing.assert_allclose((X - X_hat) @ V_k, 0, rtol=0, atol=1e-12)
 
 
 @pytest.mark.claims("pca-18")
@@ -408,11 +414,11 @@ def test_the_least_error_is_the_sum_of_the_variances_left_out(rng):
         others = [projection_error(X, Q) for Q in bases(rng, 5, k)]
         assert min(others) >= J * (1 - 1e-12)
         whole = projector(V[:, :k]) + projector(V[:, k:])
-        np.testing.assert_allclose(whole, np.eye(5), atol=1e-12)
+        np.testing.assert_allclose(whole, np.eye(5), rtol=0, atol=1e-12)
 
 
 @pytest.mark.claims("pca-19")
-def test_what_is_not_kept_is_lost_on_every_subspace(rng):
+def test_kept_variance_and_error_add_up_to_the_total_on_every_subspace(rng):
     X = samples(rng)
     S = covariance(X)
     for k in range(1, 5):
@@ -450,7 +456,7 @@ def test_the_error_depends_on_the_subspace_and_is_least_at_the_singular_vectors(
     assert energy == pytest.approx(lam @ p, rel=1e-10)
     assert p.sum() == pytest.approx(k) and p.min() >= 0 and p.max() <= 1
     block = V.T @ V[:, :k] @ V[:, :k].T @ V
-    np.testing.assert_allclose(block, np.diag([1, 1, 0, 0, 0]), atol=1e-12)
+    np.testing.assert_allclose(block, np.diag([1, 1, 0, 0, 0]), rtol=0, atol=1e-12)
     corners = np.array([rng.permutation([1, 1, 0, 0, 0]) for _ in range(500)])
     feasible = np.einsum("ij,ijk->ik", rng.dirichlet(np.ones(4), 125), corners.reshape(125, 4, 5))
     assert (feasible @ lam).max() <= lam[:k].sum()
@@ -481,16 +487,16 @@ def test_the_steps_of_pca_agree_with_svd_and_with_deflation(rng):
     mean, lam, V = by_covariance(X, 3)
     for other in (by_svd(X, 3), by_deflation(X, 3, rng=rng), principal_components(X, 3)):
         np.testing.assert_allclose(other.lam[:3], lam[:3], rtol=1e-8)
-        np.testing.assert_allclose(other.V, V, atol=1e-8)
+        np.testing.assert_allclose(other.V, V, rtol=0, atol=1e-8)
         np.testing.assert_array_equal(other.mean, mean)
-    np.testing.assert_allclose(np.abs(principal_axes(X, 3).T @ V), np.eye(3), atol=1e-8)
+    np.testing.assert_allclose(np.abs(principal_axes(X, 3).T @ V), np.eye(3), rtol=0, atol=1e-8)
     assert np.all(np.diff(lam) <= 0) and lam.sum() == pytest.approx(np.trace(by_the_book(X)))
     Z = scores(X, mean, V)
     loop = [[v @ (x - mean) for v in V.T] for x in X]
-    np.testing.assert_allclose(Z, loop, atol=1e-10)
+    np.testing.assert_allclose(Z, loop, rtol=0, atol=1e-10)
     moved = by_covariance(X + 100, 3)
-    np.testing.assert_allclose(moved.V, V, atol=1e-8)
-    np.testing.assert_allclose(scores(X + 100, moved.mean, moved.V), Z, atol=1e-8)
+    np.testing.assert_allclose(moved.V, V, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(scores(X + 100, moved.mean, moved.V), Z, rtol=0, atol=1e-8)
 
 
 @pytest.mark.claims("pca-24")
@@ -500,11 +506,11 @@ def test_erratum_scores_are_of_centred_samples_from_the_right(rng):
     with pytest.raises(ValueError, match="matmul"):
         V.T @ X
     Z, printed = scores(X, mean, V), X @ V
-    np.testing.assert_allclose(Z.mean(axis=0), 0, atol=1e-10)
-    np.testing.assert_allclose(printed.mean(axis=0), V.T @ mean, atol=1e-10)
+    np.testing.assert_allclose(Z.mean(axis=0), 0, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(printed.mean(axis=0), V.T @ mean, rtol=0, atol=1e-10)
     assert np.abs(V.T @ mean).max() > 1
-    np.testing.assert_allclose(covariance(printed), covariance(Z), atol=1e-8)
-    np.testing.assert_allclose(reconstruct(Z, mean, V), X, atol=1e-10)
+    np.testing.assert_allclose(covariance(printed), covariance(Z), rtol=0, atol=1e-8)
+    np.testing.assert_allclose(reconstruct(Z, mean, V), X, rtol=0, atol=1e-10)
     assert np.abs(reconstruct(printed, mean, V) - X).max() > 1
 
 
@@ -513,10 +519,10 @@ def test_scores_are_uncorrelated_and_distances_are_kept(rng):
     X = samples(rng)
     mean, lam, V = principal_components(X)
     Z = scores(X, mean, V)
-    np.testing.assert_allclose(by_the_book(Z), np.diag(lam), atol=1e-10 * lam.sum())
-    np.testing.assert_allclose(V.T @ by_the_book(X) @ V, np.cov(Z.T, bias=True), atol=1e-10)
-    np.testing.assert_allclose(V.T @ V, np.eye(5), atol=1e-12)
-    np.testing.assert_allclose(squared_distances(Z), squared_distances(X), atol=1e-9)
+    np.testing.assert_allclose(by_the_book(Z), np.diag(lam), rtol=0, atol=1e-10 * lam.sum())
+    np.testing.assert_allclose(V.T @ by_the_book(X) @ V, np.cov(Z.T, bias=True), rtol=0, atol=1e-10)
+    np.testing.assert_allclose(V.T @ V, np.eye(5), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(squared_distances(Z), squared_distances(X), rtol=0, atol=1e-9)
     assert np.all(np.diff(lam) <= 0) and lam.sum() == pytest.approx(np.trace(covariance(X)))
     flat = np.column_stack([X[:, :2], X[:, 0] - X[:, 1]])
     assert by_svd(flat).lam[-1] < 1e-12 * by_svd(flat).lam[0]  # nonnegative, not positive
@@ -531,16 +537,16 @@ def test_the_svd_gives_axes_variances_and_scores(rng):
     np.testing.assert_allclose(lam, s**2 / 60, rtol=1e-12)
     eigen = by_covariance(X)
     np.testing.assert_allclose(lam, eigen.lam, rtol=1e-10)
-    np.testing.assert_allclose(V, eigen.V, atol=1e-8)
+    np.testing.assert_allclose(V, eigen.V, rtol=0, atol=1e-8)
     Z = scores(X, mean, V[:, :k])
-    np.testing.assert_allclose(np.abs(Z), np.abs(P[:, :k] * s[:k]), atol=1e-10)
+    np.testing.assert_allclose(np.abs(Z), np.abs(P[:, :k] * s[:k]), rtol=0, atol=1e-10)
     P = X_c @ V / s
-    np.testing.assert_allclose(P * s @ V.T, X_c, atol=1e-12 * s[0])
-    np.testing.assert_allclose(P @ (V * s).T, X_c, atol=1e-12 * s[0])  # the other loadings
+    np.testing.assert_allclose(P * s @ V.T, X_c, rtol=0, atol=1e-12 * s[0])
+    np.testing.assert_allclose(P @ (V * s).T, X_c, rtol=0, atol=1e-12 * s[0])  # the other loadings
 
 
 @pytest.mark.claims("pca-26")
-def test_operations_are_counted(rng):
+def test_score_operations_are_the_counted_ones(rng):
     A, V, P, s = (rng.normal(size=shape) for shape in ((6, 4), (4, 2), (6, 2), 2))
     Z, count = np.zeros((6, 2)), 0
     for i in range(6):
@@ -548,7 +554,7 @@ def test_operations_are_counted(rng):
             Z[i, j], count = A[i, 0] * V[0, j], count + 1
             for m in range(1, 4):
                 Z[i, j], count = Z[i, j] + A[i, m] * V[m, j], count + 2
-    np.testing.assert_allclose(Z, A @ V, atol=1e-12)
+    np.testing.assert_allclose(Z, A @ V, rtol=0, atol=1e-12)
     assert score_operations(6, 4, 2) == (count, (P * s).size)
 
 
@@ -571,13 +577,13 @@ def test_reconstruction_is_the_nearest_point_and_exact_at_the_rank_only(rng):
         V_k = V[:, :k]
         Z = scores(X, mean, V_k)
         X_hat = reconstruct(Z, mean, V_k)
-        np.testing.assert_allclose(X_hat, mean + (X - mean) @ projector(V_k), atol=1e-10)
-        np.testing.assert_allclose((X - X_hat) @ V_k, 0, atol=1e-10)
+        np.testing.assert_allclose(X_hat, mean + (X - mean) @ projector(V_k), rtol=0, atol=1e-10)
+        np.testing.assert_allclose((X - X_hat) @ V_k, 0, rtol=0, atol=1e-10)
         J = squared_error(X, X_hat)
         assert J == pytest.approx(tail(lam, k), rel=1e-9, abs=1e-12)
         assert (J > 0.1) == (k < 4)  # REP prints Y U^T = X for every k
         if k >= 4:
-            np.testing.assert_allclose(X_hat, X, atol=1e-10)
+            np.testing.assert_allclose(X_hat, X, rtol=0, atol=1e-10)
 
 
 @pytest.mark.claims("pca-30")
@@ -587,8 +593,8 @@ def test_celsius_and_fahrenheit_are_one_variable(rng):
     mean, lam, V = by_svd(X, 1)
     assert abs(np.linalg.det(covariance(X))) < 1e-12 * lam[0] ** 2
     assert lam[1] < 1e-12 * lam[0]  # nonnegative, not "positive"
-    np.testing.assert_allclose(V[:, 0], np.array([1, 1.8]) / np.hypot(1, 1.8), atol=1e-10)
-    np.testing.assert_allclose(reconstruct(scores(X, mean, V), mean, V), X, atol=1e-10)
+    np.testing.assert_allclose(V[:, 0], np.array([1, 1.8]) / np.hypot(1, 1.8), rtol=0, atol=1e-10)
+    np.testing.assert_allclose(reconstruct(scores(X, mean, V), mean, V), X, rtol=0, atol=1e-10)
     assert np.abs(low_rank(X, 1) - X).max() > 0.1  # without centring
 
 
@@ -601,7 +607,7 @@ def test_pca_sees_mean_and_covariance_only(rng):
     twin = (heavy - white.mean) @ white.W.T @ root + normal.mean(axis=0)
     a, b = by_svd(normal), by_svd(twin)
     np.testing.assert_allclose(a.lam, b.lam, rtol=1e-10)
-    np.testing.assert_allclose(a.V, b.V, atol=1e-9)
+    np.testing.assert_allclose(a.V, b.V, rtol=0, atol=1e-9)
 
     def kurtosis(X):
         z = scores(X, a.mean, a.V[:, :1])[:, 0]
@@ -622,7 +628,7 @@ def test_the_most_likely_matrix_of_low_rank_is_the_nearest(rng):
     for L, M in zip(candidates, candidates[1:], strict=False):
         assert np.linalg.matrix_rank(L) == k
         basis = np.linalg.svd(L)[2][:k].T
-        np.testing.assert_allclose(L @ basis @ basis.T, L, atol=1e-12)
+        np.testing.assert_allclose(L @ basis @ basis.T, L, rtol=0, atol=1e-12)
         more = low_rank_log_likelihood(X, L) - low_rank_log_likelihood(X, M)
         squares = np.sum((X - M) ** 2) - np.sum((X - L) ** 2)
         assert more == pytest.approx(squares / 2, abs=1e-9)
@@ -637,7 +643,7 @@ def test_the_most_likely_matrix_of_low_rank_is_the_nearest(rng):
 def test_the_truncated_svd_is_the_best_of_its_rank(rng):
     X, k = rng.normal(size=(9, 6)) + 1, 2  # not centred
     L, (P, s, Vt) = low_rank(X, k), np.linalg.svd(X, full_matrices=False)
-    np.testing.assert_allclose(L, X @ Vt[:k].T @ Vt[:k], atol=1e-10)
+    np.testing.assert_allclose(L, X @ Vt[:k].T @ Vt[:k], rtol=0, atol=1e-10)
     np.testing.assert_allclose(L, sum(s[j] * np.outer(P[:, j], Vt[j]) for j in range(k)))
     error = np.sum((X - L) ** 2)
     assert error == pytest.approx(np.sum(s[k:] ** 2), rel=1e-10)
@@ -675,7 +681,7 @@ def test_projection_keeps_the_share_k_over_d_of_white_noise(rng):
     assert abs(np.sum((N @ Q) ** 2) - n * k) < 4 * np.sqrt(2 * n * k)
     L = 5 * rng.normal(size=(n, k)) @ Q.T
     assert np.sum((low_rank(L + N, k) - L) ** 2) < 0.3 * np.sum(N**2)
-    np.testing.assert_allclose(low_rank(L, k), L, atol=1e-10)
+    np.testing.assert_allclose(low_rank(L, k), L, rtol=0, atol=1e-10)
 
 
 @pytest.mark.claims("pca-35")
@@ -700,7 +706,7 @@ def test_compression_keeps_a_plane_whole_and_flattens_the_rest(rng):
     mean, lam, V = principal_components(plane, 2)
     Z = scores(plane, mean, V)
     D, E = squared_distances(plane), squared_distances(Z)
-    np.testing.assert_allclose(E, D, atol=1e-10)
+    np.testing.assert_allclose(E, D, rtol=0, atol=1e-10)
     np.testing.assert_array_equal(np.argsort(E)[:, :4], np.argsort(D)[:, :4])
     assert Z.size + V.size + mean.size == 30 * 2 + 50 * 2 + 50 < plane.size
     X = samples(rng)
@@ -714,14 +720,14 @@ def test_compression_keeps_a_plane_whole_and_flattens_the_rest(rng):
 
 
 @pytest.mark.claims("pca-37")
-def test_pca_works_the_better_the_straighter_the_data(rng):
+def test_pca_explains_more_the_straighter_the_data(rng):
     shares = []
     for a in np.linspace(0.05, np.pi, 30):
         t = a * (2 * (np.arange(4000) + 0.5) / 4000 - 1)
         lam = principal_components(np.column_stack([np.cos(t), np.sin(t)])).lam
         along, across = (1 - np.sin(2 * a) / (2 * a)) / 2, (1 + np.sin(2 * a) / (2 * a)) / 2
         expected = np.sort([along, across - (np.sin(a) / a) ** 2])[::-1]
-        np.testing.assert_allclose(lam, expected, atol=1e-5)
+        np.testing.assert_allclose(lam, expected, rtol=0, atol=1e-5)
         shares.append(cumulative_share(lam)[0])
     assert np.all(np.diff(shares) < 0) and shares[0] > 0.999
     assert shares[-1] == pytest.approx(0.5, abs=1e-6)
@@ -755,7 +761,7 @@ def moved_blobs(size, n=40):
 
 
 @pytest.mark.claims("pca-38")
-def test_near_by_moved_images_lie_in_three_dimensions():
+def test_slightly_moved_images_lie_near_three_dimensions():
     lams = [by_svd(moved_blobs(size)).lam for size in (0.1, 0.05, 0.025, 0.0125)]
     ratios = np.array([lam[3] / lam[2] for lam in lams])
     np.testing.assert_allclose(ratios[1:-1] / ratios[2:], 4, rtol=0.1)
@@ -779,8 +785,10 @@ def check_eigenfaces(images):
     assert np.count_nonzero(lam > 1e-12 * lam[0]) <= n - 1
     for k in (1, 5, 15):
         mean, faces, Z = eigenfaces(images, k)
-        np.testing.assert_allclose(Z.mean(axis=0), 0, atol=1e-9)
-        np.testing.assert_allclose(np.einsum("ihw,jhw->ij", faces, faces), np.eye(k), atol=1e-9)
+        np.testing.assert_allclose(Z.mean(axis=0), 0, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(
+            np.einsum("ihw,jhw->ij", faces, faces), np.eye(k), rtol=0, atol=1e-9
+        )
         shown = mean + np.einsum("nk,khw->nhw", Z, faces)
         errors.append(squared_error(X, shown.reshape(n, -1)))
         assert errors[-1] == pytest.approx(tail(lam, k), rel=1e-9)
@@ -809,10 +817,10 @@ def test_erratum_the_mean_face_is_taken_out_of_the_coefficients_too():
     X = load_digits().X[:300]
     mean, _, V = principal_components(X, 10)
     printed, corrected = X @ V, scores(X, mean, V)
-    np.testing.assert_allclose(corrected.mean(axis=0), 0, atol=1e-10)
-    np.testing.assert_allclose(printed.mean(axis=0), V.T @ mean, atol=1e-10)
+    np.testing.assert_allclose(corrected.mean(axis=0), 0, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(printed.mean(axis=0), V.T @ mean, rtol=0, atol=1e-10)
     off = reconstruct(printed, mean, V) - reconstruct(corrected, mean, V)
-    np.testing.assert_allclose(off, np.tile(V @ V.T @ mean, (300, 1)), atol=1e-9)
+    np.testing.assert_allclose(off, np.tile(V @ V.T @ mean, (300, 1)), rtol=0, atol=1e-9)
     assert np.linalg.norm(V @ V.T @ mean) > 5
 
 
@@ -827,16 +835,18 @@ def test_pca_whitening_gives_the_identity(rng):
     mean, lam, V = by_covariance(X)
     white = pca_whitening(X)
     Z = (X - white.mean) @ white.W.T
-    np.testing.assert_allclose(Z.mean(axis=0), 0, atol=1e-12)
-    np.testing.assert_allclose(by_the_book(Z), np.eye(5), atol=1e-8)
+    np.testing.assert_allclose(Z.mean(axis=0), 0, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(by_the_book(Z), np.eye(5), rtol=0, atol=1e-8)
     root = np.diag(lam**-0.5)
-    np.testing.assert_allclose(white.W, root @ V.T, atol=1e-10)
-    np.testing.assert_allclose(root @ V.T @ covariance(X) @ V @ root, np.eye(5), atol=1e-10)
+    np.testing.assert_allclose(white.W, root @ V.T, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(root @ V.T @ covariance(X) @ V @ root, np.eye(5), rtol=0, atol=1e-10)
     flat = np.column_stack([X, X[:, 0]])
     with pytest.raises(ValueError, match="k must be between 1 and the rank of X_c, 5; got 6"):
         pca_whitening(flat, 6)
     for W in (pca_whitening(flat, 5), pca_whitening(flat)):
-        np.testing.assert_allclose(by_the_book((flat - W.mean) @ W.W.T), np.eye(5), atol=1e-8)
+        np.testing.assert_allclose(
+            by_the_book((flat - W.mean) @ W.W.T), np.eye(5), rtol=0, atol=1e-8
+        )
     with pytest.raises(ValueError, match="Sigma must be regular"):
         zca_whitening(flat)
 
@@ -846,8 +856,8 @@ def test_erratum_scores_are_divided_by_the_root(rng):
     X = samples(rng)
     mean, lam, V = by_covariance(X)
     Z = scores(X, mean, V)
-    np.testing.assert_allclose(by_the_book(Z * np.sqrt(lam)), np.diag(lam**2), atol=1e-8)
-    np.testing.assert_allclose(by_the_book(Z / np.sqrt(lam)), np.eye(5), atol=1e-8)
+    np.testing.assert_allclose(by_the_book(Z * np.sqrt(lam)), np.diag(lam**2), rtol=0, atol=1e-8)
+    np.testing.assert_allclose(by_the_book(Z / np.sqrt(lam)), np.eye(5), rtol=0, atol=1e-8)
     assert np.abs(lam**2 - 1).min() > 0.05
 
 
@@ -868,7 +878,7 @@ def test_gradient_descent_takes_one_step_on_whitened_inputs(rng):
     H, errors = run((X - white.mean) @ white.W.T, 2)
     assert np.linalg.cond(H) == pytest.approx(1, rel=1e-8)
     assert np.linalg.norm(errors[0]) > 0.01
-    np.testing.assert_allclose(errors[1], 0, atol=1e-10)
+    np.testing.assert_allclose(errors[1], 0, rtol=0, atol=1e-10)
     H, errors = run(X - X.mean(axis=0), 400)
     _, lam, V = by_covariance(X)
     assert np.linalg.cond(H) == pytest.approx(lam[0] / lam[-1], rel=1e-8)
@@ -889,8 +899,8 @@ def test_zca_is_the_whitening_closest_to_the_samples(rng):
     X = samples(rng)
     S, lam = covariance(X), by_covariance(X).lam
     mean, W = zca_whitening(X)
-    np.testing.assert_allclose(W, newton_schulz(S), atol=1e-8)
-    np.testing.assert_allclose(W, W.T, atol=1e-12)
+    np.testing.assert_allclose(W, newton_schulz(S), rtol=0, atol=1e-8)
+    np.testing.assert_allclose(W, W.T, rtol=0, atol=1e-12)
     X_c = X - mean
     least = np.mean(np.sum((X_c @ W.T - X_c) ** 2, axis=1))
     assert least == pytest.approx(lam.sum() + 5 - 2 * np.sqrt(lam).sum(), rel=1e-8)
@@ -898,11 +908,11 @@ def test_zca_is_the_whitening_closest_to_the_samples(rng):
     W_pca = pca_whitening(X).W
     for _ in range(100):
         other = random_basis(rng, 5) @ W_pca
-        np.testing.assert_allclose(other @ S @ other.T, np.eye(5), atol=1e-8)
+        np.testing.assert_allclose(other @ S @ other.T, np.eye(5), rtol=0, atol=1e-8)
         assert whitening_distance(other, S) > least
         R = W @ np.linalg.inv(other)
-        np.testing.assert_allclose(R @ R.T, np.eye(5), atol=1e-8)
-    np.testing.assert_allclose(closest_rotation(W_pca @ S) @ W_pca, W, atol=1e-8)
+        np.testing.assert_allclose(R @ R.T, np.eye(5), rtol=0, atol=1e-8)
+    np.testing.assert_allclose(closest_rotation(W_pca @ S) @ W_pca, W, rtol=0, atol=1e-8)
 
 
 # ---------------------------------------------------------------------------------------
@@ -918,12 +928,12 @@ def test_the_gram_matrix_has_the_axes_too(rng):
     gram, full = by_gram(X), by_covariance(X, n - 1)
     assert gram.V.shape == (d, n - 1)
     np.testing.assert_allclose(gram.lam[:-1], full.lam[:-1], rtol=1e-8)
-    np.testing.assert_allclose(gram.V, full.V, atol=1e-8)
-    np.testing.assert_allclose(S @ gram.V, gram.V * gram.lam[:-1], atol=1e-8)
+    np.testing.assert_allclose(gram.V, full.V, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(S @ gram.V, gram.V * gram.lam[:-1], rtol=0, atol=1e-8)
     G = X_c @ X_c.T / n
     u = X_c @ gram.V[:, 0]  # and back
-    np.testing.assert_allclose(G @ u, gram.lam[0] * u, atol=1e-8 * np.linalg.norm(u))
-    np.testing.assert_allclose(principal_components(X, 4).V, gram.V[:, :4], atol=1e-10)
+    np.testing.assert_allclose(G @ u, gram.lam[0] * u, rtol=0, atol=1e-8 * np.linalg.norm(u))
+    np.testing.assert_allclose(principal_components(X, 4).V, gram.V[:, :4], rtol=0, atol=1e-10)
     with pytest.raises(ValueError, match="k must be between 1 and the rank of X_c, 19; got 20"):
         by_gram(X, 20)
 
@@ -937,17 +947,17 @@ def test_erratum_the_axes_from_the_gram_matrix_are_to_be_normalised(rng):
     printed = X_c.T @ U
     np.testing.assert_allclose(np.sum(printed**2, axis=0), 6 * lam, rtol=1e-8)
     axes = signed(printed / np.sqrt(6 * lam))
-    np.testing.assert_allclose(axes, by_covariance(X, 5).V, atol=1e-8)
-    np.testing.assert_allclose(axes, by_gram(X).V, atol=1e-10)
+    np.testing.assert_allclose(axes, by_covariance(X, 5).V, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(axes, by_gram(X).V, rtol=0, atol=1e-10)
     found = by_the_book(X_c @ printed)
-    np.testing.assert_allclose(found, np.diag(6 * lam**2), atol=1e-8 * found.max())
+    np.testing.assert_allclose(found, np.diag(6 * lam**2), rtol=0, atol=1e-8 * found.max())
 
 
 @pytest.mark.claims("pca-50")
 def test_erratum_centring_costs_one_rank(rng):
     X = rng.normal(size=(6, 20)) + 3
     X_c = X - X.mean(axis=0)
-    np.testing.assert_allclose(X_c.T @ np.ones(6), 0, atol=1e-12)
+    np.testing.assert_allclose(X_c.T @ np.ones(6), 0, rtol=0, atol=1e-12)
     assert np.linalg.matrix_rank(covariance(X), hermitian=True) == 5
     assert np.linalg.matrix_rank(X.T @ X, hermitian=True) == 6
     assert by_gram(X).V.shape[1] == 5
@@ -995,7 +1005,7 @@ def test_imputed_entries_are_found_where_the_rank_is_right(rng):
     missing = rng.random(X.shape) < 0.15
     states = list(islice(impute(np.where(missing, 99.0, X), missing, 2), 300))
     np.testing.assert_allclose(states[-1].X[~missing], X[~missing])
-    np.testing.assert_allclose(states[-1].X[missing], X[missing], atol=1e-3)
+    np.testing.assert_allclose(states[-1].X[missing], X[missing], rtol=0, atol=1e-3)
     objectives = [state.objective for state in states]
     assert np.all(np.diff(objectives) <= 1e-9) and states[0].moved == np.inf
     with pytest.raises(ValueError, match="every column must have an entry that is known"):
@@ -1073,8 +1083,8 @@ def test_digits_are_built_up_from_mean_and_axes():
     T = load_digits()
     np.testing.assert_allclose(pixels(drawn[0]).ravel(), T.X.mean(axis=0))
     faces = np.array([pixels(ax).ravel() for ax in drawn[1:6]])
-    np.testing.assert_allclose(faces @ faces.T, np.eye(5), atol=1e-9)
-    np.testing.assert_allclose(np.abs(faces), np.abs(by_svd(T.X, 5).V.T), atol=1e-8)
+    np.testing.assert_allclose(faces @ faces.T, np.eye(5), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(np.abs(faces), np.abs(by_svd(T.X, 5).V.T), rtol=0, atol=1e-8)
     for ax in drawn[1:6]:
         low, high = ax.images[0].get_clim()
         assert -low == high >= np.abs(pixels(ax)).max() and ax.images[0].get_cmap().name == "gray"
@@ -1096,7 +1106,7 @@ def test_zca_pictures_are_like_the_originals_and_pca_pictures_are_not():
     X_c, root = X - X.mean(axis=0), np.sqrt(by_svd(X).lam).sum()
     agreement = {}
     for name in ("ZCA", "PCA"):
-        np.testing.assert_allclose(covariance(rows[name]), np.eye(64), atol=1e-7)
+        np.testing.assert_allclose(covariance(rows[name]), np.eye(64), rtol=0, atol=1e-7)
         agreement[name] = inner_product(rows[name], X_c) / len(X)  # tr cov(z, x)
     assert agreement["ZCA"] == pytest.approx(root, rel=1e-8)
     assert abs(agreement["PCA"]) < root / 3
@@ -1133,7 +1143,7 @@ def test_a_share_is_kept_by_every_route_where_features_are_many(rng):
         ratio = PCA(svd_solver="full").fit(X).explained_variance_ratio_.cumsum()
         assert model.n_components_ == np.flatnonzero(ratio > 0.8)[0] + 1 < 11
         np.testing.assert_allclose(model.components_ @ model.components_.T,
-                                   np.eye(model.n_components_), atol=1e-9)  # fmt: skip
+                                   np.eye(model.n_components_), rtol=0, atol=1e-9)  # fmt: skip
 
 
 @pytest.mark.parametrize("shape", [(40, 6), (6, 40), (7, 7)])
@@ -1143,8 +1153,8 @@ def test_all_solvers_find_the_same(rng, shape):
     models = [PCA(k, svd_solver=s).fit(X) for s in ("auto", "full", "covariance_eigh", "gram")]
     n = shape[0]
     for model in models:
-        np.testing.assert_allclose(model.components_, models[1].components_, atol=1e-7)
-        np.testing.assert_allclose(model.transform(X), models[1].transform(X), atol=1e-6)
+        np.testing.assert_allclose(model.components_, models[1].components_, rtol=0, atol=1e-7)
+        np.testing.assert_allclose(model.transform(X), models[1].transform(X), rtol=0, atol=1e-6)
         variances = model.transform(X).var(axis=0, ddof=1)
         np.testing.assert_allclose(model.explained_variance_, variances, rtol=1e-8)
         s = np.linalg.norm(model.transform(X), axis=0)
@@ -1160,8 +1170,8 @@ def test_whitened_scores_are_white_and_go_back(rng):
     X = samples(rng)
     model = PCA(whiten=True).fit(X)
     Z = model.transform(X)
-    np.testing.assert_allclose(np.cov(Z.T), np.eye(5), atol=1e-10)
-    np.testing.assert_allclose(model.inverse_transform(Z), X, atol=1e-10)
+    np.testing.assert_allclose(np.cov(Z.T), np.eye(5), rtol=0, atol=1e-10)
+    np.testing.assert_allclose(model.inverse_transform(Z), X, rtol=0, atol=1e-10)
     np.testing.assert_allclose(PCA(whiten=True).fit_transform(X), Z)
     flat = np.column_stack([X, X[:, 0]])
     with pytest.raises(ValueError, match="at most the rank 5 of X_c to whiten; got 6"):
@@ -1173,7 +1183,7 @@ def test_whitened_scores_are_white_and_go_back(rng):
         model.inverse_transform(X[:, :2])
 
 
-def test_the_density_is_that_of_a_normal_law(rng):
+def test_the_density_is_that_of_a_normal_distribution(rng):
     X = samples(rng)
     for k in (2, 5):
         model = PCA(k).fit(X)
@@ -1181,11 +1191,11 @@ def test_the_density_is_that_of_a_normal_law(rng):
         density = multivariate_normal_log_density(X, model.mean_, C)
         np.testing.assert_allclose(model.score_samples(X), density, rtol=1e-9)
         assert model.score(X) == pytest.approx(density.mean(), rel=1e-9)
-        np.testing.assert_allclose(model.get_precision() @ C, np.eye(5), atol=1e-9)
-    np.testing.assert_allclose(C, np.cov(X.T), atol=1e-9)
+        np.testing.assert_allclose(model.get_precision() @ C, np.eye(5), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(C, np.cov(X.T), rtol=0, atol=1e-9)
 
 
-def test_of_a_singular_covariance_the_density_is_on_its_subspace(rng):
+def test_a_singular_covariance_has_a_density_on_its_subspace(rng):
     x = rng.normal(size=50)
     model = PCA().fit(np.column_stack([x, x]))
     on, off = model.score_samples([[1.0, 1.0], [1.0, -1.0]])
@@ -1197,7 +1207,7 @@ def test_of_a_singular_covariance_the_density_is_on_its_subspace(rng):
 
 
 @pytest.mark.parametrize("bad", [0, 5, -1, 1.0, 2.5, 0.0, True, "mle", np.nan])
-def test_counts_of_components_that_cannot_be_are_refused(bad):
+def test_impossible_numbers_of_components_are_refused(bad):
     rule = "n_components must be None, an integer from 1 to min(n_samples, n_features) = 4, or a "
     rule = re.escape(f"{rule}share between 0 and 1; got {bad!r}")
     with pytest.raises(ValueError, match=rule):
@@ -1221,30 +1231,25 @@ def test_ugly_samples(rng):
         ratio = PCA().fit(unit * load_iris().X).explained_variance_ratio_
         np.testing.assert_allclose(ratio, PCA().fit(load_iris().X).explained_variance_ratio_)
     two = PCA().fit([[0.0, 0.0, 0.0], [3.0, 4.0, 0.0]])
-    np.testing.assert_allclose(two.components_[0], [0.6, 0.8, 0], atol=1e-12)
-    np.testing.assert_allclose(two.components_ @ two.components_.T, np.eye(2), atol=1e-12)
+    np.testing.assert_allclose(two.components_[0], [0.6, 0.8, 0], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(two.components_ @ two.components_.T, np.eye(2), rtol=0, atol=1e-12)
     stamped = PCA().fit([[1e15, 0.0], [1e15, 1.0], [1e15, 5.0]])  # the one column alone varies
-    np.testing.assert_allclose(stamped.components_, [[0, 1], [1, 0]], atol=1e-12)
+    np.testing.assert_allclose(stamped.components_, [[0, 1], [1, 0]], rtol=0, atol=1e-12)
     np.testing.assert_allclose(stamped.explained_variance_, [7, 0], rtol=1e-12)
     repeated = PCA(1).fit(np.repeat([[0.0, 1.0], [2.0, 1.0]], 4, axis=0))
-    np.testing.assert_allclose(repeated.components_, [[1, 0]], atol=1e-12)
+    np.testing.assert_allclose(repeated.components_, [[1, 0]], rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("far", [0.0, 0.9, 1.1, 1e5])
-@pytest.mark.parametrize("misled", [False, True])
-def test_means_of_any_size_cost_no_digits(rng, far, misled):
-    """Where X^T X - n m m^T would cancel, the samples are centred: whatever a few look like."""
+def test_large_means_cost_no_digits(rng, far):
     spread = np.array([5.0, 4.0, 3.0, 1.0, 1e-2])
-    X = rng.normal(size=(640, 5)) * spread
-    if misled:
-        X[::10] *= 1 + 3 * far
-    X += far * spread
+    X = rng.normal(size=(640, 5)) * spread + far * spread
     lam, exact = by_covariance(X).lam, by_svd(X).lam
     np.testing.assert_allclose(lam, exact, rtol=1e-12, atol=1e-14 * exact[0])
 
 
 @pytest.mark.parametrize("shape", [(100_000, 3), (4, 100)])
-def test_whole_numbers_far_from_zero_lose_nothing(rng, shape):
+def test_whole_numbers_far_from_zero_lose_no_digits(rng, shape):
     near = rng.integers(-50, 50, size=shape) * 1.0
     far, n = near + 1e12, len(near)  # n times 1e12 is rounded, and so is a mean of it
     routes = (by_svd, principal_components, by_covariance if n > 4 else by_gram)
@@ -1253,8 +1258,8 @@ def test_whole_numbers_far_from_zero_lose_nothing(rng, shape):
     variance = PCA().fit(far).explained_variance_
     np.testing.assert_allclose(variance, PCA().fit(near).explained_variance_, rtol=1e-10, atol=1e-9)
     Z, mean, sd = standardise(far)
-    np.testing.assert_allclose(Z, standardise(near).Z, atol=1e-5)  # ... of 4 decimals
-    np.testing.assert_allclose(mean - 1e12, near.mean(axis=0), atol=1e-4)
+    np.testing.assert_allclose(Z, standardise(near).Z, rtol=0, atol=1e-5)  # ... of 4 decimals
+    np.testing.assert_allclose(mean - 1e12, near.mean(axis=0), rtol=0, atol=1e-4)
     if n > 4:
         np.testing.assert_array_equal(zca_whitening(far).mean, mean)
         np.testing.assert_array_equal(by_deflation(far[:9], 1, rng=rng).mean, by_svd(far[:9]).mean)
@@ -1274,7 +1279,7 @@ def test_a_large_constant_column_has_no_variance(rng, solver):
 
 @pytest.mark.parametrize("kind", [np.int8, np.uint8, np.float32])
 @pytest.mark.parametrize("shape", [(200, 3), (3, 20)])
-def test_samples_of_few_bits_are_computed_in_double_precision(rng, kind, shape):
+def test_small_integers_and_single_precision_are_computed_in_double(rng, kind, shape):
     low = 0 if kind is np.uint8 else -100
     few = rng.integers(low, 100, size=shape).astype(kind)
     few[0] = 1
@@ -1316,12 +1321,12 @@ def test_samples_of_few_bits_are_computed_in_double_precision(rng, kind, shape):
         (lambda X: low_rank(X, 0), "k must be between 1 and min(n, d), 3; got 0"),
     ],
 )  # fmt: skip
-def test_what_would_give_nonsense_is_refused(call, message):
+def test_wrong_arguments_are_refused(call, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         call(np.arange(1.0, 13.0).reshape(4, 3))
 
 
-def test_deflation_takes_so_many_steps(rng):
+def test_deflation_takes_the_given_number_of_steps(rng):
     X = samples(rng)
     one = by_deflation(X, 1, steps=1, rng=np.random.default_rng(0))
     v = covariance(X) @ np.random.default_rng(0).normal(size=5)
@@ -1354,7 +1359,7 @@ def test_scores_of_samples_far_from_0_keep_their_digits(rng):
         np.testing.assert_array_equal(PCA(2, whiten=whiten).fit_transform(X), model.transform(X))
 
 
-def test_variances_that_are_rounding_errors_are_none(rng):
+def test_variances_that_are_rounding_errors_count_as_0(rng):
     with pytest.raises(ValueError, match="Sigma must be regular"):
         inverse_root(np.diag([1.0, 1e-14]))
     X = rng.normal(size=(50, 2)) @ rng.normal(size=(2, 4))
