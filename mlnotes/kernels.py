@@ -89,7 +89,6 @@ __all__ = [
 
 ROUND_OFF = 1e-10  # an eigenvalue below this share of the largest counts as 0
 BLOCK = 2**22  # entries of k(X, Z) that a prediction holds at a time
-PLAIN = 1e3  # a sum of exponents in whose difference rounding is less than 1e-12
 FREE = 1e-6  # a multiplier further than this share of C from both bounds 0 and C is free
 
 
