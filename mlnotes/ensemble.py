@@ -256,9 +256,10 @@ def _counts(sets, n):
 def bag(estimator, X, y, sets, *, rng, labels=True):
     """The members h_b of a bag: one copy of the estimator for each training set.
 
-    `sets` (m, size) are sample numbers, for example of bootstrap sets. A set may contain one label
-    only, which many classifiers refuse: its member is a `Stump` that always predicts this label.
-    For a regressor `labels` is False.
+    `sets` (m, size) are sample numbers, for example of bootstrap sets. If ``fit`` takes
+    sample_weight, a sample that is drawn twice gets the weight 2, which is faster than a copy.
+    A set may contain one label only, which many classifiers refuse: its member is a `Stump` that
+    always predicts this label. For a regressor `labels` is False.
 
     Returns: a list of m fitted models.
 
@@ -270,8 +271,13 @@ def bag(estimator, X, y, sets, *, rng, labels=True):
     members = []
     for rows in sets:
         model = _seeded(estimator, rng)
-        fit = _fit if labels else type(model).fit
-        members.append(fit(model, X[rows], y[rows]))
+        if labels and (y[rows] == y[rows[0]]).all():
+            members.append(Stump(0, inf, y[rows[0]], y[rows[0]]))
+        elif _takes_weights(model):
+            counts = np.bincount(rows, minlength=len(X))
+            members.append(model.fit(X, y, sample_weight=counts))
+        else:
+            members.append(model.fit(X[rows], y[rows]))
     return members
 
 

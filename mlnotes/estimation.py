@@ -257,14 +257,10 @@ def maximum_likelihood(log_f, x, theta):
     """
     log_L = log_likelihood(log_f, x[:, None], theta)
     best = np.argmax(log_L)  # the place of a nan, if there is one
-    _check_likelihood(log_L[best], theta[best])
-    return float(theta[best])
-
-
-def _check_likelihood(largest, theta):
-    if not largest > -np.inf:
-        got = f"l = {largest} at theta = {theta}"
+    if not log_L[best] > -np.inf:
+        got = f"l = {log_L[best]} at theta = {theta[best]}"
         raise ValueError(f"the samples are impossible under all candidates; got {got}")
+    return float(theta[best])
 
 
 # ---------------------------------------------------------------------------------------
@@ -634,18 +630,14 @@ def posterior(log_L, log_prior, w):
     Claims: estimation-11
     """
     log_joint = log_L + log_prior
-    _check_log_joint(log_joint, w)
-    joint = np.exp(log_joint - log_joint.max())
-    return joint / (w @ joint)
-
-
-def _check_log_joint(log_joint, w):
     _check_alike(log_joint=log_joint, w=w)
     top = log_joint.max()  # nan, if there is one
     if top == -np.inf:
         raise ValueError("the data are impossible at every theta that the prior allows")
     if not top < np.inf:
         raise ValueError(f"log_L + log_prior must be finite or -inf at every theta; got {top}")
+    joint = np.exp(log_joint - top)
+    return joint / (w @ joint)
 
 
 class PointEstimates(NamedTuple):
@@ -706,10 +698,7 @@ class Beta:
         return np.where(inside, kernel - log_B, -np.inf)
 
     def posterior(self, x):
-        """`Beta(a + k, b + n - k)` after k ones among n samples.
-
-        Claims: estimation-s03
-        """
+        """`Beta(a + k, b + n - k)` after k ones among n samples."""
         k = float(_bits(x).sum())
         return Beta(self.a + k, self.b + len(x) - k)
 

@@ -70,7 +70,7 @@ __all__ = [
 
 LEAF = -1  # the feature of a leaf, and the number of a child that does not exist
 TIED = 1e-11  # costs that differ by less than this share of the node's are equal up to rounding
-BLOCK = 2**17  # sums that a sweep keeps at a time: they stay in the processor's cache
+BLOCK = 2**15  # sums that a sweep keeps at a time: they stay in the processor's cache
 RIDGE = 1e-6  # added to the scatter of an oblique split, as a share of its mean eigenvalue
 
 
@@ -241,7 +241,7 @@ def split_costs(X, S, criterion="gini"):
     """
     order = np.argsort(X, axis=0)
     x = np.take_along_axis(X, order, axis=0)
-    ordered = S[:, order]
+    ordered = np.take(S, order, axis=1)
     left = np.cumsum(ordered, axis=1)[:, :-1]
     right = np.cumsum(ordered[:, ::-1], axis=1)[:, -2::-1]
     cost = total_impurity(left, criterion) + total_impurity(right, criterion)
@@ -284,7 +284,7 @@ def total_impurity(S, criterion="gini"):
     if criterion == "gini":
         return sum(n_k * (n - n_k) for n_k in S) / n
     if criterion == "entropy":
-        return -sum(x_log_y(n_k, n_k / n) for n_k in S)
+        return -sum(n_k * np.log(np.where(n_k > 0, n_k / n, 1.0)) for n_k in S)
     return n - np.max(S, axis=0)
 
 
@@ -564,11 +564,12 @@ def node_split(X, y, w, criterion="gini", min_samples_leaf=1, max_features=None,
     """
     if (y == y[0]).all():
         return None
-    d = X.shape[1]
-    k = d if max_features is None else max_features
-    drawn = np.argsort(rng.random(d)) if k < d else np.arange(d)  # a random order of the features
+    d, k = X.shape[1], max_features
+    if k is None or k >= d:
+        return best_split(X, y, w, criterion, min_samples_leaf)
+    order = np.argsort(rng.random(d))  # the features in random order
     for start in range(0, d, k):
-        tried = np.sort(drawn[start : start + k])
+        tried = np.sort(order[start : start + k])
         split = best_split(X[:, tried], y, w, criterion, min_samples_leaf)
         if split is not None:
             return split._replace(feature=int(tried[split.feature]))
@@ -932,14 +933,8 @@ def _features(value, d):
 class _DecisionTree(TreeRules, Estimator):
     """A tree of labels or of targets."""
 
-    def _grow(self, X, y, sample_weight):
-        """Grow the tree of checked samples, prune it, and keep it."""
-        rules = self.growth_rules(*X.shape)
-        tree = grow(X, y, check_weights(sample_weight, len(X)), **rules)
-        self._keep(tree, X.shape[1], rules["max_features"])
-
     def _keep(self, tree, d, max_features):
-        """Keep a tree that was grown on d features."""
+        """Keep a tree that was grown on d features, pruned if it is to be."""
         self.tree_ = prune(tree, self.ccp_alpha) if self.ccp_alpha > 0 else tree
         self.max_features_ = max_features
         self.feature_importances_ = feature_importances(self.tree_, d)
@@ -1020,7 +1015,9 @@ class DecisionTreeClassifier(_DecisionTree, ProbabilisticClassifier):
         samples = check_samples(X)
         self.classes_, k = np.unique(check_labels(y, len(samples)), return_inverse=True)
         self.n_classes_ = len(self.classes_)
-        self._grow(samples, k, sample_weight)
+        rules = self.growth_rules(*samples.shape)
+        tree = grow(samples, k, check_weights(sample_weight, len(samples)), **rules)
+        self._keep(tree, samples.shape[1], rules["max_features"])
         return self._remember(X)
 
     def predict_proba(self, X):
@@ -1062,7 +1059,10 @@ class DecisionTreeRegressor(_DecisionTree, Regressor):
     def fit(self, X, y, sample_weight=None):
         """Grow the tree of samples X (n, d) with targets y (n,); return self."""
         samples = check_samples(X)
-        self._grow(samples, check_targets(y, len(samples)), sample_weight)
+        targets = check_targets(y, len(samples))
+        rules = self.growth_rules(*samples.shape)
+        tree = grow(samples, targets, check_weights(sample_weight, len(samples)), **rules)
+        self._keep(tree, samples.shape[1], rules["max_features"])
         return self._remember(X)
 
     def predict(self, X):

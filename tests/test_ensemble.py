@@ -292,11 +292,11 @@ def test_bootstrap_sets_have_n_samples_and_the_bagged_are_a_mean(rng):
         DecisionTreeRegressor(max_depth=2).fit(X, y, w) for w in bootstrap_counts(60, 9, rng=rng)
     ]
     stacked = np.array([h.predict(X) for h in members])
-    np.testing.assert_allclose(bagged(members, X), stacked.mean(axis=0), atol=1e-14)
+    np.testing.assert_allclose(bagged(members, X), stacked.mean(axis=0), rtol=1e-12, atol=1e-14)
     sample = np.array([1.0, 5.0, 6.0])
     everything = [Mean(sample[D].mean()) for D in samples_of(3, 3)]
     assert len(everything) == 27
-    np.testing.assert_allclose(bagged(everything, X[:1]), sample.mean(), atol=1e-14)
+    np.testing.assert_allclose(bagged(everything, X[:1]), sample.mean(), rtol=1e-12, atol=1e-14)
 
 
 @pytest.mark.claims("ensemble-07")
@@ -306,7 +306,9 @@ def test_bagging_takes_the_variance_of_its_members_from_the_error(rng):
     x, target = rng.normal(size=(40, 3)), rng.normal(size=40)
     h_b, h_bag = np.array([h.predict(x) for h in members]), bagged(members, x)
     each, whole = np.mean((h_b - target) ** 2, axis=0), (h_bag - target) ** 2
-    np.testing.assert_allclose(each - whole, np.mean((h_b - h_bag) ** 2, axis=0), atol=1e-12)
+    np.testing.assert_allclose(
+        each - whole, np.mean((h_b - h_bag) ** 2, axis=0), rtol=1e-12, atol=1e-12
+    )
     assert (whole <= each + 1e-12).all() and (whole < each - 0.01).any()
 
 
@@ -377,7 +379,7 @@ def test_a_bootstrap_draw_has_the_law_of_the_data_but_two_are_not_independent():
             one[a] += LAW[D].prod() / n
             for b in D:
                 two[a, b] += LAW[D].prod() / n**2
-    np.testing.assert_allclose(one, LAW, atol=1e-15)
+    np.testing.assert_allclose(one, LAW, rtol=1e-12, atol=1e-15)
     for p in LAW:  # the sum over how often x_i is in D, which the notes leave unfinished
         terms = [comb(n, k) * p**k * (1 - p) ** (n - k) * k / n for k in range(n + 1)]
         assert sum(terms) == pytest.approx(p, abs=1e-12)
@@ -538,7 +540,7 @@ def test_the_vote_is_the_minimiser_of_the_normaliser():
     assert vote_weight(0.3) == pytest.approx(0.42365, abs=5e-6)
     e = np.linspace(0.02, 0.98, 49)
     alpha = vote_weight(e)
-    np.testing.assert_allclose(vote_weight(1 - e), -alpha, atol=1e-14)
+    np.testing.assert_allclose(vote_weight(1 - e), -alpha, rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(1 / (1 + np.exp(2 * alpha)), e)
     np.testing.assert_allclose(np.exp(alpha), np.sqrt((1 - e) / e))
     assert (np.diff(alpha) < 0).all() and (np.sign(alpha) == np.sign(0.5 - e.round(12))).all()
@@ -632,9 +634,9 @@ def test_boosting_by_the_book(rng):
     for state, (xi, alpha, w) in zip(rounds, book_adaboost(X, y, 25), strict=True):
         assert state.error == pytest.approx(xi, abs=1e-10)
         assert state.alpha == pytest.approx(alpha, abs=1e-9)
-        np.testing.assert_allclose(state.D, w, atol=1e-10)
+        np.testing.assert_allclose(state.D, w, rtol=1e-9, atol=1e-10)
     F = sum(s.alpha * s.h.predict(X) for s in rounds)
-    np.testing.assert_allclose(rounds[-1].F, F, atol=1e-12)
+    np.testing.assert_allclose(rounds[-1].F, F, rtol=1e-12, atol=1e-12)
     H, alpha = np.column_stack([s.h.predict(X) for s in rounds]), [s.alpha for s in rounds]
     assert (weighted_vote(H, np.array(alpha)) == np.where(F > 0, 1, -1)).all()
     product = np.cumprod([s.Z for s in rounds])
@@ -660,8 +662,8 @@ def test_for_two_classes_samme_is_adaboost_with_votes_twice_as_large(rng):
         islice(samme(X, y, stumps(X, y), w), 20)
     )  # alpha = ln((1 - e) / e), on wrong ones
     for a, b in zip(ours, theirs, strict=True):
-        np.testing.assert_allclose(b.D, a.D, atol=1e-12)
-        np.testing.assert_allclose(b.F[:, 1] - b.F[:, 0], 2 * a.F, atol=1e-11)
+        np.testing.assert_allclose(b.D, a.D, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(b.F[:, 1] - b.F[:, 0], 2 * a.F, rtol=1e-10, atol=1e-11)
         assert b.objective == pytest.approx(a.objective) and b.alpha == pytest.approx(2 * a.alpha)
     np.testing.assert_allclose(ours[0].D, w / w.sum())
 
@@ -699,7 +701,9 @@ def test_unrolled_the_weights_are_the_exponential_loss(rng):
 @pytest.mark.claims("ensemble-28", "ensemble-30")
 def test_the_training_error_is_below_both_bounds():
     gamma = np.linspace(-0.5, 0.5, 1001)
-    np.testing.assert_allclose(normaliser(0.5 - gamma), np.sqrt(1 - 4 * gamma**2), atol=1e-15)
+    np.testing.assert_allclose(
+        normaliser(0.5 - gamma), np.sqrt(1 - 4 * gamma**2), rtol=1e-12, atol=1e-15
+    )
     slack = np.exp(-2 * gamma**2) - np.sqrt(1 - 4 * gamma**2)
     assert (slack >= 0).all() and (slack[gamma.round(6) != 0] > 0).all()
     for seed in range(10):
@@ -979,7 +983,9 @@ def test_bags_of_any_estimator(rng):
     np.testing.assert_allclose(lines.decision_function(X), f)
     nearest = BaggingClassifier(KNeighborsClassifier(3), 5, random_state=0).fit(X[two], y[two])
     p = nearest.predict_proba(X)
-    np.testing.assert_allclose(nearest.decision_function(X), p[:, 1] - p[:, 0], atol=1e-15)
+    np.testing.assert_allclose(
+        nearest.decision_function(X), p[:, 1] - p[:, 0], rtol=1e-12, atol=1e-15
+    )
     voters = BaggingClassifier(Perceptron(max_iter=500), 5, random_state=0)
     labels = np.where(X[:, 0] > 0, "b", "a")
     P = voters.fit(X + np.sign(X), labels).predict_proba(X)  # no probabilities: votes
@@ -1069,7 +1075,9 @@ def test_boosting_by_rounds_agrees_with_its_generator(rng):
     staged = zip(rounds, model.staged_decision_function(X), model.staged_predict(X), strict=True)
     for state, F, said in staged:
         total = state.F.sum(axis=1, keepdims=True)
-        np.testing.assert_allclose(F, (state.F - (total - state.F) / 2) / total, atol=1e-10)
+        np.testing.assert_allclose(
+            F, (state.F - (total - state.F) / 2) / total, rtol=1e-9, atol=1e-10
+        )
         assert (said == model.classes_[state.F.argmax(axis=1)]).all()
     assert (model.predict(X) == said).all() and list(model.staged_score(X, y))[-1] == model.score(
         X, y
@@ -1107,10 +1115,12 @@ def test_a_weight_of_two_is_a_sample_twice_and_of_zero_none(rng):
     rows = np.repeat(np.arange(40), w)
     ours = AdaBoostClassifier(n_estimators=20).fit(X, y, w)
     twice = AdaBoostClassifier(n_estimators=20).fit(X[rows], y[rows])
-    np.testing.assert_allclose(ours.decision_function(X), twice.decision_function(X), atol=1e-8)
+    np.testing.assert_allclose(
+        ours.decision_function(X), twice.decision_function(X), rtol=1e-8, atol=1e-8
+    )
     forests = [RandomForestClassifier(5, bootstrap=False, random_state=0).fit(*data)
                for data in ((X, y, w), (X[rows], y[rows]))]  # fmt: skip
-    np.testing.assert_allclose(*[f.predict_proba(X) for f in forests], atol=1e-12)
+    np.testing.assert_allclose(*[f.predict_proba(X) for f in forests], rtol=1e-12, atol=1e-12)
 
 
 def test_hyperparameters_are_refused_by_their_rule():

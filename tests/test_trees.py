@@ -543,7 +543,7 @@ def test_weights_are_repetitions(rng):
         ours = grow(X, labels, w, criterion=criterion)
         twice = grow(np.repeat(X, w, axis=0), np.repeat(labels, w), criterion=criterion)
         np.testing.assert_array_equal(ours.feature, twice.feature)
-        np.testing.assert_allclose(ours.value, twice.value, atol=1e-12)
+        np.testing.assert_allclose(ours.value, twice.value, rtol=1e-12, atol=1e-12)
         kind = DecisionTreeRegressor if criterion == "squared_error" else DecisionTreeClassifier
         model = kind(criterion=criterion, max_depth=3).fit(X, labels, w)
         cut = grow(X, labels, w, criterion=criterion, max_depth=3)
@@ -689,7 +689,9 @@ def test_importances_are_shares_of_the_decrease(rng):
         left = X[rows, tree.feature[i]] <= tree.threshold[i]
         gain = impurity_of(y[rows], "gini") - after(y[rows], left, "gini")
         book[tree.feature[i]] += rows.sum() * gain
-    np.testing.assert_allclose(feature_importances(tree, 3), book / book.sum(), atol=1e-12)
+    np.testing.assert_allclose(
+        feature_importances(tree, 3), book / book.sum(), rtol=1e-12, atol=1e-12
+    )
 
 
 def test_hyperparameters_are_refused_by_their_rule():
