@@ -1,10 +1,10 @@
-"""Generative classification: learn how each class makes its samples, then ask which made this one.
+"""Generative classification: learn the distribution of each class, then apply Bayes' rule.
 
-The Bayes classifier (chapter 2) asks for the prior and the density of every class, and both can be
-learnt, one class at a time: a mixture (chapter 6) whose hidden choice has been told. What is left
-to choose is the family. Normal laws divide space along conics, or along hyperplanes where all
-classes share one covariance. Naive Bayes takes the features to be independent once the class is
-known, and then laws of single numbers will do, of any kind.
+The Bayes classifier (chapter 2) needs the prior and the density of every class. Both can be learnt
+from samples, one class at a time: a mixture (chapter 6) in which the component of every sample is
+known. What is left to choose is the family of distributions. With normal distributions the classes
+are separated by conics, or by hyperplanes if all classes share one covariance. Naive Bayes assumes
+that the features are independent given the class; then distributions of single numbers are enough.
 
 Contents
     One class at a time    labelled_samples, learn_classes, GenerativeModel, normal_law, NormalLaw,
@@ -12,7 +12,7 @@ Contents
     Two features           bivariate_normal_density, ellipse, ellipse_probability, ellipse_radius
     Normal classes         class_moments, ClassMoments, pooled_covariance, regularised,
                            quadratic_log_odds, linear_scores
-    Naive Bayes            naive_law, NaiveLaw
+    Naive Bayes            naive_law, NaiveLaw, naive_normal_log_density
     Discrete features      category_counts, smoothed_log_frequencies, categorical_log_density,
                            binary_log_density, binary_log_odds
     Estimators             QuadraticDiscriminantAnalysis, SharedCovarianceClassifier, GaussianNB,
@@ -25,20 +25,21 @@ Symbols
     n_k        (K,)       samples of each class, or the sums of their weights
     prior      (K,)       pi_k = Pr(y = k)
     joint      (n, K)     ln Pr(x_i, k) = ln pi_k + ln p(x_i | k)
-    means      (K, d)     mu_k; mu (d,) is the mean of one law, or (2, d) those of two classes
+    means      (K, d)     mu_k; mu (d,) is the mean of one class, or (2, d) those of two classes
     covariances           Sigma_k: matrices (K, d, d), or variances alone (K, d)
-    Sigma      (d, d)     covariance of one law, or of all classes
-    counts     (..., m)   n_kc, how often a feature is in category c = 0, ..., m - 1 in class k
-    alpha      float      what is added to every count
+    Sigma      (d, d)     covariance of one distribution, or of all classes
+    counts     (..., m)   n_kc, the number of samples of class k whose feature is in category c
+    alpha      float      pseudo-count, added to every count
 
-A law is an object with a method ``score_samples(X)`` that gives ln p(x_i): a `NormalLaw`, a
-`NaiveLaw`, or any density estimator, such as `density.KernelDensity`.
+A law is a distribution that has been learnt: an object with a method ``score_samples(X)`` that
+gives ln p(x_i), such as a `NormalLaw`, a `NaiveLaw` or a `density.KernelDensity`.
 
 Notes: REP "Generative Approch to Classification"; PRNN 1; MLN "Bayes Classifier", "Optimality".
 REP writes P_j(x) for our p(x | k), PRNN p_{x/y=i}.
 """
 
 import warnings
+from dataclasses import dataclass
 from math import inf, isnan, log, pi
 from numbers import Real
 from typing import Any, NamedTuple
@@ -64,7 +65,7 @@ from mlnotes.decision_theory import (
     log_posterior,
 )
 from mlnotes.estimation import categorical_mle, multivariate_normal_mle
-from mlnotes.mixture import gaussians, weighted_scatter
+from mlnotes.mixture import weighted_scatter
 from mlnotes.probability import (
     Normal,
     expectation,
@@ -77,13 +78,14 @@ __all__ = [
     "log_joint_density", "classify", "likeliest", "bivariate_normal_density", "ellipse",
     "ellipse_probability", "ellipse_radius",
     "class_moments", "ClassMoments", "pooled_covariance", "regularised", "quadratic_log_odds",
-    "linear_scores", "naive_law", "NaiveLaw", "category_counts", "smoothed_log_frequencies",
-    "categorical_log_density", "binary_log_density", "binary_log_odds",
+    "linear_scores", "naive_law", "NaiveLaw", "naive_normal_log_density", "category_counts",
+    "smoothed_log_frequencies", "categorical_log_density", "binary_log_density", "binary_log_odds",
     "QuadraticDiscriminantAnalysis", "SharedCovarianceClassifier", "GaussianNB", "CategoricalNB",
     "BernoulliNB",
 ]  # fmt: skip
 
-FLAT = 1e-13  # a feature that strays from its mean by so small a share of it is constant
+MOST_CATEGORIES = 1e9  # larger numbers are not categories, and a table of them does not fit
+FLAT = 1e-13  # a feature that differs from its mean by at most this share of it is constant
 
 
 # ---------------------------------------------------------------------------------------
@@ -114,20 +116,20 @@ def labelled_samples(X, y, sample_weight=None):
 
 
 class GenerativeModel(NamedTuple):
-    """What was learnt of K classes, of each by itself."""
+    """Priors and distributions of K classes."""
 
     classes: np.ndarray  # (K,), their labels, sorted
     prior: np.ndarray  # (K,)
-    laws: list  # of K laws
+    laws: list  # one for each class
 
 
 def learn_classes(X, y, fit_law):
     """Learn each class by itself: pi_k = n_k / n, and p(x | k) from the samples of class k alone.
 
-    The log-likelihood of the pairs (x_i, y_i) is sum_k n_k ln pi_k, which is largest where the
-    n_k / pi_k are all the same, plus one sum for each class, which depends on no other class.
+    The log-likelihood of the pairs (x_i, y_i) is sum_k n_k ln pi_k, which is largest where all
+    n_k / pi_k are equal, plus a sum for each class, which does not depend on the other classes.
     `fit_law` takes the samples of one class to their law: `normal_law`, `naive_law`, or
-    ``lambda X_k: KernelDensity(bandwidth=h).fit(X_k)``, a new estimator for each.
+    ``lambda X_k: KernelDensity(bandwidth=h).fit(X_k)``.
 
     Returns: a `GenerativeModel`.
 
@@ -144,7 +146,7 @@ def learn_classes(X, y, fit_law):
 
 
 class NormalLaw(Normal):
-    """N(mean, covariance) as a law: what `probability.Normal` holds, with a density."""
+    """N(mean, covariance), with the method of a law."""
 
     def score_samples(self, X):
         """ln N(x_i; mean, covariance): (n,)."""
@@ -152,9 +154,9 @@ class NormalLaw(Normal):
 
 
 def normal_law(X):
-    """The normal law of greatest likelihood for the samples X of one class.
+    """The normal distribution of greatest likelihood for the samples X of one class.
 
-    Returns: a `NormalLaw`. Raises: ValueError if there is none, as X lies in a hyperplane.
+    Returns: a `NormalLaw`. Raises: ValueError if X lies in a hyperplane: there is none.
 
     >>> law = normal_law(np.array([[0.0], [4.0]]))
     >>> law.mean, law.covariance
@@ -164,9 +166,9 @@ def normal_law(X):
 
 
 def log_joint_density(X, model):
-    """ln Pr(x_i, k) = ln pi_k + ln p(x_i | k) of a `GenerativeModel` `model`: (n, K).
+    """ln Pr(x_i, k) = ln pi_k + ln p(x_i | k) for a `GenerativeModel` `model`: (n, K).
 
-    Over all x and k, Pr integrates to 1; over k alone it sums to the density p(x).
+    Over all x and k, Pr integrates to 1. Its sum over k is the density p(x).
 
     >>> X, y = np.array([[0.0], [2.0], [7.0], [9.0]]), np.array([4, 4, 6, 6])
     >>> joint = log_joint_density(np.array([[4.5]]), learn_classes(X, y, normal_law))
@@ -184,9 +186,9 @@ def _log_densities(X, model):
 def classify(X, model):
     """The label y with the largest joint Pr(x, y) = pi_y p(x | y): the plug-in Bayes rule.
 
-    The argmax over y of Pr(x, y) is that of the posterior Pr(x, y) / p(x). With the laws of the
-    `model`, a `GenerativeModel`, for the true ones this is no longer optimal; the excess error
-    falls to 0 as the estimates approach the truth.
+    The argmax over y of Pr(x, y) is that of the posterior Pr(x, y) / p(x). With the estimates of
+    the `model`, a `GenerativeModel`, in place of the true distributions the rule is not optimal;
+    its excess error goes to 0 as the estimates approach the truth.
 
     >>> X, y = np.array([[0.0], [2.0], [7.0], [9.0]]), np.array([4, 4, 6, 6])
     >>> classify(np.array([[4.0], [5.0]]), learn_classes(X, y, normal_law))
@@ -198,17 +200,18 @@ def classify(X, model):
 
 
 def likeliest(X, model):
-    """The label y with the largest p(x | y): the class from which x was most likely to come.
+    """The label y with the largest p(x | y): maximum likelihood, which ignores the priors.
 
-    REP asks for it in words and then takes the largest pi_y p(x | y), as `classify` does: another
-    rule unless the priors are equal, and the better one (generative-03). `model` is a
-    `GenerativeModel`.
+    It differs from `classify` unless the priors are equal, and errs at least as often. `model` is
+    a `GenerativeModel`.
 
     >>> X, y = np.array([[0.0], [2.0], [7.0], [9.0]]), np.array([4, 4, 6, 6])
     >>> model = learn_classes(X, y, normal_law)
     >>> mostly_4 = model._replace(prior=np.array([0.99, 0.01]))
     >>> likeliest(np.array([[5.0]]), mostly_4), classify(np.array([[5.0]]), mostly_4)
     (array([6]), array([4]))
+
+    Errata: generative-03 (REP describes this rule in words, and then uses pi_y p(x | y)).
     """
     return model.classes[_log_densities(X, model).argmax(axis=1)]
 
@@ -226,15 +229,14 @@ def bivariate_normal_density(X, mu, Sigma):
         |S| = S_11 S_22 - S_12^2,
         u^T S^{-1} u = (S_22 u_1^2 - 2 S_12 u_1 u_2 + S_11 u_2^2) / |S|.
 
-    REP prints x_1 - mu_1 for both coordinates of u, and no transpose: such a density is the same
-    for all x_2, and has no finite integral (generative-05).
-
     Returns: (n,). Raises: ValueError if Sigma is not symmetric and positive definite.
 
     >>> X, Sigma = np.array([[1.0, 0.0], [0.0, 0.0]]), np.diag([1.0, 4.0])
     >>> bivariate_normal_density(X, np.array([1.0, 0.0]), Sigma) * 4 * np.pi
     array([1.        , 0.60653066])
 
+    Errata: generative-05 (REP prints x_1 - mu_1 for both coordinates of u, and no transpose; that
+    does not depend on x_2, and has no finite integral).
     Claims: generative-04
     """
     (s_11, s_12), (_, s_22) = Sigma
@@ -249,9 +251,9 @@ def bivariate_normal_density(X, mu, Sigma):
 def ellipse(mu, Sigma, radius, t):
     """The points mu + c U Lambda^{1/2} (cos t, sin t) with Sigma = U Lambda U^T, at angles t (m,).
 
-    There (x - mu)^T Sigma^{-1} (x - mu) = c^2, and so the density of N(mu, Sigma) is the same on
-    all of the ellipse, the smaller the larger the `radius` c. Its axes lie along the eigenvectors,
-    and in those directions it reaches c standard deviations far.
+    There (x - mu)^T Sigma^{-1} (x - mu) = c^2, so the density of N(mu, Sigma) is constant on the
+    ellipse; it is smaller for a larger `radius` c. The axes of the ellipse are along the
+    eigenvectors u_j of Sigma, and their half-lengths are c standard deviations c sqrt(lambda_j).
 
     Returns: (m, 2). Raises: ValueError if Sigma is not positive semidefinite.
 
@@ -268,7 +270,7 @@ def ellipse(mu, Sigma, radius, t):
 
 
 def ellipse_probability(radius):
-    """1 - exp(-c^2 / 2): how much of a bivariate normal law lies within the ellipse of `radius` c.
+    """1 - exp(-c^2 / 2): the probability of the ellipse of `radius` c, for a bivariate normal x.
 
     >>> [round(float(ellipse_probability(c)), 3) for c in (1, 2, 3)]
     [0.393, 0.865, 0.989]
@@ -277,7 +279,7 @@ def ellipse_probability(radius):
 
 
 def ellipse_radius(p):
-    """The radius c = sqrt(-2 ln(1 - p)) of the ellipse within which the probability p lies.
+    """The radius c = sqrt(-2 ln(1 - p)) of the ellipse that has the probability p.
 
     >>> round(float(ellipse_radius(0.95)), 3)
     2.448
@@ -291,21 +293,20 @@ def ellipse_radius(p):
 
 
 class ClassMoments(NamedTuple):
-    """What the likelihood of normal laws depends on, for each of K classes."""
+    """Counts, means and covariances of K classes."""
 
     n_k: np.ndarray  # (K,)
     means: np.ndarray  # (K, d)
-    covariances: np.ndarray  # (K, d, d), or (K, d) of the kind "diag"
+    covariances: np.ndarray  # (K, d, d), or (K, d) for the kind "diag"
 
 
 def class_moments(X, k, kind="full", sample_weight=None):
     """n_k, mu_k = 1/n_k sum x_i and Sigma_k = 1/n_k sum (x_i - mu_k)(x_i - mu_k)^T over class k.
 
-    Maximum likelihood, as `normal_law` finds it. Of the `kind` "diag" only the d variances of a
-    class are computed. Samples of weight w_i (`sample_weight`) count w_i times.
+    These are the estimates of maximum likelihood, as in `normal_law`. For the `kind` "diag" only
+    the d variances of a class are computed. A sample with the `sample_weight` w_i counts w_i times.
 
-    Returns: `ClassMoments`. Raises: ValueError if a class of 0, ..., K - 1 has no weight, or the
-    squares of X overflow.
+    Returns: `ClassMoments`. Raises: ValueError if a class of 0, ..., K - 1 has no weight.
 
     >>> X = np.array([[0.0, 1.0], [2.0, 1.0], [7.0, 7.0]])
     >>> class_moments(X, np.array([0, 0, 1]), "diag").covariances
@@ -316,21 +317,16 @@ def class_moments(X, k, kind="full", sample_weight=None):
     n_k = np.bincount(k, w)
     if not n_k.all():
         raise ValueError(f"every class must have samples; their weights are {n_k}")
-    shares = w / n_k[k]
-    means, scatters = [], []
-    with np.errstate(over="ignore", invalid="ignore"):
-        for c in range(len(n_k)):
-            X_c, a = X[k == c], shares[k == c]
-            means.append(a @ X_c)
-            scatters.append(weighted_scatter(X_c, means[c], a, kind))
-    covariances = np.array(scatters)
-    if not np.isfinite(covariances).all():
-        raise ValueError(f"X must have squares in range; got numbers up to {np.abs(X).max():.3g}")
-    return ClassMoments(n_k, np.array(means), covariances)
+    means, covariances = [], []
+    for c in range(len(n_k)):
+        X_c, shares = X[k == c], w[k == c] / n_k[c]
+        means.append(shares @ X_c)
+        covariances.append(weighted_scatter(X_c, means[c], shares, kind))
+    return ClassMoments(n_k, np.array(means), np.array(covariances))
 
 
 def pooled_covariance(n_k, covariances):
-    """Sigma = sum_k n_k Sigma_k / n: the likeliest covariance, if all classes have the same.
+    """Sigma = sum_k n_k Sigma_k / n: maximum likelihood if all classes have the same covariance.
 
     >>> pooled_covariance(np.array([1, 3]), np.array([[[8.0]], [[4.0]]]))
     array([[5.]])
@@ -339,10 +335,10 @@ def pooled_covariance(n_k, covariances):
 
 
 def regularised(covariances, reg_param):
-    """(1 - r) Sigma_k + r I for r = `reg_param`: positive definite for r > 0, however few samples.
+    """(1 - r) Sigma_k + r I, r = `reg_param`: positive definite for r > 0, even for few samples.
 
-    It moves all axes towards the same length, that of one unit of every feature: the units
-    matter, and features that differ widely should be standardised first.
+    It moves the variances along all axes towards 1. So the result depends on the units of the
+    features: features with very different variances should be standardised first.
 
     >>> regularised(np.array([[[8.0, 8.0], [8.0, 8.0]]]), reg_param=0.25)
     array([[[6.25, 6.  ],
@@ -359,10 +355,10 @@ def quadratic_log_odds(mu, covariances, prior):
         A = (P_0 - P_1) / 2,    w = P_1 mu_1 - P_0 mu_0,
         b = ln(pi_1 / pi_0) + (ln |Sigma_0| - ln |Sigma_1| + mu_0^T P_0 mu_0 - mu_1^T P_1 mu_1) / 2.
 
-    Of equal covariances A = 0, and the line of `decision_theory.normal_log_odds` is left.
+    For equal covariances A = 0, and it is the hyperplane of `decision_theory.normal_log_odds`.
 
     Returns: A (d, d), w (d,) and b. Raises: ValueError if a covariance is not positive definite,
-    or the prior none.
+    or `prior` is not a prior.
 
     >>> mu, variances = np.array([[0.0], [0.0]]), np.array([[[1.0]], [[4.0]]])
     >>> A, w, b = quadratic_log_odds(mu, variances, prior=np.array([1 / 3, 2 / 3]))
@@ -378,14 +374,14 @@ def quadratic_log_odds(mu, covariances, prior):
 
 
 def linear_scores(means, Sigma, prior):
-    """W and b with W x + b = ln Pr(x, k), less what is the same for every class, of one covariance.
+    """W and b with W x + b = ln Pr(x, k) up to terms without k, for classes of one covariance.
 
-    The squares of x cancel between classes. Seen from any point, here m = sum_k pi_k mu_k,
+    The term -x^T Sigma^{-1} x / 2 is the same for all classes. With m = sum_k pi_k mu_k,
 
         w_k = Sigma^{-1} (mu_k - m),    b_k = ln pi_k - w_k^T (mu_k + m) / 2.
 
-    Returns: W (K, d) and b (K,). Raises: ValueError if Sigma is not positive definite, or the
-    prior none.
+    Returns: W (K, d) and b (K,). Raises: ValueError if Sigma is not positive definite, or `prior`
+    is not a prior.
 
     >>> W, b = linear_scores(np.array([[0.0], [4.0]]), np.array([[4.0]]), np.array([0.5, 0.5]))
     >>> (W[1] - W[0]).tolist(), float(b[1] - b[0])  # the sign changes at x = 2
@@ -398,7 +394,7 @@ def linear_scores(means, Sigma, prior):
 
 
 def _log(p):
-    """ln p, with ln 0 = -inf: a class, or a category, without weight."""
+    """ln p, with ln 0 = -inf for an impossible class or category."""
     with np.errstate(divide="ignore"):
         return np.log(p)
 
@@ -409,9 +405,9 @@ def _log(p):
 
 
 class NaiveLaw(NamedTuple):
-    """The law of d features that are independent of one another."""
+    """The distribution of d independent features."""
 
-    factors: Any  # d laws of single numbers, samples (n, 1)
+    factors: Any  # d laws of single features, samples (n, 1)
 
     def score_samples(self, X):
         """sum_j ln p(x_ij): (n,)."""
@@ -419,14 +415,14 @@ class NaiveLaw(NamedTuple):
 
 
 def naive_law(X, fit_factor=normal_law):
-    """p(x | k) = prod_j p(x_j | k) for the samples X of one class: d laws of single numbers.
+    """p(x | k) = prod_j p(x_j | k) for the samples X of one class: one law per feature.
 
     With it `classify` is naive Bayes, argmax_k ln pi_k + sum_j ln p(x_j | k). `fit_factor` takes
-    one column (n_k, 1) to its law. Two parameters for each feature of a class take the place of
-    the d + d (d + 1)/2 of a normal law, and two samples that differ are enough (generative-10).
+    one column (n_k, 1) to its law. A normal distribution has d + d (d + 1)/2 parameters per class;
+    here 2 d are enough, and two samples that differ in every feature.
 
-    PRNN has the features independent "of each other": given the class is what is meant, and what
-    the product says. Classes of different means make them dependent all the same (generative-11).
+    The features are independent given the class. In the whole population they are not: classes
+    with different means make them dependent.
 
     Returns: a `NaiveLaw`.
 
@@ -434,9 +430,27 @@ def naive_law(X, fit_factor=normal_law):
     >>> [(float(factor.mean[0]), float(factor.covariance[0, 0])) for factor in law.factors]
     [(1.0, 1.0), (7.0, 4.0)]
 
+    Errata: generative-11 (PRNN calls the features independent "of each other").
     Claims: generative-09
     """
     return NaiveLaw(tuple(fit_factor(X[:, [j]]) for j in range(X.shape[1])))
+
+
+def naive_normal_log_density(X, means, variances):
+    """ln p(x_i | k) = -1/2 sum_j (ln(2 pi v_kj) + (x_ij - mu_kj)^2 / v_kj): normal naive Bayes.
+
+    The `variances` v (K, d) are those of each feature in each class: `naive_law` for all classes.
+
+    Returns: (n, K).
+
+    >>> naive_normal_log_density(np.array([[3.0]]), np.array([[1.0], [3.0]]), np.ones((2, 1))) + (
+    ...     np.log(2 * np.pi) / 2
+    ... )
+    array([[-2.,  0.]])
+    """
+    each = zip(means, variances, strict=True)
+    constants = np.log(2 * pi * variances).sum(axis=1)
+    return -0.5 * (np.array([(X - mu) ** 2 @ (1 / v) for mu, v in each]).T + constants)
 
 
 # ---------------------------------------------------------------------------------------
@@ -445,11 +459,11 @@ def naive_law(X, fit_factor=normal_law):
 
 
 def category_counts(x, k, m, sample_weight=None):
-    """n_kc, how often the feature x (n,) is in category c = 0, ..., m - 1 in class k: (K, m).
+    """n_kc, the number of samples of class k whose feature x (n,) is in category c: (K, m).
 
-    A sample of weight w_i (`sample_weight`) is counted w_i times.
+    The categories are c = 0, ..., m - 1. A sample with the `sample_weight` w_i counts w_i times.
 
-    Raises: ValueError if x is in another category.
+    Raises: ValueError if x has another category.
 
     >>> category_counts(np.array([0, 2, 2]), np.array([0, 0, 1]), m=3)
     array([[1., 0., 1.],
@@ -460,16 +474,17 @@ def category_counts(x, k, m, sample_weight=None):
         raise ValueError(
             f"x must be in a category 0, ..., {m - 1}; got from {x.min()} to {x.max()}"
         )
-    return np.bincount(k * m + x, w, minlength=K * m).reshape(K, m)
+    counts = np.zeros((K, m))
+    np.add.at(counts, (k, x), w)  # counts[k_i, x_i] += w_i for every i
+    return counts
 
 
 def smoothed_log_frequencies(counts, alpha=1.0):
     """ln p_kc, p_kc = (n_kc + alpha) / (n_k + alpha m), with n_k = sum_c n_kc over the last axis.
 
-    Each category is taken to have been seen alpha times more. alpha = 0 is maximum likelihood, to
-    which a category that was not seen in class k rules class k out, -inf, whatever else is seen;
-    alpha > 0 is the mean of the posterior that the prior `estimation.Dirichlet` (alpha, ..., alpha)
-    turns into.
+    alpha is added to every count. alpha = 0 is maximum likelihood: a category that was not seen in
+    class k has the log-probability -inf, and excludes class k whatever the other features are.
+    alpha > 0 is the posterior mean for the prior `estimation.Dirichlet` (alpha, ..., alpha).
 
     Raises: ValueError unless 0 <= alpha < inf, and for alpha = 0 if a class was never seen.
 
@@ -499,13 +514,13 @@ def categorical_log_density(X, log_p):
 
 
 def _check_known(X, n_categories):
-    """That 0 <= x_ij < n_categories[j] for all samples and features."""
+    """Refuse samples with x_ij < 0 or x_ij >= n_categories[j]."""
     unknown = (X < 0) | (X >= np.asarray(n_categories))
     if unknown.any():
         i, j = np.argwhere(unknown)[0]
         raise ValueError(
             f"feature {j} must be in a category 0, ..., {n_categories[j] - 1}; got {X[i, j]} "
-            "(min_categories makes room for what fit does not see)"
+            "(min_categories makes room for categories that fit does not see)"
         )
 
 
@@ -529,15 +544,15 @@ def binary_log_density(X, log_on, log_off):
 
 
 def binary_log_odds(p, prior):
-    """The line of naive Bayes on features 0 and 1: w^T x + b = ln Pr(1 | x) - ln Pr(0 | x).
+    """The hyperplane of naive Bayes for binary features: w^T x + b = ln Pr(1 | x) - ln Pr(0 | x).
 
         w_j = ln [p_1j (1 - p_0j)] / [p_0j (1 - p_1j)],
         b = ln(pi_1 / pi_0) + sum_j ln [(1 - p_1j) / (1 - p_0j)]
 
-    p (2, d) holds Pr(x_j = 1 | k), strictly between 0 and 1: each feature adds its own log-odds
-    ratio, or nothing.
+    p (2, d) holds Pr(x_j = 1 | k), strictly between 0 and 1. A feature that is 1 adds its own
+    log-odds ratio to the score.
 
-    Returns: w (d,) and b. Raises: ValueError if the prior is none.
+    Returns: w (d,) and b. Raises: ValueError if `prior` is not a prior.
 
     >>> w, b = binary_log_odds(np.array([[0.5, 0.2], [0.5, 0.8]]), prior=np.array([0.5, 0.5]))
     >>> np.exp(w).round(12), round(float(np.exp(b)), 12)
@@ -558,10 +573,10 @@ class _GenerativeClassifier(Classifier):
 
     def _log_joint(self, X):
         """ln Pr(x_i, k) of checked samples, (n, K)."""
-        raise NotImplementedError
+        return log_joint_density(X, self._model)
 
     def _scores(self, X):
-        """The same, but for what all classes share."""
+        """The same up to terms that all classes share."""
         return self._log_joint(X)
 
     def predict_joint_log_proba(self, X):
@@ -591,7 +606,7 @@ def _check_share(name, value):
 
 
 def _check_full_rank(mu, Sigma, whose):
-    """That Sigma is not singular, with every feature in units of its standard deviation."""
+    """Refuse a Sigma that is singular when every feature is divided by its standard deviation."""
     sd = np.sqrt(np.diag(Sigma))
     flat = (sd <= FLAT * np.abs(mu)).any()
     if flat or np.linalg.matrix_rank(Sigma / sd / sd[:, None], hermitian=True) < len(sd):
@@ -602,18 +617,37 @@ def _check_full_rank(mu, Sigma, whose):
         )
 
 
-class QuadraticDiscriminantAnalysis(_GenerativeClassifier):
-    """Normal classes, each with a covariance of its own: boundaries are conics.
+@dataclass(eq=False, repr=False, kw_only=True)
+class _NormalClassifier(_GenerativeClassifier):
+    """What the two classifiers with normal classes share."""
+
+    priors: Any = None
+    reg_param: float = 0.0
+
+    def _learn(self, X, y):
+        """The classes, their numbers, priors and moments, with the share reg_param checked."""
+        _check_share("reg_param", self.reg_param)
+        samples, classes, k, _ = labelled_samples(X, y)
+        moments = class_moments(samples, k)
+        prior = chosen_prior(self.priors, moments.n_k / len(samples))
+        return classes, prior, moments
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class QuadraticDiscriminantAnalysis(_NormalClassifier):
+    """Normal classes, each with its own covariance: boundaries are conics.
 
     As scikit-learn's with its solver "svd" (covariances are divided by n_k), but without its
-    `tol`, a least variance that depends on the units: here a covariance is singular, which is an
-    error, if it is so to rounding whatever the units. With reg_param > 0 none is, not even of a
-    class of one sample.
+    `tol`, a least variance that depends on the units: here a covariance that is singular up to
+    rounding is an error, in any units. With reg_param > 0 no covariance is singular, not even for
+    a class of one sample.
 
     Parameters
     ----------
     priors : array of shape (K,) or None; None for the shares of the classes in y
-    reg_param : float; between 0 and 1, the share of I in every covariance: see `regularised`
+    reg_param : float; between 0 and 1, the share of I in every covariance: see `regularised`. It
+        depends on the units: with features of very different variances, or variances far from 1,
+        standardise the samples first
     store_covariance : bool; whether to keep `covariance_`
 
     Attributes
@@ -631,22 +665,17 @@ class QuadraticDiscriminantAnalysis(_GenerativeClassifier):
     array(['out', 'in', 'out'], dtype='<U3')
     """
 
-    def __init__(self, *, priors=None, reg_param=0.0, store_covariance=False):
-        self.priors = priors
-        self.reg_param = reg_param
-        self.store_covariance = store_covariance
+    store_covariance: bool = False
 
     def fit(self, X, y):
         """Learn the classes of samples X (n, d) with labels y (n,); return self."""
-        share = _check_share("reg_param", self.reg_param)
         store = check_flag("store_covariance", self.store_covariance)
-        samples, classes, k, _ = labelled_samples(X, y)
-        n_k, means, covariances = class_moments(samples, k)
-        prior = chosen_prior(self.priors, n_k / n_k.sum())
-        covariances = regularised(covariances, share)
+        classes, prior, (_, means, covariances) = self._learn(X, y)
+        covariances = regularised(covariances, self.reg_param)
         for c, mu, Sigma in zip(classes, means, covariances, strict=True):
             _check_full_rank(mu, Sigma, f"class {c}")
-        self._laws = gaussians(means, covariances)
+        laws = [NormalLaw(mu, Sigma) for mu, Sigma in zip(means, covariances, strict=True)]
+        self._model = GenerativeModel(classes, prior, laws)
         variances, axes = np.linalg.eigh(covariances)
         self.classes_, self.priors_, self.means_ = classes, prior, means
         self.scalings_, self.rotations_ = variances[:, ::-1], axes[:, :, ::-1]
@@ -655,13 +684,10 @@ class QuadraticDiscriminantAnalysis(_GenerativeClassifier):
             self.covariance_ = covariances
         return self._remember(X)
 
-    def _log_joint(self, X):
-        return log_joint(self._laws.log_density(X), self.priors_)
-
     def decision_function(self, X):
         """ln pi_k - 1/2 (ln |Sigma_k| + (x - mu_k)^T Sigma_k^{-1} (x - mu_k)): (n, K).
 
-        Of two classes the log-odds of the second, (n,).
+        For two classes the log-odds of the second, (n,).
         """
         joint = self.predict_joint_log_proba(X)
         if len(self.classes_) == 2:
@@ -669,16 +695,19 @@ class QuadraticDiscriminantAnalysis(_GenerativeClassifier):
         return joint + self.n_features_in_ / 2 * log(2 * pi)
 
 
-class SharedCovarianceClassifier(_GenerativeClassifier):
-    """Normal classes of one covariance, sum_k n_k Sigma_k / n: boundaries are hyperplanes.
+@dataclass(eq=False, repr=False, kw_only=True)
+class SharedCovarianceClassifier(_NormalClassifier):
+    """Normal classes with one covariance, sum_k n_k Sigma_k / n: boundaries are hyperplanes.
 
-    Linear discriminant analysis as a generative model. Fewer numbers to estimate than K
-    covariances have: where samples are few it may err less, though the classes differ.
+    This is linear discriminant analysis as a generative model. It estimates fewer numbers than K
+    covariances have, and with few samples it may err less even if the covariances differ.
 
     Parameters
     ----------
     priors : array of shape (K,) or None; None for the shares of the classes in y
-    reg_param : float; between 0 and 1, the share of I in the covariance: see `regularised`
+    reg_param : float; between 0 and 1, the share of I in the covariance: see `regularised`. It
+        depends on the units: with features of very different variances, or variances far from 1,
+        standardise the samples first
 
     Attributes
     ----------
@@ -696,19 +725,12 @@ class SharedCovarianceClassifier(_GenerativeClassifier):
     (array(['low', 'high'], dtype='<U4'), array([[1.]]))
     """
 
-    def __init__(self, *, priors=None, reg_param=0.0):
-        self.priors = priors
-        self.reg_param = reg_param
-
     def fit(self, X, y):
         """Learn the classes of samples X (n, d) with labels y (n,); return self."""
-        share = _check_share("reg_param", self.reg_param)
-        samples, classes, k, _ = labelled_samples(X, y)
-        n_k, means, covariances = class_moments(samples, k)
-        prior = chosen_prior(self.priors, n_k / n_k.sum())
-        Sigma = regularised(pooled_covariance(n_k, covariances), share)
+        classes, prior, (n_k, means, covariances) = self._learn(X, y)
+        Sigma = regularised(pooled_covariance(n_k, covariances), self.reg_param)
         _check_full_rank(np.abs(means).max(axis=0), Sigma, "the classes")
-        self._laws = gaussians(means, Sigma, "tied")
+        self._model = GenerativeModel(classes, prior, [NormalLaw(mu, Sigma) for mu in means])
         W, b = linear_scores(means, Sigma, prior)
         if len(classes) == 2:
             W, b = W[1:] - W[:1], b[1:] - b[:1]
@@ -716,28 +738,26 @@ class SharedCovarianceClassifier(_GenerativeClassifier):
         self.covariance_, self.coef_, self.intercept_ = Sigma, W, b
         return self._remember(X)
 
-    def _log_joint(self, X):
-        return log_joint(self._laws.log_density(X), self.priors_)
-
     def _scores(self, X):
-        """Linear, so that far from all classes nothing cancels."""
+        """The linear scores: far from all classes the squares of the joint would cancel."""
         F = X @ self.coef_.T + self.intercept_
         return np.minimum(np.hstack([-F, F]), 0) if len(self.classes_) == 2 else F
 
     def decision_function(self, X):
-        """w_k^T x + b_k, (n, K); of two classes the log-odds of the second, (n,)."""
+        """w_k^T x + b_k, (n, K); for two classes the log-odds of the second, (n,)."""
         X = self._check_fitted(X)
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GaussianNB(_GenerativeClassifier):
-    """Naive Bayes with a normal law for every feature of every class.
+    """Naive Bayes with a normal distribution for every feature in every class.
 
     Parameters
     ----------
     priors : array of shape (K,) or None; None for the shares of the classes in y
-    var_smoothing : float; this share of the largest variance of a feature over all samples is
+    var_smoothing : float; the largest variance of a feature over all samples, times this, is
         added to every variance, so that a feature may be constant in a class
 
     Attributes
@@ -756,9 +776,8 @@ class GaussianNB(_GenerativeClassifier):
     (array(['a', 'b'], dtype='<U1'), [[1.0, 7.0], [8.0, 7.0]])
     """
 
-    def __init__(self, *, priors=None, var_smoothing=1e-9):
-        self.priors = priors
-        self.var_smoothing = var_smoothing
+    priors: Any = None
+    var_smoothing: float = 1e-9
 
     def fit(self, X, y, sample_weight=None):
         """Learn the classes of samples X (n, d), labels y (n,) and their weights; return self."""
@@ -769,23 +788,23 @@ class GaussianNB(_GenerativeClassifier):
         epsilon = float(share * _total_variances(n_k, means, variances).max())
         variances = variances + epsilon
         _check_varied(classes, means, variances)
-        self._laws = gaussians(means, variances, "diag")
         self.classes_, self.class_count_, self.class_prior_ = classes, n_k, prior
         self.theta_, self.var_, self.epsilon_ = means, variances, epsilon
         return self._remember(X)
 
     def _log_joint(self, X):
-        return log_joint(self._laws.log_density(X), self.class_prior_)
+        log_p = naive_normal_log_density(X, self.theta_, self.var_)
+        return log_joint(log_p, self.class_prior_)
 
 
 def _total_variances(n_k, means, variances):
-    """Variance of each feature over all samples: within the classes, and between them."""
+    """The variance of each feature over all samples: within the classes plus between them."""
     p = n_k / n_k.sum()
     return expectation(p, variances) + expectation(p, (means - expectation(p, means)) ** 2)
 
 
 def _check_varied(classes, means, variances):
-    """That every feature varies in every class, once the variances are smoothed."""
+    """Refuse features that are constant in a class after smoothing."""
     flat = np.sqrt(variances) <= FLAT * np.abs(means)
     if flat.any():
         c, j = np.argwhere(flat)[0]
@@ -795,37 +814,45 @@ def _check_varied(classes, means, variances):
         )
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class _DiscreteNB(_GenerativeClassifier):
-    """Naive Bayes on categories, which are counted."""
+    """Naive Bayes on counts of categories."""
 
-    takes_codes = True  # features are categories, and not amounts
+    takes_codes = True  # features are categories, not amounts
+
+    alpha: float = 1.0
+    fit_prior: bool = True
+    class_prior: Any = None
 
     def _log_prior(self, n_k):
-        """ln pi_k: as given, the shares of the classes, or all the same."""
+        """ln pi_k: as given, from the shares of the classes, or uniform."""
         fit_prior, K = check_flag("fit_prior", self.fit_prior), len(n_k)
         shares = n_k / n_k.sum() if fit_prior else np.full(K, 1 / K)
         return _log(chosen_prior(self.class_prior, shares, "class_prior"))
 
     def __sklearn_tags__(self):
-        """Tags of a classifier that amounts, cut to categories, tell little."""
+        """Tags of a classifier that does badly on amounts cut to categories."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True
         return tags
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class CategoricalNB(_DiscreteNB):
-    """Naive Bayes with a table of smoothed frequencies for every feature of every class.
+    """Naive Bayes with a table of smoothed frequencies for every feature in every class.
 
-    Features are categories 0, 1, 2, ...; of fractions the integer part is taken, as scikit-learn
-    does, but not without a warning. A category beyond those that `fit` has seen or was told of is
-    an error.
+    Features are categories 0, 1, 2, ...; fractions are cut to integers, as in scikit-learn, but
+    with a warning. A category that `fit` has neither seen nor been told of is an error. In
+    cross-validation a fold may lack a category of the others: set min_categories to the numbers
+    of categories, such as ``X.max(axis=0) + 1`` of all samples.
 
     Parameters
     ----------
-    alpha : float; added to every count. With 0, what was never seen in a class rules it out
-    fit_prior : bool; priors are the shares of the classes, or all the same
+    alpha : float; added to every count. With 0, a category never seen in a class excludes it
+    fit_prior : bool; True for the shares of the classes as priors, False for equal priors
     class_prior : array of shape (K,) or None; the priors, whatever fit_prior is
-    min_categories : int, array of shape (d,) or None; there are at least so many categories
+    min_categories : int, array of shape (d,) or None; the least number of categories, for all
+        features or for each of them
 
     Attributes
     ----------
@@ -843,11 +870,7 @@ class CategoricalNB(_DiscreteNB):
     (array(['a', 'b'], dtype='<U1'), [[0.75, 0.25], [0.25, 0.75]])
     """
 
-    def __init__(self, *, alpha=1.0, fit_prior=True, class_prior=None, min_categories=None):
-        self.alpha = alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-        self.min_categories = min_categories
+    min_categories: Any = None
 
     def fit(self, X, y, sample_weight=None):
         """Learn the classes of samples X (n, d), labels y (n,) and their weights; return self."""
@@ -864,7 +887,7 @@ class CategoricalNB(_DiscreteNB):
         return self._remember(X)
 
     def _n_categories(self, codes):
-        """m_j: as many as were seen, but no fewer than min_categories."""
+        """m_j: the number seen in X, but at least min_categories."""
         seen = codes.max(axis=0) + 1
         least = np.asarray(1 if self.min_categories is None else self.min_categories)
         if least.dtype.kind not in "iu" or least.shape not in ((), seen.shape) or least.min() < 1:
@@ -879,7 +902,7 @@ class CategoricalNB(_DiscreteNB):
         return log_p + self.class_log_prior_
 
     def __sklearn_tags__(self):
-        """Tags of a classifier that takes nothing but categories."""
+        """Tags of a classifier that takes categories only."""
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = tags.input_tags.positive_only = True
         return tags
@@ -891,29 +914,29 @@ def _categories(X):
         raise ValueError(
             f"Negative values in data: X must hold categories 0, 1, 2, ...; got {X.min():g}"
         )
-    with np.errstate(invalid="ignore"):  # beyond all integers
-        codes = X.astype(np.intp, order="F")  # they are read feature by feature
+    if X.max() > MOST_CATEGORIES:
+        raise ValueError(f"X must hold categories 0, 1, 2, ...; got {X.max():g}")
+    codes = X.astype(np.intp)
     if (codes != X).any():
-        if X.max() > np.iinfo(np.intp).max:
-            raise ValueError(f"X must hold categories 0, 1, 2, ...; got {X.max():g}")
         warnings.warn(
-            f"X should hold categories 0, 1, 2, ...; got {X[codes != X][0]:g}: of fractions the "
-            "integer part is taken",
+            f"X should hold categories 0, 1, 2, ...; got {X[codes != X][0]:g}: fractions are cut "
+            "to integers",
             shared(DataConversionWarning),
             stacklevel=4,
         )
     return codes
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class BernoulliNB(_DiscreteNB):
-    """Naive Bayes on features that are on or off: log-odds are linear in them.
+    """Naive Bayes on features that are on or off: the log-odds are linear in them.
 
     Parameters
     ----------
-    alpha : float; added to the counts of on and of off. With 0, what was never seen in a class
-        rules it out
+    alpha : float; added to the counts of on and of off. With 0, a value never seen in a class
+        excludes it
     binarize : float or None; a feature above it is on. None for features that are 0 or 1 already
-    fit_prior : bool; priors are the shares of the classes, or all the same
+    fit_prior : bool; True for the shares of the classes as priors, False for equal priors
     class_prior : array of shape (K,) or None; the priors, whatever fit_prior is
 
     Attributes
@@ -921,7 +944,7 @@ class BernoulliNB(_DiscreteNB):
     classes_ : ndarray of shape (K,)
     class_count_ : ndarray of shape (K,); n_k, or the sums of the weights
     class_log_prior_ : ndarray of shape (K,)
-    feature_count_ : ndarray of shape (K, d); how often each feature is on in each class
+    feature_count_ : ndarray of shape (K, d); the number of samples in which a feature is on
     feature_log_prob_ : ndarray of shape (K, d); ln p_kj that it is on
     n_features_in_ : int
 
@@ -931,11 +954,7 @@ class BernoulliNB(_DiscreteNB):
     (array(['a', 'b'], dtype='<U1'), [[0.75, 0.5], [0.25, 0.5]])
     """
 
-    def __init__(self, *, alpha=1.0, binarize=0.0, fit_prior=True, class_prior=None):
-        self.alpha = alpha
-        self.binarize = binarize
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
+    binarize: float | None = 0.0
 
     def fit(self, X, y, sample_weight=None):
         """Learn the classes of samples X (n, d), labels y (n,) and their weights; return self."""
@@ -943,7 +962,7 @@ class BernoulliNB(_DiscreteNB):
         samples, classes, k, w = labelled_samples(X, y, sample_weight)
         bits, n_k = self._bits(samples), np.bincount(k, w)
         on = np.array([w[k == c] @ bits[k == c] for c in range(len(n_k))])
-        off = np.maximum(n_k[:, None] - on, 0)  # of weights, the difference is rounded
+        off = np.maximum(n_k[:, None] - on, 0)  # sums of weights are rounded
         log_p = smoothed_log_frequencies(np.stack([off, on], axis=-1), alpha)
         self.class_log_prior_ = self._log_prior(n_k)
         self.classes_, self.class_count_, self.feature_count_ = classes, n_k, on

@@ -124,7 +124,7 @@ def test_new_samples_are_predicted_from_their_own_rows(rng):
     A, _, theta = problem(rng)
     new = rng.normal(size=(5, 4))
     model = LinearRegression().fit(A[:, 1:], A @ theta)
-    np.testing.assert_allclose(model.predict(new), predict(new, theta), atol=1e-12)
+    np.testing.assert_allclose(model.predict(new), predict(new, theta), rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(model.predict(new[::-1])[::-1], model.predict(new), rtol=1e-12)
 
 
@@ -202,11 +202,11 @@ def test_all_routes_lead_to_the_least_squares_solution(rng):
     A, y, _ = problem(rng)
     best = np.linalg.lstsq(A, y, rcond=None)[0]
     for route in (normal_equations, qr_solution, eigen_solution, minimum_norm):
-        np.testing.assert_allclose(route(A, y), best, atol=1e-12)
+        np.testing.assert_allclose(route(A, y), best, rtol=1e-12, atol=1e-12)
     run = iterate(descend(A, y), "gradient_norm", 1e-10, max_iter=5000)
     assert run.converged and (np.diff(run.history) <= 1e-12).all()
-    np.testing.assert_allclose(run.state.x, best, atol=1e-8)
-    np.testing.assert_allclose(theta_of(least_squares(A[:, 1:], y)), best, atol=1e-12)
+    np.testing.assert_allclose(run.state.x, best, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(theta_of(least_squares(A[:, 1:], y)), best, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.claims("linear_regression-07")
@@ -224,13 +224,13 @@ def test_left_inverse_is_the_moore_penrose_inverse(rng):
     columns = np.eye(len(A))
     P = np.column_stack([normal_equations(A, e) for e in columns])
     np.testing.assert_allclose(
-        P, np.column_stack([minimum_norm(A, e) for e in columns]), atol=1e-12
+        P, np.column_stack([minimum_norm(A, e) for e in columns]), rtol=1e-12, atol=1e-12
     )
-    np.testing.assert_allclose(A @ P @ A, A, atol=1e-10)
-    np.testing.assert_allclose(P @ A @ P, P, atol=1e-10)
-    np.testing.assert_allclose((A @ P).T, A @ P, atol=1e-10)
-    np.testing.assert_allclose((P @ A).T, P @ A, atol=1e-10)
-    np.testing.assert_allclose(P, np.linalg.pinv(A), atol=1e-12)
+    np.testing.assert_allclose(A @ P @ A, A, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(P @ A @ P, P, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose((A @ P).T, A @ P, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose((P @ A).T, P @ A, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(P, np.linalg.pinv(A), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.claims("linear_regression-09")
@@ -240,7 +240,7 @@ def test_rank_deficient_problems_are_solved_by_the_shortest_minimiser(rng, n):
     A = np.column_stack([A, A[:, 1]])
     shortest = minimum_norm(A, y)
     for other in (eigen_solution(A, y), np.linalg.pinv(A) @ y):
-        np.testing.assert_allclose(other, shortest, atol=1e-8)
+        np.testing.assert_allclose(other, shortest, rtol=1e-8, atol=1e-8)
     assert np.abs(gradient(A, y, shortest)).max() < 1e-8
     _, _, Vt = np.linalg.svd(A)
     null = Vt[np.linalg.matrix_rank(A) :]
@@ -250,7 +250,7 @@ def test_rank_deficient_problems_are_solved_by_the_shortest_minimiser(rng, n):
         assert cost(A, y, other) == pytest.approx(cost(A, y, shortest), rel=1e-10, abs=1e-20)
         assert np.linalg.norm(other) > np.linalg.norm(shortest)
     run = iterate(descend(A, y), "gradient_norm", 1e-10, max_iter=20_000)
-    np.testing.assert_allclose(run.state.x, shortest, atol=1e-8)
+    np.testing.assert_allclose(run.state.x, shortest, rtol=1e-8, atol=1e-8)
 
 
 @pytest.mark.claims("linear_regression-09")
@@ -271,15 +271,17 @@ def test_formula_of_isml_fits_through_the_origin_unless_the_data_are_centred(rng
     y = X @ w + 5
     printed = normal_equations(X, y)
     assert np.linalg.norm(X @ printed - y) > 1 and np.abs(printed - w).max() > 0.1
-    np.testing.assert_allclose(normal_equations(augment(X), y), [5, *w], atol=1e-10)
+    np.testing.assert_allclose(normal_equations(augment(X), y), [5, *w], rtol=1e-10, atol=1e-10)
     x_mean, y_mean = X.mean(axis=0), y.mean()
     centred = normal_equations(X - x_mean, y - y_mean)
-    np.testing.assert_allclose([y_mean - centred @ x_mean, *centred], [5, *w], atol=1e-10)
+    np.testing.assert_allclose(
+        [y_mean - centred @ x_mean, *centred], [5, *w], rtol=1e-10, atol=1e-10
+    )
     np.testing.assert_allclose(X.T @ X @ centred, X.T @ (y - 5), rtol=1e-10)
     noisy = y + rng.normal(size=30)
     lstsq = np.linalg.lstsq(augment(X), noisy, rcond=None)[0]
-    np.testing.assert_allclose(normal_equations(augment(X), noisy), lstsq, atol=1e-10)
-    np.testing.assert_allclose(centred_ridge(X, noisy, lam=0.0), lstsq, atol=1e-10)
+    np.testing.assert_allclose(normal_equations(augment(X), noisy), lstsq, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(centred_ridge(X, noisy, lam=0.0), lstsq, rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize("kind", [np.uint8, np.int8, np.float32])
@@ -521,7 +523,9 @@ def test_ugly_samples_get_their_rank_and_the_shortest_weights(X, rank):
     assert model.rank_ == rank and len(model.singular_) == min(X.shape)
     expected = np.linalg.svd(centred, compute_uv=False)
     np.testing.assert_allclose(model.singular_, expected, rtol=1e-6, atol=1e-14)
-    np.testing.assert_allclose(model.coef_, np.linalg.pinv(centred, rcond=1e-12) @ y, atol=1e-6)
+    np.testing.assert_allclose(
+        model.coef_, np.linalg.pinv(centred, rcond=1e-12) @ y, rtol=1e-6, atol=1e-6
+    )
     assert model.predict(X.mean(axis=0)[None])[0] == pytest.approx(y.mean())
 
 
@@ -563,7 +567,7 @@ def test_descent_forgets_each_direction_at_the_rate_of_its_singular_value(rng):
     _, s, Vt = np.linalg.svd(A)
     errors = [Vt @ (state.x - qr_solution(A, y)) for state in islice(descend(A, y, theta), 6)]
     for before, after in zip(errors[:-1], errors[1:], strict=True):
-        np.testing.assert_allclose(after, (1 - s**2 / s[0] ** 2) * before, atol=1e-10)
+        np.testing.assert_allclose(after, (1 - s**2 / s[0] ** 2) * before, rtol=1e-10, atol=1e-10)
 
 
 def test_lms_increments_average_to_the_descent_direction(rng):
@@ -600,7 +604,7 @@ def test_lms_stays_near_least_squares_the_nearer_the_smaller_eta(rng):
 def test_lms_state_tells_cost_and_slope_and_finds_a_solution_without_noise(rng):
     A, y, theta = problem(rng, n=20, d=2)
     states = list(islice(lms(A, A @ theta, eta=0.02), 400))
-    np.testing.assert_allclose(states[-1].theta, theta, atol=1e-8)
+    np.testing.assert_allclose(states[-1].theta, theta, rtol=1e-8, atol=1e-8)
     for state in states[::100]:
         assert state.objective == cost(A, A @ theta, state.theta)
         slope = np.linalg.norm(gradient(A, A @ theta, state.theta))
@@ -631,9 +635,9 @@ def test_population_solution_is_weighted_least_squares_on_the_atoms(rng):
     weighted = np.linalg.lstsq(root[:, None] * A, root * y, rcond=None)[0]
     np.testing.assert_allclose(best, weighted, rtol=1e-11)
     slope = differences(lambda t: sum(p * (A @ t - y) ** 2) / 2, best)
-    np.testing.assert_allclose(slope, 0, atol=1e-8)
+    np.testing.assert_allclose(slope, 0, rtol=1e-8, atol=1e-8)
     by_hand = [sum(p[i] * A[i, j] * (A[i] @ best - y[i]) for i in range(12)) for j in range(3)]
-    np.testing.assert_allclose(by_hand, 0, atol=1e-12)
+    np.testing.assert_allclose(by_hand, 0, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.claims("linear_regression-11")
@@ -651,7 +655,9 @@ def test_sums_are_sample_averages_and_the_fit_tends_to_the_population_solution(r
     outer = sum(np.outer(a, a) for a in A[rows])
     np.testing.assert_allclose(hessian(A[rows]), outer, rtol=1e-12)
     by_sum = sum(a * t for a, t in zip(A[rows], y[rows], strict=True))
-    np.testing.assert_allclose(-gradient(A[rows], y[rows], np.zeros(3)), by_sum, atol=1e-12)
+    np.testing.assert_allclose(
+        -gradient(A[rows], y[rows], np.zeros(3)), by_sum, rtol=1e-12, atol=1e-12
+    )
 
     best, sizes = population_solution(A, y, p), 10 ** np.arange(2, 6)
 
@@ -693,13 +699,15 @@ def test_least_squares_on_labels_fits_the_posterior(rng):
     A, p_x, q_1, both, p = labelled_law(rng)
     bits = np.repeat([0.0, 1.0], 6)
     theta = population_solution(both, bits, p)
-    np.testing.assert_allclose(theta, population_solution(A, q_1, p_x), atol=1e-12)
+    np.testing.assert_allclose(theta, population_solution(A, q_1, p_x), rtol=1e-12, atol=1e-12)
     for t in (theta, rng.normal(size=3)):
         on_labels, on_posterior = p @ (both @ t - bits) ** 2, p_x @ (A @ t - q_1) ** 2
         assert on_labels - on_posterior == pytest.approx(p_x @ (q_1 * (1 - q_1)), rel=1e-12)
     signs = population_solution(both, 2 * bits - 1, p)
-    np.testing.assert_allclose(signs, population_solution(A, 2 * q_1 - 1, p_x), atol=1e-12)
-    np.testing.assert_allclose(signs, 2 * theta - [1, 0, 0], atol=1e-12)
+    np.testing.assert_allclose(
+        signs, population_solution(A, 2 * q_1 - 1, p_x), rtol=1e-12, atol=1e-12
+    )
+    np.testing.assert_allclose(signs, 2 * theta - [1, 0, 0], rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.claims("linear_regression-14")
@@ -707,7 +715,9 @@ def test_fit_to_signs_is_twice_that_to_bits_less_one_on_every_sample(rng):
     A, y, _ = problem(rng)
     bits = (y > 0).astype(float)
     signs = qr_solution(A, 2 * bits - 1)
-    np.testing.assert_allclose(signs, 2 * qr_solution(A, bits) - [1, 0, 0, 0, 0], atol=1e-12)
+    np.testing.assert_allclose(
+        signs, 2 * qr_solution(A, bits) - [1, 0, 0, 0, 0], rtol=1e-12, atol=1e-12
+    )
 
 
 @pytest.mark.claims("linear_regression-15")
@@ -721,7 +731,7 @@ def test_least_squares_sees_the_conditional_mean_not_the_law(rng):
 
     narrow, wide = law(0.1), law(rng.uniform(1, 5, size=6))
     fits = [population_solution(*each) for each in (narrow, wide)]
-    np.testing.assert_allclose(*fits, atol=1e-12)
+    np.testing.assert_allclose(*fits, rtol=1e-12, atol=1e-12)
     spreads = [p @ (y - A @ fit) ** 2 for (A, y, p), fit in zip((narrow, wide), fits, strict=True)]
     assert spreads[1] > 2 * spreads[0]  # the laws do differ
     moved = population_solution(A, means + A[:, 1] ** 2, p_x)
@@ -791,7 +801,7 @@ def test_maximum_likelihood_under_gaussian_noise_is_least_squares_for_every_sigm
     slope = differences(lambda t: log_likelihood(A, y, t, sigma), theta, h=1e-4)
     np.testing.assert_allclose(slope, -gradient(A, y, theta) / sigma**2, rtol=1e-6)
     newton = theta + np.linalg.solve(hessian(A) / sigma**2, -gradient(A, y, theta) / sigma**2)
-    np.testing.assert_allclose(newton, qr_solution(A, y), atol=1e-10)
+    np.testing.assert_allclose(newton, qr_solution(A, y), rtol=1e-10, atol=1e-10)
     best = log_likelihood(A, y, newton, sigma)
     for delta in 0.1 * rng.normal(size=(20, 5)):
         assert log_likelihood(A, y, newton + delta, sigma) < best
@@ -821,13 +831,13 @@ def test_three_routes_to_ridge(rng, n, lam):
     A, y = rng.normal(size=(n, 5)), rng.normal(size=n)
     w = ridge(A, y, lam)
     stacked = np.vstack([A, np.sqrt(lam) * np.eye(5)]), np.append(y, np.zeros(5))
-    np.testing.assert_allclose(w, np.linalg.lstsq(*stacked, rcond=None)[0], atol=1e-10)
-    np.testing.assert_allclose(w, shrinkage(A, y, lam), atol=1e-10)
+    np.testing.assert_allclose(w, np.linalg.lstsq(*stacked, rcond=None)[0], rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(w, shrinkage(A, y, lam), rtol=1e-10, atol=1e-10)
     model = Ridge(alpha=lam, fit_intercept=False).fit(A, y)
-    np.testing.assert_allclose(w, model.coef_, atol=1e-10)
-    np.testing.assert_allclose(gradient(A, y, w) + lam * w, 0, atol=1e-10)
+    np.testing.assert_allclose(w, model.coef_, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(gradient(A, y, w) + lam * w, 0, rtol=1e-10, atol=1e-10)
     numeric = differences(lambda v: ridge_cost(A, y, v, lam), w)
-    np.testing.assert_allclose(numeric, 0, atol=1e-6)
+    np.testing.assert_allclose(numeric, 0, rtol=1e-6, atol=1e-6)
     literal = sum((A @ w - y) ** 2) / 2 + lam / 2 * sum(w**2)
     assert ridge_cost(A, y, w, lam) == pytest.approx(literal, rel=1e-12)
 
@@ -877,10 +887,12 @@ def test_smallest_eigenvalue_can_be_lambda_itself(rng):
     smallest = np.linalg.eigvalsh(A.T @ A + 0.5 * np.eye(4)).min()
     assert smallest == pytest.approx(0.5, abs=1e-10)  # not above, as printed
     null = np.array([1.0, 0, 0, -1])
-    np.testing.assert_allclose((A.T @ A + 0.5 * np.eye(4)) @ null, 0.5 * null, atol=1e-12)
+    np.testing.assert_allclose(
+        (A.T @ A + 0.5 * np.eye(4)) @ null, 0.5 * null, rtol=1e-12, atol=1e-12
+    )
     y, zero = rng.normal(size=20), np.linalg.eigvalsh(A.T @ A).min()
     assert abs(zero) < 1e-10  # lam = 0 leaves it singular
-    np.testing.assert_allclose(ridge(A, y, 0.5) @ null, 0, atol=1e-12)
+    np.testing.assert_allclose(ridge(A, y, 0.5) @ null, 0, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.claims("linear_regression-24")
@@ -910,12 +922,12 @@ def test_maximum_a_posteriori_is_ridge(rng, sigma, alpha):
     A, y, start = rng.normal(size=(20, 3)), rng.normal(size=20), rng.normal(size=3)
     w = ridge(A, y, sigma**2 / alpha**2)
     mean, precision = posterior(A, y, sigma, alpha)
-    np.testing.assert_allclose(mean, w, atol=1e-10)
+    np.testing.assert_allclose(mean, w, rtol=1e-10, atol=1e-10)
     slope = -gradient(A, y, start) / sigma**2 - start / alpha**2
     numeric = differences(lambda v: log_posterior(A, y, v, sigma, alpha), start, h=1e-5)
     np.testing.assert_allclose(slope, numeric, rtol=1e-6, atol=1e-5)
     newton = start + np.linalg.solve(precision, slope)
-    np.testing.assert_allclose(newton, w, atol=1e-10)
+    np.testing.assert_allclose(newton, w, rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.claims("linear_regression-26")
@@ -930,9 +942,11 @@ def test_log_posterior_of_mln_has_lost_the_noise(rng):
 
     correct, wrong = ridge(A, y, sigma**2 / alpha**2), ridge(A, y, 1 / alpha**2)
     exact = -gradient(A, y, correct) / sigma**2 - correct / alpha**2
-    np.testing.assert_allclose(exact, 0, atol=1e-10)
-    np.testing.assert_allclose(slope(correct), 0, atol=1e-5)
-    np.testing.assert_allclose(printed(wrong), 0, atol=1e-5)  # its maximum is another point
+    np.testing.assert_allclose(exact, 0, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(slope(correct), 0, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(
+        printed(wrong), 0, rtol=1e-5, atol=1e-5
+    )  # its maximum is another point
     assert np.abs(slope(wrong)).max() > 0.1
     assert np.abs(posterior(A, y, 1.0, alpha).mean - wrong).max() < 1e-12  # right for sigma = 1
 
@@ -960,9 +974,11 @@ def test_a_free_offset_moves_with_the_targets_and_a_penalised_one_lags(rng):
     shift = np.mean(A @ ridge(A, y + c, lam) - A @ ridge(A, y, lam))  # as MLN augments
     assert 0.1 < shift < c - 0.1
     penalty = lam * np.diag([0.0, 1, 1, 1, 1])
-    np.testing.assert_allclose(theta, np.linalg.solve(A.T @ A + penalty, A.T @ y), atol=1e-10)
+    np.testing.assert_allclose(
+        theta, np.linalg.solve(A.T @ A + penalty, A.T @ y), rtol=1e-10, atol=1e-10
+    )
     model = Ridge(alpha=lam).fit(X, y)
-    np.testing.assert_allclose([model.intercept_, *model.coef_], theta, atol=1e-12)
+    np.testing.assert_allclose([model.intercept_, *model.coef_], theta, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("lam", [1e-12, 1e-6, 1.0])
@@ -978,9 +994,9 @@ def test_ridge_path_is_ridge_at_every_lambda(rng, shape):
     X, y = rng.normal(size=shape) + 3, rng.normal(size=shape[0])
     lam = np.array([10.0, 0.01, 1.0])
     expected = [centred_ridge(X, y, each)[1:] for each in lam]
-    np.testing.assert_allclose(ridge_path(X, y, lam), expected, atol=1e-10)
+    np.testing.assert_allclose(ridge_path(X, y, lam), expected, rtol=1e-10, atol=1e-10)
     shortest = minimum_norm(X - X.mean(axis=0), y)
-    np.testing.assert_allclose(ridge_path(X, y, [0.0])[0], shortest, atol=1e-10)
+    np.testing.assert_allclose(ridge_path(X, y, [0.0])[0], shortest, rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize("shape", [(40, 4), (4, 9)])
@@ -992,7 +1008,7 @@ def test_ridge_of_weighted_samples_minimises_the_weighted_cost(rng, shape):
         return weights @ (predict(X, theta) - y) ** 2 + 0.4 * theta[1:] @ theta[1:]
 
     theta = np.array([model.intercept_, *model.coef_])
-    np.testing.assert_allclose(differences(objective, theta), 0, atol=1e-7)
+    np.testing.assert_allclose(differences(objective, theta), 0, rtol=1e-7, atol=1e-7)
 
 
 @pytest.mark.parametrize("lam", [0.0, 1e-300, 1e-30, 1e-20, 1e-13])
@@ -1000,10 +1016,10 @@ def test_a_small_penalty_does_not_magnify_rounding(rng, lam):
     X, y = rng.normal(size=(4, 6)), np.array([1.0, 3.0, -2.0, 5.0])
     X[3] = X[0]  # two targets for one sample: their mean is all that can be fitted
     expected = minimum_norm(X, np.array([3.0, 3.0, -2.0, 3.0]))
-    np.testing.assert_allclose(shrinkage(X, y, lam), expected, atol=1e-11)
+    np.testing.assert_allclose(shrinkage(X, y, lam), expected, rtol=1e-11, atol=1e-11)
     Z = X - X.mean(axis=0)
     expected = minimum_norm(Z, np.array([3.0, 3.0, -2.0, 3.0]))
-    np.testing.assert_allclose(Ridge(alpha=lam).fit(X, y).coef_, expected, atol=1e-10)
+    np.testing.assert_allclose(Ridge(alpha=lam).fit(X, y).coef_, expected, rtol=1e-10, atol=1e-10)
     assert not shrinkage(np.zeros((3, 2)), y[:3], lam).any()
 
 
@@ -1011,9 +1027,13 @@ def test_constant_columns_have_no_weight_however_small_the_penalty(rng):
     X, y = np.column_stack([np.full(20, 0.1), rng.normal(size=20)]), rng.normal(size=20)
     expected = [0, centred_ridge(X[:, 1:], y, 0.0)[1]]
     assert (X[:, 0] - X[:, 0].mean()).any()  # their mean is rounded
-    np.testing.assert_allclose(ridge_path(X, y, [0.0, 1e-40]), [expected, expected], atol=1e-12)
-    np.testing.assert_allclose(lasso_path(X, y, [0.0, 1e-40]), [expected, expected], atol=1e-12)
-    np.testing.assert_allclose(centred_ridge(X, y, 1e-40)[1:], expected, atol=1e-12)
+    np.testing.assert_allclose(
+        ridge_path(X, y, [0.0, 1e-40]), [expected, expected], rtol=1e-12, atol=1e-12
+    )
+    np.testing.assert_allclose(
+        lasso_path(X, y, [0.0, 1e-40]), [expected, expected], rtol=1e-12, atol=1e-12
+    )
+    np.testing.assert_allclose(centred_ridge(X, y, 1e-40)[1:], expected, rtol=1e-12, atol=1e-12)
     assert not ridge_path(X[:, [0, 0]], y, [0.0]).any() and lasso_bound(X[:, :1], y) == 0
     with pytest.raises(ValueError, match="columns of A must be linearly independent; got rank 1"):
         centred_ridge(X, y, 0.0)
@@ -1025,7 +1045,7 @@ def test_ridge_without_a_penalty_is_least_squares_or_says_why_not(rng):
     A = np.column_stack([A, A[:, 0]])
     with pytest.raises(ValueError, match=r"must be linearly independent; got rank 3 of 4"):
         ridge(A, y, 0.0)
-    np.testing.assert_allclose(shrinkage(A, y, 0.0), minimum_norm(A, y), atol=1e-12)
+    np.testing.assert_allclose(shrinkage(A, y, 0.0), minimum_norm(A, y), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("wrong", [-1.0, np.nan, np.inf])
@@ -1100,7 +1120,7 @@ def test_lasso_objective_and_the_constant_from_which_all_weights_vanish(rng):
     by_hand = max(abs(np.sum((x - x.mean()) * (y - y.mean()))) for x in X.T)
     assert top == pytest.approx(2 * by_hand, rel=1e-12)
     W = lasso_path(X, y, [0.0, 1e-7, 0.99 * top, top, 2 * top], tol=1e-12)
-    np.testing.assert_allclose(W[:2], [qr_solution(augment(X), y)[1:]] * 2, atol=1e-6)
+    np.testing.assert_allclose(W[:2], [qr_solution(augment(X), y)[1:]] * 2, rtol=1e-6, atol=1e-6)
     assert np.count_nonzero(W[2]) == 1 and not W[3:].any()
 
 
@@ -1122,7 +1142,7 @@ def test_orthonormal_columns_are_done_in_one_pass(rng):
     y = rng.normal(size=20)
     y -= y.mean()
     state = next(islice(coordinate_descent(Q, y, C), 1, None))
-    np.testing.assert_allclose(state.w, soft_threshold(Q.T @ y, C / 2), atol=1e-12)
+    np.testing.assert_allclose(state.w, soft_threshold(Q.T @ y, C / 2), rtol=1e-12, atol=1e-12)
     assert state.gap < 1e-12
 
 
@@ -1134,10 +1154,10 @@ def test_coordinate_descent_ends_where_the_conditions_hold(rng, share):
     run = iterate(coordinate_descent(X, y, C), "gap", 1e-13 * (y @ y), max_iter=20_000)
     w = run.state.w
     slope, active = 2 * X.T @ (y - X @ w), w != 0
-    np.testing.assert_allclose(slope[active], C * np.sign(w[active]), atol=1e-5)
+    np.testing.assert_allclose(slope[active], C * np.sign(w[active]), rtol=1e-5, atol=1e-5)
     assert (np.abs(slope[~active]) <= C + 1e-5).all()
     assert (np.diff(run.history) <= 1e-9).all()
-    np.testing.assert_allclose(w, by_the_book(X, y, C, passes=300), atol=1e-6)
+    np.testing.assert_allclose(w, by_the_book(X, y, C, passes=300), rtol=1e-6, atol=1e-6)
     np.testing.assert_array_equal(active, by_the_book(X, y, C, passes=300) != 0)
 
 
@@ -1176,7 +1196,9 @@ def test_lasso_agrees_with_the_quadratic_program(rng):
     solution = solve_qp(
         2 * both.T @ both, C - 2 * both.T @ y, G=np.eye(10), h=np.zeros(10), tol=1e-11
     )
-    np.testing.assert_allclose(lasso(X, y, C), solution.x[:5] - solution.x[5:], atol=1e-6)
+    np.testing.assert_allclose(
+        lasso(X, y, C), solution.x[:5] - solution.x[5:], rtol=1e-6, atol=1e-6
+    )
 
 
 def test_gap_bounds_the_way_to_the_minimum_and_vanishes_there(rng):
@@ -1230,7 +1252,7 @@ def test_lasso_sets_weights_to_zero_and_ridge_only_shrinks(rng):
     by_lasso, by_ridge = lasso(Q, y, C), ridge(Q, y, C)
     np.testing.assert_array_equal(by_lasso == 0, np.abs(c) <= C / 2)
     assert 0 < np.count_nonzero(by_lasso) < 6
-    np.testing.assert_allclose(by_ridge, c / (1 + C), atol=1e-12)
+    np.testing.assert_allclose(by_ridge, c / (1 + C), rtol=1e-12, atol=1e-12)
     assert by_ridge.all()
 
 
@@ -1272,7 +1294,7 @@ def test_lasso_alpha_is_the_notes_constant_over_twice_the_samples(rng, fit_inter
     model = Lasso(alpha=alpha, fit_intercept=fit_intercept, tol=1e-12, max_iter=10_000).fit(X, y)
     means = (X.mean(axis=0), y.mean()) if fit_intercept else (0, 0)
     w = lasso(X - means[0], y - means[1], C=2 * 60 * alpha)
-    np.testing.assert_allclose(model.coef_, w, atol=1e-6)
+    np.testing.assert_allclose(model.coef_, w, rtol=1e-6, atol=1e-6)
     theta = np.array([model.intercept_, *model.coef_])
     assert model.history_[-1] == pytest.approx(lasso_objective(X, y, theta, 120 * alpha) / 120)
     assert model.history_[0] == pytest.approx(np.sum((y - means[1]) ** 2) / 120)
@@ -1291,7 +1313,7 @@ def test_weighted_lasso_is_that_of_repeated_samples(rng):
     tight = {"tol": 1e-12, "max_iter": 10_000}
     weighted = Lasso(0.2, **tight).fit(X, y, sample_weight=weights)
     repeated = Lasso(0.2, **tight).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
-    np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=1e-6)
+    np.testing.assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-6, atol=1e-6)
     assert weighted.intercept_ == pytest.approx(repeated.intercept_, abs=1e-6)
     assert weighted.history_[-1] == pytest.approx(repeated.history_[-1])
 
@@ -1299,7 +1321,9 @@ def test_weighted_lasso_is_that_of_repeated_samples(rng):
 def test_lasso_without_a_penalty_is_least_squares_at_once(rng):
     X, y = powers_near_minus_seven(0)
     model = Lasso(alpha=0).fit(X, y)
-    np.testing.assert_allclose(model.predict(X), LinearRegression().fit(X, y).predict(X), atol=1e-6)
+    np.testing.assert_allclose(
+        model.predict(X), LinearRegression().fit(X, y).predict(X), rtol=1e-6, atol=1e-6
+    )
     assert model.n_iter_ == 0 and model.dual_gap_ == 0 and model.converged_
     assert model.history_ == pytest.approx(np.sum((model.predict(X) - y) ** 2) / (2 * len(y)))
 
@@ -1361,7 +1385,7 @@ def test_singular_values_are_those_of_the_centred_samples(rng):
     np.testing.assert_allclose(LinearRegression().fit(ill, y).singular_, expected, rtol=1e-8)
     wide = LinearRegression().fit(X[:3], y[:3])
     expected = np.linalg.svd(X[:3] - X[:3].mean(axis=0), compute_uv=False)
-    np.testing.assert_allclose(wide.singular_, expected, atol=1e-12)
+    np.testing.assert_allclose(wide.singular_, expected, rtol=1e-12, atol=1e-12)
     assert wide.rank_ == 2 and model.rank_ == 4
 
 
