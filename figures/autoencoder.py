@@ -160,13 +160,13 @@ def trained(model, X):
 
 
 def restorations():
-    """Digits: clean, spoilt, restored by the best linear map, restored by the network."""
+    """Digits: clean, corrupted, restored by the best linear map, restored by the network."""
     train, test = digits()
     X = test[list(SHOWN)]
-    spoilt = corrupt(X, "masking", Q, rng=np.random.default_rng(2))
+    corrupted = corrupt(X, "masking", Q, rng=np.random.default_rng(2))
     M = linear_denoiser(train.T @ train / len(train), "masking", Q)
     model = denoiser()
-    return X, spoilt, spoilt @ M.T, model.inverse_transform(model.transform(spoilt))
+    return X, corrupted, corrupted @ M.T, model.inverse_transform(model.transform(corrupted))
 
 
 @figure("denoising", claims=(), panels=2, size=(3.6, 2.9))
@@ -181,16 +181,16 @@ def denoising(left, right):
     M = linear_denoiser(COVARIANCE, "masking", Q)
     set_view(left, X)
     draw_samples(left, X, size=4)
-    spoilt = np.kron(np.eye(2), KEPT[:, None])  # only x_1 left, and only x_2
-    for start, end in zip(spoilt, spoilt @ M.T, strict=True):
+    corrupted = np.kron(np.eye(2), KEPT[:, None])  # only x_1 left, and only x_2
+    for start, end in zip(corrupted, corrupted @ M.T, strict=True):
         left.plot(*zip(start, end, strict=True), color=INK, lw=0.7, zorder=2)
-    left.plot(*spoilt.T, "o", ms=4, mfc="white", mec=ORANGE, mew=1.2, zorder=3)
-    left.plot(*(spoilt @ M.T).T, "o", ms=3.2, color=INK, zorder=3)
+    left.plot(*corrupted.T, "o", ms=4, mfc="white", mec=ORANGE, mew=1.2, zorder=3)
+    left.plot(*(corrupted @ M.T).T, "o", ms=3.2, color=INK, zorder=3)
     left.set(xlabel="$x_1$", ylabel="$x_2$", xticks=(-2, 0, 2), yticks=(-2, 0, 2))
     left.set_title("One of two features lost")
     rows = restorations()
     draw_mosaic(right, np.concatenate(rows), len(SHOWN))
-    for k, name in enumerate(("clean", "spoilt", "linear", "network")):
+    for k, name in enumerate(("clean", "corrupted", "linear", "network")):
         right.text(-1.5, 4 + 9 * k, name, ha="right", va="center")
     right.set_title("Half of the pixels lost")
 

@@ -180,9 +180,10 @@ def iris_hierarchy(flowers, tree):
     draw_samples(flowers, X[:, 2:], labels, size=4)
     flowers.set(xlabel="petal length (cm)", ylabel="petal width (cm)")
     order, brackets = dendrogram(merges)
-    parts = cut_of_each_merge(merges, labels)
-    for bracket, part in zip(brackets, parts, strict=True):
-        tree.plot(*bracket.T, color=INK if part < 0 else COLORS[part], lw=1)
+    parts = np.array(cut_of_each_merge(merges, labels))
+    for part in range(-1, 3):  # one color after the other: merges of equal height have any order
+        for bracket in brackets[parts == part]:
+            tree.plot(*bracket.T, color=INK if part < 0 else COLORS[part], lw=1)
     tree.axhline(merges[-3:-1, 2].mean(), color=GREY, lw=1, ls=":")
     for k in range(3):
         place = np.flatnonzero(labels[order] == k)

@@ -57,12 +57,12 @@ OVERLAP = "#bdbdbd"  # where the better decision errs
 # Bayes' formula
 # ---------------------------------------------------------------------------------------
 
-LIGHTNESS, VARIANCE = np.array([6.5, 4.0]), 1.25**2  # of omega_1, sea bass, and omega_2, salmon
+LIGHTNESS, VARIANCE = np.array([6.5, 4.0]), 1.25**2  # sea bass (class 1), salmon (class 0)
 PRIOR = np.array([2 / 3, 1 / 3])
 
 
 def lightness_log_p(x):
-    """ln p(x | omega_1) and ln p(x | omega_2) of lightness x."""
+    """ln p(x | 1) and ln p(x | 0) of lightness x: a column for sea bass and one for salmon."""
     return np.column_stack([normal_log_density(x, mu, VARIANCE) for mu in LIGHTNESS])
 
 
@@ -74,11 +74,11 @@ def lightness_boundary():
 
 @figure("lightness", claims=("decision_theory-10",), panels=3, size=(2.8, 2.6))
 def lightness(left, middle, right):
-    """Left: how light the scales of sea bass (class 1) and of salmon (class 2) are. Middle: the
-    same densities weighted by the priors 2/3 and 1/3. Where the smaller of them is shaded, the
-    better decision errs; the area is the Bayes error. Right: the posteriors, which cross at 1/2
-    where the weighted densities do (line). Where the densities themselves cross (dotted) nothing
-    is learnt: there the posteriors are the priors.
+    """Left: the densities of the lightness of salmon (dashed) and sea bass (solid). Middle: the
+    same densities, weighted by the priors 1/3 and 2/3. The grey area, under the smaller of the
+    two, is the Bayes error. Right: the posteriors. They cross at 1/2 where the weighted
+    densities cross (black line). Where the densities themselves cross (dotted), the posteriors
+    are the priors.
     """
     x = np.linspace(-0.5, 11, 461)
     log_p = lightness_log_p(x)
@@ -97,17 +97,17 @@ def lightness(left, middle, right):
     right.axhline(0.5, color=INK, lw=0.5)
     right.set(ylabel="posterior", ylim=(0, 1.02))
     right.set_yticks([0, 1 / 3, 1 / 2, 2 / 3, 1], ["0", "1/3", "1/2", "2/3", "1"])
-    bass, salmon = r"$p(x \mid \omega_1)$", r"$p(x \mid \omega_2)$"
+    bass, salmon = r"$p(x \mid 1)$", r"$p(x \mid 0)$"
     for ax, label, color, place in (
         (left, f"sea bass\n{bass}", BLUE, (6.7, 0.33)),
         (left, f"salmon\n{salmon}", ORANGE, (3.8, 0.33)),
         (middle, rf"$\pi_1$ {bass}", BLUE, (7.0, 0.222)),
-        (middle, rf"$\pi_2$ {salmon}", ORANGE, (2.4, 0.115)),
+        (middle, rf"$\pi_0$ {salmon}", ORANGE, (2.4, 0.115)),
         (right, "$q_1(x)$", BLUE, (8.4, 0.88)),
-        (right, "$q_2(x)$", ORANGE, (1.9, 0.88)),
+        (right, "$q_0(x)$", ORANGE, (1.9, 0.88)),
     ):
         ax.text(*place, label, color=color, ha="center", linespacing=1.4)
-    for side, decision in (("right", r"decide $\omega_2$ "), ("left", r" decide $\omega_1$")):
+    for side, decision in (("right", "salmon "), ("left", " sea bass")):
         middle.text(lightness_boundary(), 0.39, decision, ha=side, va="center")
 
 
@@ -141,10 +141,10 @@ def fish_line(fish):
 
 @figure("fish", claims=("decision_theory-16",), panels=3, size=(2.8, 2.7))
 def fish(left, middle, right):
-    """Left and middle: how many of 80 salmon (filled) and 80 sea bass (outlined) have which length
-    and lightness, and the cut with the fewest errors. By length the two can hardly be told apart,
-    by lightness much better. Right: with the width for a second feature a straight line separates
-    them better still.
+    """Left and middle: the lengths and the lightnesses of 80 salmon (filled) and 80 sea bass
+    (outlined), with the cut that makes the fewest errors. By length the two kinds can hardly be
+    told apart; by lightness it works better. Right: with lightness and width together, a
+    straight line separates them better still.
     """
     sample = fish_sample()
     for ax, x, name, step in (
@@ -197,10 +197,10 @@ def plane_error(mu, Sigma):
 
 @figure("plane", claims=(), panels=2)
 def plane(left, right):
-    """The fish by lightness and width (left), and two classes of different covariances (right):
-    contours of the weighted densities, and the decision boundary (black). The volume under the
-    smaller of the two, dark where it is large, is the Bayes error. It lies along the boundary, a
-    line where the covariances agree and otherwise a conic, here around the narrow class.
+    """Contours of the two weighted densities and the decision boundary (black). Grey shows the
+    smaller of the two densities; the volume under it is the Bayes error. Left: the fish, by
+    lightness and width. Both classes have the same covariance, and the boundary is a line.
+    Right: different covariances. The boundary is a curve, here around the narrow class.
     """
     left.set(xlabel="lightness", ylabel="width (cm)")
     right.set(xlabel="$x_1$", ylabel="$x_2$")
@@ -252,10 +252,10 @@ def trade_off(Delta, costs):
 
 @figure("reject", claims=(), panels=2)
 def reject(left, right):
-    """Left: the loss to be expected of three actions, by the posterior of class 1, where a miss
-    costs 5, a false alarm 1 and asking an expert 1/2. The least of them (bold) is to stay quiet
-    only while class 1 is most unlikely, then to ask, then to raise the alarm. Right: the fish. Who
-    may leave the doubtful ones aside errs less on the rest, the faster the more the features tell.
+    """Left: the conditional risk of three actions, as the posterior of class 1 grows. A miss costs
+    5, a false alarm 1, asking 1/2. The smallest risk (grey band) belongs first to "class 0",
+    then to "ask", then to "class 1". Right: the fish, under 0-1 loss. The more of the doubtful
+    ones are left aside, the fewer errors there are among the others.
     """
     q_1 = np.linspace(0, 1, 201)
     risk = conditional_risk(np.column_stack([1 - q_1, q_1]), with_reject(ALARM, ASK))
@@ -286,10 +286,8 @@ ONE_PIXEL = np.array(  # p_i1 (not person A) and p_i2 (person A) of the grey lev
 
 @figure("one_pixel", claims=("decision_theory-18",), panels=2)
 def one_pixel(left, right):
-    """IRHD's image of one pixel, from light (1) to dark (4). Left: the joint probabilities of the
-    grey level and of being a picture of person A, who wears dark clothes, or not. Right: the best
-    prediction of Y under squared loss. It rises, and where it exceeds 1/2 person A is the better
-    guess.
+    """Left: the joint probabilities of the grey level and of the person. Right: the conditional
+    mean of Y at each grey level. Where it is above 1/2, person A is the better guess.
     """
     level = np.arange(1, 5)
     looks = ({"color": "white", "edgecolor": BLUE, "hatch": "////"}, {"color": BLUE})
@@ -326,9 +324,9 @@ def skewed_table():
 
 @figure("best_predictions", claims=(), panels=2)
 def best_predictions(left, right):
-    """Left: a skewed law of Y for one x, and three predictions: the mode (best under 0-1 loss), the
-    median (absolute loss) and the mean (squared loss), which the long tail draws to the right.
-    Right: the three for every x, over the density of Y given x.
+    """Left: a skewed density of Y at one x, with its mode (dotted), median (dashed) and mean
+    (solid). The long tail pulls the mean to the right. Right: the same three for every x, over
+    the density of Y given x.
     """
     joint, x, y = skewed_table()
     kinds = (
@@ -359,9 +357,9 @@ SAMPLES = np.array([1.0, 2.0, 4.0, 7.0, 11.0]), np.array([1.0, 2.0, 4.0, 7.0])
 @figure("median", claims=(), panels=2)
 def median(left, right):
     """Left: the mean distance from c to five numbers (solid) and to the first four of them
-    (dashed), marked below. It is least (thick) at the middle one of five, and anywhere between
-    the middle two of four. Right: the slopes, which rise by 2/n at each number; a median is where
-    they pass 0.
+    (dashed). For five numbers it is smallest at the middle one, for four anywhere between the
+    middle two (thick). Right: the slopes of the two curves. They rise by 2/n at each number. A
+    median is where they pass 0.
     """
     c = np.linspace(0, 12, 1201)
     for y, color, dash in zip(SAMPLES, (BLUE, ORANGE), ("-", "--"), strict=True):

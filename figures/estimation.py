@@ -33,10 +33,10 @@ DARKER = ("#c4c4c4", "#9a9a9a", "#6a6a6a", INK)  # the more samples, the darker
 
 @figure("likelihood", claims=(), panels=2)
 def likelihoods(left, right):
-    """Left: the log-likelihood of the share of ones, from its maximum, where 3 samples in 10 are
-    ones: the more samples, the sharper it is. Right: of 20 counts under Poisson laws, the distance
-    from what was observed to the law (solid) and minus the mean log-likelihood (dashed): they
-    differ by a constant, and so the nearest law is the likeliest.
+    """Left: the log-likelihood of p for 10, 40 and 160 throws (darker), of which three in ten are
+    heads, each minus its maximum. The more throws, the sharper. Right: twenty counts. The
+    divergence of the Poisson distribution from the observed shares (solid) and minus the mean
+    log-likelihood (dashed) differ by a constant. So both are smallest at the same rate.
     """
     p = np.linspace(0.005, 0.8, 400)
     for n, shade in zip((10, 40, 160), DARKER[1:], strict=True):
@@ -73,11 +73,12 @@ def errors_by_size(n):
 
 @figure("how_far_off", claims=(), panels=2)
 def how_far_off(left, right):
-    """Left: mean squared errors against the number of samples. Those of the share of ones and of
-    a normal variance fall as 1/n and approach one over n times the Fisher information (dotted);
-    that of the end of a uniform law, where nothing is smooth, falls as 1/n^2. Right: the estimated
-    odds k/(n - k) of a coin are wrong by more than 0.1 ever less often, as consistency asks, and
-    yet their MSE is infinite for every n: all throws may be heads.
+    """Left: mean squared errors for n samples. Those of the share of heads and of a normal
+    variance fall like 1/n and approach the variance 1/(nI) (dotted). That of the largest of
+    uniform samples falls like 1/n^2. Right: the odds of a coin, estimated by k/(n - k). The
+    probability to be off by more than 0.1 falls to 0, so the estimate is consistent. The
+    probability of an infinite estimate (dashed) is never 0, so the mean squared error is
+    infinite.
     """
     n = np.unique(np.geomspace(2, 1000, 60).round().astype(int))
     errors = np.array([errors_by_size(m) for m in n]).T
@@ -111,10 +112,10 @@ ONES, ZEROS = 2, 6
 
 @figure("other_parameter", claims=(), panels=2)
 def other_parameter(left, right):
-    """Two ones among eight samples, flat prior on p. Left: as functions of p, likelihood (grey)
-    and posterior density (dashed, on top of it). Right: the same of the log-odds. The likelihood
-    only moves along, and its maximum with it; the density is stretched as well, and its mode is
-    that of another p: maximum likelihood is invariant, MAP is not.
+    """Two heads in eight throws, with a flat prior for p. Left: the likelihood (grey) and the
+    posterior density (dashed) as functions of p; they have the same shape. Right: both as
+    functions of the log-odds. The likelihood has its maximum at the same coin as before. The
+    posterior density has its maximum at another one.
     """
     x = np.repeat([1, 0], [ONES, ZEROS])
     odds = np.linspace(-5, 3, 400)
@@ -146,9 +147,9 @@ def throws():
 
 @figure("learning", claims=(), panels=2)
 def learning(left, right):
-    """What is believed of a coin after 0, 5, 50 and 500 throws, the darker the more. Left: a flat
-    prior follows the data at once. Right: who was sure of a fair coin, as if from 40 throws, takes
-    longer to be convinced of 0.3 (dotted). In the end both believe nearly the same.
+    """The posterior density of p after 0, 5, 50 and 500 throws (darker), 30 % of them heads
+    (dotted line). Left: a flat prior follows the data at once. Right: a prior that is sure of a
+    fair coin, with 40 pseudo-counts, takes longer. In the end both are nearly the same.
     """
     p = np.linspace(0, 1, 400)
     for ax, prior in ((left, Beta(1, 1)), (right, Beta(20, 20))):
@@ -169,10 +170,11 @@ def virginica():
 
 @figure("normal", claims=(), panels=2)
 def normal(left, right):
-    """Petals of Iris virginica, the first three of fifty (thick ticks). Left: what is believed of
-    their mean length before and after, the variance being known, and the likelihood, scaled.
-    Right: the next length, if the estimates are taken for the truth (dashed), and with mean and
-    variance uncertain: Student's law is wider, and has room for the other 47 (thin ticks).
+    """Petals of virginica; the first three of fifty are the thick ticks. Left: the mean length
+    before (dashed) and after the three, with known variance, and the likelihood (grey), scaled.
+    Right: the next length. The normal density with the two estimates plugged in (dashed) is too
+    narrow for the other 47 petals (thin ticks). The predictive density with mean and variance
+    both uncertain (solid) has room for them.
     """
     x = virginica()
     mu, few = np.linspace(3.2, 7.8, 400), x[:3]

@@ -29,9 +29,9 @@ from mlnotes.probability import (
 
 @figure("joint_table", claims=("probability-15",), size=(3.6, 3.3))
 def joint_table_with_margins(ax):
-    """IRHD's Table 1.1: the darker, the more probable. The last row and the last column are the
-    sums over the table, the marginals. Given y_4, X can only be x_1; given y_3, nothing is known
-    about it: X and Y are dependent.
+    """The joint distribution of X (columns) and Y (rows). The darker a cell, the more probable.
+    The last column and the last row are sums over the table: the marginal distributions of Y
+    and of X. In row y_4 all probability is on x_1. In row y_3 it is spread evenly.
     """
     joint = joint_table()
     p_X, p_Y = marginals(joint)
@@ -53,8 +53,9 @@ def joint_table_with_margins(ax):
 
 @figure("families", claims=(), panels=2)
 def families(left, right):
-    """Left: the number of heads in n throws with n p = 4 (grey, the darker the larger n) tends to
-    the Poisson law (circles). Right: two normal densities of the same area; the wider is the lower.
+    """Left: the number of successes in n trials with n q = 4. As n grows (darker bars), the
+    binomial distribution tends to the Poisson distribution (circles). Right: two normal
+    densities. Both enclose the area 1, so the wider one is lower.
     """
     k = np.arange(13)
     for n, shade, shift in ((8, "#d5d5d5", -0.27), (20, "#a5a5a5", 0), (100, "#6a6a6a", 0.27)):
@@ -76,9 +77,10 @@ MEAN, SIGMA, AT = np.array([1.0, 2.0]), np.array([[2.0, 1.2], [1.2, 1.5]]), 3.0
 
 @figure("bivariate_normal", claims=(), panels=2)
 def bivariate_normal(left, right):
-    """Left: contours of a bivariate normal density at 1 (black), 2 and 3 standard deviations, and
-    the line x = 3. Right: the density of Y before X is known (dashed) and after X = 3 was seen:
-    the conditional law has moved and is narrower, by an amount that does not depend on x.
+    """Left: a normal density in the plane, with its contours at 1 (black), 2 and 3 standard
+    deviations, and the line x = 3. Right: the density of Y before anything is known (dashed),
+    and after X = 3 was seen (solid). It has moved, and it is narrower. How much narrower does
+    not depend on the value of X.
     """
     left.set(xlim=(-3.5, 5.5), ylim=(-2, 6), aspect="equal", xlabel="$x$", ylabel="$y$")
     top = multivariate_normal_log_density(MEAN[None], MEAN, SIGMA).item()
@@ -101,9 +103,10 @@ def bivariate_normal(left, right):
 
 @figure("large_numbers", claims=(), panels=2)
 def law_of_large_numbers(left, right):
-    """Left: the share of heads in the first m throws of a fair coin, in twenty runs; all end up
-    between the dashed lines, 0.1 about 1/2. Right: the probability of being outside after m
-    throws, computed exactly, and Chebyshev's bound on it: true for every law, and so generous.
+    """Left: the share of heads in the first m throws of a fair coin, in twenty runs. All of them
+    end between the dashed lines, 0.1 above and below 1/2. Right: the exact probability to be
+    more than 0.1 off after m throws (solid), and Chebyshev's bound (dashed). The bound holds
+    for every distribution, and is generous for this one.
     """
     m, eps = np.arange(1, 501), 0.1
     rng = np.random.default_rng(8)

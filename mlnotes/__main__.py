@@ -1,17 +1,17 @@
 """The index of the book: what the notes state, where it is computed and where it is checked.
 
     python -m mlnotes                  the contents page
-    python -m mlnotes mixture          a chapter: each statement, its function and its test
+    python -m mlnotes mixture          a chapter: each statement, its function, test and passage
     python -m mlnotes errata           every slip of the notes
-    python -m mlnotes "IRHD 1.10"      the statements that come from an equation or a section
-    python -m mlnotes "mistake bound"  the statements that speak of something
+    python -m mlnotes "IRHD 1.10"      the statements of an equation, a section or a theorem
+    python -m mlnotes "mistake bound"  the statements that contain these words
     python -m mlnotes claims           how much of each chapter is delivered, and what is missing
 
 The statements are in ``data/claims.csv``, with the derivations that the notebooks walk through and
 the algorithms that they show. What delivers them is read from the sources: the line ``Claims:`` of
 a docstring, the marker of a test, the registration of a figure, the anchor ``<a id="svm-40"></a>``
-in the text of a notebook, the function in a call of ``show``. Tests, figures and notebooks are
-there only in a checkout of the repository.
+in the text of a notebook, and the function in a call of ``show``. An installed package has no
+tests, figures and notebooks; a clone of the repository has them.
 """
 
 import ast
@@ -35,7 +35,7 @@ PACKAGE = Path(__file__).resolve().parent
 ROOT = PACKAGE.parent
 ID = re.compile(r"\b[a-z_]+-[ws]?\d{2}\b")  # svm-40; its walk svm-w12; its algorithm svm-s03
 NUMBER = re.compile(r"\d+(?:\.\d+)*")
-KINDS = {  # what the sources write before a number; a number alone is a section's
+KINDS = {  # what the sources write before a number; without it, the number is a section's
     "section": "section",
     "eq": "equation", "eqs": "equation", "equation": "equation", "equations": "equation",
     "thm": "theorem", "theorem": "theorem",
@@ -70,7 +70,7 @@ class Claim(NamedTuple):
 
     @property
     def chapter(self):
-        """The chapter that it belongs to."""
+        """The chapter that the claim belongs to."""
         return self.id.rpartition("-")[0]
 
 
@@ -83,7 +83,7 @@ def load_claims():
 
 
 def is_written(chapter):
-    """Whether the chapter has a module."""
+    """Whether the module of the chapter exists."""
     return (PACKAGE / f"{chapter}.py").exists()
 
 
@@ -163,7 +163,7 @@ FORMS = STATED | {"walk": ("walks",), "shown": ("shown",)}
 
 
 class Citations(NamedTuple):
-    """Who cites a claim: by id, the list of their names."""
+    """What delivers the claims: for each id, a list of names."""
 
     owners: dict  # functions and classes whose docstring has it in its line "Claims:"
     tests: dict
@@ -188,13 +188,13 @@ def read_citations(root=ROOT):
 
 
 def missing(claim, citations):
-    """What the claim still lacks to be delivered in its form, as a list of words."""
+    """What is missing to deliver the claim in its form: a list of kinds of citations."""
     needed = FORMS[claim.form]
     return [each.removesuffix("s") for each in needed if claim.id not in getattr(citations, each)]
 
 
 def _collect(paths, read):
-    """Who cites what, by id, as `read` finds it in each file."""
+    """The citations that `read` finds in the files: for each id, a list of names."""
     found = defaultdict(list)
     for path in sorted(paths):
         for name, ids in read(path):
@@ -204,7 +204,7 @@ def _collect(paths, read):
 
 
 def _owned(path):
-    """(name, ids) of every docstring of a module that has a line "Claims:"."""
+    """(name, ids) of every docstring of a module with a line "Claims:"."""
     for name, node in _definitions(ast.parse(path.read_text(encoding="utf-8")), f"{path.stem}."):
         _, line, ids = (ast.get_docstring(node) or "").rpartition("\nClaims: ")
         if line:
@@ -286,7 +286,7 @@ def _cells(path):
 
 
 def print_contents():
-    """The contents page."""
+    """Print the contents page."""
     print("mlnotes: five sets of machine learning lecture notes in numpy, a module per chapter\n")
     for number, (chapter, line) in enumerate(CHAPTERS.items(), start=1):
         print(f"{number:3}  {chapter:20} {line}{'' if is_written(chapter) else '  (to come)'}")
@@ -295,7 +295,7 @@ def print_contents():
 
 
 def print_claims(claims, citations):
-    """Every claim with its sources, and who computes, checks, draws, tells or shows it."""
+    """Print every claim with its sources and with what computes, checks, draws and tells it."""
     walked = _walks_of(citations)
     for claim in claims:
         title = f"{claim.id} ({claim.kind}) "
@@ -325,9 +325,9 @@ def _walks_of(citations):
 
 
 def print_progress(claims, citations):
-    """A line per written chapter: what is delivered, and what each missing claim lacks.
+    """Print what each chapter delivers, and what is missing.
 
-    The walks and the algorithms that a chapter still lacks are named once it has one of them.
+    Missing walks and algorithms are listed only for a chapter that has at least one of them.
     """
     every = [claim for claim in claims.values() if is_written(claim.chapter)]
     lacking = {claim.id: missing(claim, citations) for claim in every}
@@ -348,7 +348,7 @@ def print_progress(claims, citations):
 
 
 def _counts(title, claims, lacking):
-    """A line of the title, and delivered / total of the statements, walks and algorithms."""
+    """A line with delivered / total of the statements, the walks and the algorithms."""
     groups = {"": tuple(STATED), "   walks ": ("walk",), "   shown ": ("shown",)}
     line = f"{title:20} "
     for name, forms in groups.items():
@@ -380,7 +380,10 @@ def find(claims, query):
 
 
 def main(query=""):
-    """Answer the query; a line of help, as the exit status, if there is no answer."""
+    """Print the answer to a query.
+
+    Returns: None, or a line of help for the exit status if nothing is found.
+    """
     if not query:
         return print_contents()
     claims, citations = load_claims(), read_citations()

@@ -240,12 +240,16 @@ def log_joint(log_p, prior):
     >>> np.exp(log_joint(np.log([[0.2, 0.6]]), prior=np.array([0.75, 0.25]))).round(12)
     array([[0.15, 0.15]])
     """
+    _check_shapes(log_p, prior)
+    return _log_prior(prior) + log_p
+
+
+def _check_shapes(log_p, prior):
     if np.shape(log_p)[1:] != np.shape(prior):
         raise ValueError(
             "log_p must have shape (n, K) and the prior (K,); "
             f"got {np.shape(log_p)} and {np.shape(prior)}"
         )
-    return _log_prior(prior) + log_p
 
 
 def _log_prior(prior):
@@ -591,18 +595,28 @@ def cut_errors(x, y):
     >>> cut_errors(x=np.array([1.0, 4.0, 2.0]), y=np.array([0, 1, 1]))
     (array([-inf,  1.5,  3. ,  inf]), array([1, 0, 1, 2]))
     """
+    x, y = _sorted_classes(x, y)
+    cuts = np.concatenate([[-np.inf], _halfway(x[:-1], x[1:]), [np.inf]])
+    change = np.where(y == 1, 1, -1)  # by each sample that the cut passes
+    errors = np.sum(y == 0) + np.concatenate([[0], np.cumsum(change)])
+    apart = np.concatenate([[True], x[:-1] < x[1:], [True]])  # no cut between equal samples
+    return cuts[apart], errors[apart]
+
+
+def _sorted_classes(x, y):
+    """The feature x in rising order, and the classes y, 0 or 1, in the same order."""
     if not np.isin(y, (0, 1)).all():
         raise ValueError(f"y must hold the classes 0 and 1; got {np.unique(y)}")
     if not np.isfinite(x).all():
         raise ValueError("x must be finite; it contains NaN or infinity")
     order = np.argsort(x)
-    x, y = np.asarray(x, dtype=float)[order], np.asarray(y)[order]
-    passed = np.concatenate([[0], np.cumsum(np.where(y == 1, 1, -1))])
-    middle = x[:-1] / 2 + x[1:] / 2
-    middle = np.where(middle < x[1:], middle, x[:-1])  # there is no float between neighbouring ones
-    cuts = np.concatenate([[-np.inf], middle, [np.inf]])
-    apart = np.concatenate([[True], x[:-1] < x[1:], [True]])
-    return cuts[apart], (np.count_nonzero(y == 0) + passed)[apart]
+    return np.asarray(x, dtype=float)[order], np.asarray(y)[order]
+
+
+def _halfway(low, high):
+    """The middle of two numbers, or `low` where rounding would make it `high`."""
+    middle = low / 2 + high / 2
+    return np.where(middle < high, middle, low)
 
 
 def best_cut(x, y):
@@ -807,6 +821,8 @@ def epsilon_greedy(p, *, eps, runs=1, rng):
     >>> states = epsilon_greedy(np.array([0.0, 1.0]), eps=0.0, rng=np.random.default_rng(0))
     >>> [next(states).pulls.tolist() for _ in range(3)]
     [[[1.0, 1.0]], [[1.0, 2.0]], [[1.0, 3.0]]]
+
+    Claims: decision_theory-s04
     """
     games = np.arange(runs)
     pulls = np.ones((runs, len(p)))

@@ -257,10 +257,14 @@ def maximum_likelihood(log_f, x, theta):
     """
     log_L = log_likelihood(log_f, x[:, None], theta)
     best = np.argmax(log_L)  # the place of a nan, if there is one
-    if not log_L[best] > -np.inf:
-        got = f"l = {log_L[best]} at theta = {theta[best]}"
-        raise ValueError(f"the samples are impossible under all candidates; got {got}")
+    _check_likelihood(log_L[best], theta[best])
     return float(theta[best])
+
+
+def _check_likelihood(largest, theta):
+    if not largest > -np.inf:
+        got = f"l = {largest} at theta = {theta}"
+        raise ValueError(f"the samples are impossible under all candidates; got {got}")
 
 
 # ---------------------------------------------------------------------------------------
@@ -630,14 +634,18 @@ def posterior(log_L, log_prior, w):
     Claims: estimation-11
     """
     log_joint = log_L + log_prior
+    _check_log_joint(log_joint, w)
+    joint = np.exp(log_joint - log_joint.max())
+    return joint / (w @ joint)
+
+
+def _check_log_joint(log_joint, w):
     _check_alike(log_joint=log_joint, w=w)
     top = log_joint.max()  # nan, if there is one
     if top == -np.inf:
         raise ValueError("the data are impossible at every theta that the prior allows")
     if not top < np.inf:
         raise ValueError(f"log_L + log_prior must be finite or -inf at every theta; got {top}")
-    joint = np.exp(log_joint - top)
-    return joint / (w @ joint)
 
 
 class PointEstimates(NamedTuple):
@@ -698,7 +706,10 @@ class Beta:
         return np.where(inside, kernel - log_B, -np.inf)
 
     def posterior(self, x):
-        """`Beta(a + k, b + n - k)` after k ones among n samples."""
+        """`Beta(a + k, b + n - k)` after k ones among n samples.
+
+        Claims: estimation-s03
+        """
         k = float(_bits(x).sum())
         return Beta(self.a + k, self.b + len(x) - k)
 

@@ -76,6 +76,7 @@ MATRICES = ("full", "tied")  # the kinds that are more than a diagonal
 STARTS = ("kmeans", "k-means++", "random_from_data", "random")
 BLOCK = 4096  # samples worked on at a time: their temporaries stay in the cache
 THIN = 1e-7  # smallest width of a component, relative to the range of the samples
+EQUAL = 1e-9  # results of several runs are equal up to this gap of the mean l: the first is kept
 KMEANS_TOL, KMEANS_STEPS = 1e-4, 300  # tol and max_iter of `clustering.KMeans`, for the start
 
 
@@ -679,7 +680,7 @@ class GaussianMixture(DensityEstimator):
         the square of a feature's range, the limit of the arithmetic; with 0, a covariance below
         that limit is an error
     max_iter : int; largest number of EM steps of a run
-    n_init : int; runs, of which the one of highest likelihood is kept
+    n_init : int; number of runs; the run of highest likelihood is kept, the first of equal ones
     init_params : "kmeans", "k-means++", "random_from_data" or "random"; the first responsibilities
         are the clusters of k-means, the nearest of K centers, or random
     weights_init : array of shape (K,) or None; the first weights
@@ -736,7 +737,10 @@ class GaussianMixture(DensityEstimator):
         X = np.asfortranarray(X)  # features one after the other in memory: twice as fast
         starts = (self._start(X, rng) for _ in range(n_init))
         runs = (iterate(em(X, *start), "gain", tol, max_iter) for start in starts)
-        best = max(runs, key=lambda run: run.history[-1])
+        best = next(runs)
+        for run in runs:
+            if run.history[-1] > best.history[-1] + EQUAL:
+                best = run
         self._keep(best.state)
         self._record(best, "gain", tol)
         self.lower_bounds_, self.lower_bound_ = self.history_[1:], float(self.history_[-1])

@@ -1,7 +1,7 @@
-"""Pictures: one look for all of them, and the same bytes from the same input.
+"""Pictures: one style for all of them, and the same bytes from the same input.
 
-A chapter's script registers its figures and, run by itself, draws them into a folder of its own
-name beside it, in SVG or in the formats that it is given (``python figures/svm.py pdf png``):
+A chapter's script registers its figures. The script is also a program that draws them into the
+folder of its name beside it, as SVG or in the given formats (``python figures/svm.py pdf png``):
 
     @figure("margin", claims=("svm-30",), panels=2)
     def margin(left, right): ...
@@ -9,21 +9,21 @@ name beside it, in SVG or in the formats that it is given (``python figures/svm.
     if __name__ == "__main__":
         run_script(__file__)
 
-Colours differ in lightness as well, and what they tell apart a marker or a dash does too, so
-that the pictures survive a black-and-white printer and a colour-blind reader.
+Whatever colours tell apart, lightness and markers or dashes tell apart as well. So the pictures can
+be read by the colour-blind and from a black-and-white printer.
 
 Contents
     Figures of a chapter    figure, LectureFigure, REGISTRY, new_figure, pictures, draw_all,
                             run_script
     Two pictures compared   difference
-    The look                use_style, INK, BLUE, ORANGE, GREEN, PURPLE, GREY, SHADE, COLORS,
+    The style               use_style, INK, BLUE, ORANGE, GREEN, PURPLE, GREY, SHADE, COLORS,
                             MARKERS, tint
     What chapters draw      set_view, draw_samples, draw_line, draw_strip, draw_regions,
                             draw_contours, draw_ellipse, draw_image, draw_matrix
 
 Symbols
-    ax       matplotlib's axes to draw on
-    style    matplotlib's names for the look of what is drawn, as color and lw
+    ax       the axes of matplotlib to draw on
+    style    keyword arguments for matplotlib, such as color and lw
     X, y     samples (n, 2) and their classes (n,)
     f        a function of points (m, 2)
     w, b     normal (2,) and offset of a line
@@ -42,18 +42,17 @@ import numpy as np
 
 __all__ = [
     "figure", "LectureFigure", "REGISTRY", "new_figure", "pictures", "draw_all", "run_script",
-    "difference",
-    "use_style", "INK", "BLUE", "ORANGE", "GREEN", "PURPLE", "GREY", "SHADE", "COLORS", "MARKERS",
-    "tint", "set_view", "draw_samples", "draw_line", "draw_strip", "draw_regions",
-    "draw_contours", "draw_ellipse", "draw_image", "draw_matrix",
+    "difference", "use_style", "INK", "BLUE", "ORANGE", "GREEN", "PURPLE", "GREY", "SHADE",
+    "COLORS", "MARKERS", "tint", "set_view", "draw_samples", "draw_line", "draw_strip",
+    "draw_regions", "draw_contours", "draw_ellipse", "draw_image", "draw_matrix",
 ]  # fmt: skip
 
 INK, GREY, SHADE = "#1a1a1a", "#9a9a9a", "#ececec"
 BLUE, ORANGE, GREEN, PURPLE = "#1f5a99", "#d97a1f", "#7fbf9b", "#7b3f8f"
 COLORS = (BLUE, ORANGE, GREEN, PURPLE, GREY)
 MARKERS = ("o", "s", "^", "D", "v")
-PANEL = (3.2, 2.9)  # inches: two panels fill the width of a textbook page
-GRID = 300  # points along each side where a function is drawn over the plane
+PANEL = (3.2, 2.9)  # inches; two panels fill the width of a textbook page
+GRID = 300  # a function of the plane is evaluated at so many points along each side
 STYLE = {
     "svg.hashsalt": "mlnotes",
     "font.family": "STIXGeneral",
@@ -73,15 +72,15 @@ STYLE = {
     "contour.negative_linestyle": "solid",
     "savefig.dpi": 200,
 }
-POINT = 0.05  # how far a line may move, in points: far less than a printer resolves
-GREY_LEVELS = 2.0  # how much two images may differ, of 255, root mean square
-LONGEST = 2000  # a line is compared in so many places at most, else once for every point
-SHADES = 0.01  # how much a width, an opacity, or the red of a colour from 0 to 1 may differ
+TOLERANCE = 0.05  # a line may move by so many points of the page: less than a printer resolves
+GREY_LEVELS = 2.0  # two images may differ by this root mean square, out of 255
+SHADES = 0.01  # numbers of a style may differ by this; so may red, green and blue from 0 to 1
+LONGEST = 2000  # lines are compared at every point of the page, but at no more places than this
 PNG = b"\x89PNG"
 HREF = "{http://www.w3.org/1999/xlink}href"
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 LOOK = re.compile(rf"#[0-9a-f]{{6}}\b|{NUMBER.pattern}")
-LINKED = re.compile(r"url\(#[^)]*\)")  # clip paths and hatches, whose names depend on the content
+LINKED = re.compile(r"url\(#[^)]*\)")  # a clip path or a hatch: its name depends on the content
 UNDATED = {
     "svg": {"Date": None, "Creator": None},
     "png": {"Software": None},
@@ -95,7 +94,10 @@ UNDATED = {
 
 
 class LectureFigure(NamedTuple):
-    """`draw` takes as many axes as there are panels, row by row; its docstring is the caption."""
+    """A figure of a chapter.
+
+    `draw` takes one pair of axes for each panel, row by row. Its docstring is the caption.
+    """
 
     chapter: str
     name: str
@@ -109,9 +111,10 @@ REGISTRY = []
 
 
 def figure(name, *, claims, panels=1, size=PANEL):
-    """Register the decorated function as the lecture figure `name`, which draws `claims`.
+    """Register the decorated function as the lecture figure `name`, which draws the `claims`.
 
-    `panels` is their number in one row, or (rows, columns); `size` that of one, in inches.
+    `panels` is the number of panels in one row, or (rows, columns). `size` is the size of one panel
+    in inches.
     """
     grid = panels if isinstance(panels, tuple) else (1, panels)
 
@@ -124,9 +127,9 @@ def figure(name, *, claims, panels=1, size=PANEL):
 
 
 def new_figure(lecture_figure):
-    """The `lecture_figure` drawn, on a matplotlib Figure of its own.
+    """The `lecture_figure`, drawn on a new Figure of matplotlib.
 
-    Every file wants a new one: the layout remembers the resolution of the one before.
+    Every file needs a new one, because the layout depends on the resolution of the file before.
     """
     from matplotlib.figure import Figure
 
@@ -139,7 +142,7 @@ def new_figure(lecture_figure):
 def pictures(chapter, formats=("svg",)):
     """The registered figures of a chapter as files.
 
-    Yields: the name and the bytes of each file; the same bytes at every call.
+    Yields: the name and the bytes of each file. The bytes are the same at every call.
     """
     import matplotlib as mpl
 
@@ -178,7 +181,7 @@ def draw_all(folder, formats=("svg",)):
 
 
 def run_script(script):
-    """Draw the figures of the chapter script that is being run, in the formats it was given."""
+    """Draw the figures of a chapter's script, in the formats of the command line."""
     try:
         draw_all(Path(script).resolve().with_suffix(""), sys.argv[1:] or ("svg",))
     except ValueError as error:
@@ -191,21 +194,21 @@ def run_script(script):
 
 
 class Mark(NamedTuple):
-    """What an SVG file draws one after the other in one look."""
+    """Elements of an SVG file that follow one another and have the same style."""
 
-    look: str  # the styles of its elements, without numbers and colours
-    values: np.ndarray  # these numbers and colours
-    segments: np.ndarray  # (m, 2, 2), the lines between its points, in points of the page
+    look: str  # the style, without its numbers and colours
+    values: np.ndarray  # the numbers and colours of the style
+    segments: np.ndarray  # (m, 2, 2), the lines between the points, in points of the page
     images: list  # the pixels of the images
 
 
 def difference(new, old):
-    """What tells two pictures apart, as bytes of files of one format; None if they show the same.
+    """What is different between two pictures, the bytes of two files; None if they show the same.
 
-    The last bits of a computation depend on the processor. With them change the last digits of
+    The last bits of a computation depend on the processor. They change the last digits of
     coordinates, the number of points in a contour line, and the names that matplotlib derives from
-    the content. So two SVG files show the same if they draw the same looks in the same order, and
-    if no line of one is farther than POINT from the lines of the other that look the same.
+    the content. So two SVG files show the same if they draw the same styles in the same order, and
+    if every line of one is within TOLERANCE of lines of the other that have the same style.
     """
     if new == old:
         return None
@@ -240,7 +243,7 @@ def _pixels(png):
 
 
 def _marks(svg):
-    """The marks of an SVG file in their order; neighbours that look the same are one mark."""
+    """The marks of an SVG file in their order."""
     root = ElementTree.fromstring(svg)
     named = {each.get("id"): each for each in root.iter() if each.get("id")}
     found = []
@@ -257,15 +260,18 @@ def _marks(svg):
 
 
 def _elements(element, named, place, styles):
-    """What an element draws and what is in it: (styles, segments, images) each.
+    """What an element and the elements in it draw.
 
-    `place` (3, 3) leads from the coordinates of the element to those of the page.
+    `place` (3, 3) maps the coordinates of the element to those of the page.
+
+    Yields: (styles, segments, images) of every path and image.
     """
     tag = element.tag.rpartition("}")[2]
     if tag in ("defs", "metadata"):
         return
     place = place @ _transform(element.get("transform", ""))
-    styles = (*styles, tag, element.get("style", "")) if tag != "g" else styles
+    clipped = "clipped" if element.get("clip-path") else ""
+    styles = (*styles, *filter(None, [tag if tag != "g" else "", element.get("style"), clipped]))
     if tag == "use":
         shift = f"translate({element.get('x', 0)} {element.get('y', 0)})"
         there = named[element.get(HREF).removeprefix("#")]
@@ -301,7 +307,7 @@ def _transform(text):
 
 
 def _segments(d):
-    """The lines (m, 2, 2) of an SVG path; a curve counts as the lines between its controls."""
+    """The lines (m, 2, 2) of an SVG path. A curve counts as the lines between its controls."""
     found = []
     for command, arguments in re.findall(r"([MLCQz])([^MLCQz]*)", d):
         points = np.reshape([float(number) for number in NUMBER.findall(arguments)], (-1, 2))
@@ -323,8 +329,8 @@ def _values(text):
 
 
 def _lie_on(A, B):
-    """Whether all lines of the segments A (m, 2, 2) are within POINT of those of B."""
-    if A.shape == B.shape and np.allclose(A, B, rtol=0, atol=POINT):
+    """Whether every point of the segments A (m, 2, 2) is within TOLERANCE of the segments B."""
+    if A.shape == B.shape and np.allclose(A, B, rtol=0, atol=TOLERANCE):
         return True
     start, along = B[:, 0], B[:, 1] - B[:, 0]
     squares = np.maximum((along**2).sum(axis=1), np.finfo(float).tiny)
@@ -333,18 +339,18 @@ def _lie_on(A, B):
         points = a + np.linspace(0, 1, int(length) + 2)[:, None, None] * (b - a)
         share = np.clip(((points - start) * along).sum(axis=2) / squares, 0, 1)
         gaps = ((points - start - share[..., None] * along) ** 2).sum(axis=2)
-        if not (gaps.min(axis=1, initial=np.inf) <= POINT**2).all():
+        if not (gaps.min(axis=1, initial=np.inf) <= TOLERANCE**2).all():
             return False
     return True
 
 
 # ---------------------------------------------------------------------------------------
-# The look
+# The style
 # ---------------------------------------------------------------------------------------
 
 
 def use_style():
-    """Make matplotlib draw in this book's style, whatever the user's settings."""
+    """Make matplotlib draw in the style of the book, whatever the settings of the user are."""
     import matplotlib as mpl
 
     mpl.rcdefaults()
@@ -352,7 +358,7 @@ def use_style():
 
 
 def tint(color, share=0.25):
-    """The `color` mixed with white, of which it keeps the `share`: (r, g, b) in [0, 1].
+    """The `color` mixed with white: (r, g, b) in [0, 1], with this `share` of the color.
 
     >>> [round(float(c), 2) for c in tint("#000000", 0.25)]
     [0.75, 0.75, 0.75]
@@ -368,9 +374,9 @@ def tint(color, share=0.25):
 
 
 def set_view(ax, X, margin=0.08, equal=True):
-    """Show all of the samples X with a `margin` around them, that share of their range.
+    """Show all samples X, with a `margin` around them that is a share of their range.
 
-    With `equal`, one unit is as long on both axes: distances look as they are.
+    With `equal`, a unit has the same length on both axes.
     """
     low, high = np.min(X, axis=0), np.max(X, axis=0)
     room = margin * np.where(high > low, high - low, 1.0)
@@ -381,10 +387,11 @@ def set_view(ax, X, margin=0.08, equal=True):
 
 
 def draw_samples(ax, X, y=None, *, size=5, names=None):
-    """The samples X (n, 2), a marker and a colour for each class of y; grey dots without y.
+    """Draw the samples X (n, 2), with a marker and a colour for each class; grey dots without y.
 
-    Every second class is drawn open. Of labels -1 and +1 the positive comes first. `names` are
-    what the legend calls the classes, in their order; `size` is that of a marker in points.
+    The markers of every second class are open. If the labels are -1 and +1, the positive class
+    comes first. `names` are the names of the classes in the legend, in their order; `size` is the
+    size of a marker in points.
     """
     X = np.asarray(X)
     if y is None:
@@ -405,13 +412,13 @@ def draw_samples(ax, X, y=None, *, size=5, names=None):
 
 
 def draw_line(ax, w, b=0.0, **style):
-    """The line w^T x + b = 0, through its point nearest to the origin."""
+    """Draw the line w^T x + b = 0."""
     nearest = -b * w / (w @ w)
     return ax.axline(nearest, nearest + np.array([-w[1], w[0]]), **style)
 
 
 def draw_strip(ax, w, b=0.0, *, gamma):
-    """The strip of all points within `gamma` of the line w^T x + b = 0, as far as the view goes."""
+    """Shade the points of the view within the distance `gamma` of the line w^T x + b = 0."""
     normal = w / np.linalg.norm(w)
     nearest = -b * w / (w @ w)
     view = ax.axis()
@@ -424,16 +431,16 @@ def draw_strip(ax, w, b=0.0, *, gamma):
 
 
 def _over_view(ax, f):
-    """The values of f, which takes points (m, 2), on a grid over what the axes show."""
+    """The values of f, a function of points (m, 2), on a grid over the view."""
     x, y = np.linspace(*ax.get_xlim(), GRID), np.linspace(*ax.get_ylim(), GRID)
     points = np.stack(np.meshgrid(x, y), axis=-1)
     return x, y, np.asarray(f(points.reshape(-1, 2))).reshape(GRID, GRID)
 
 
 def draw_regions(ax, predict, classes):
-    """Tint the view by the class that `predict` gives to points (m, 2), with a line between.
+    """Tint the view by the class that `predict` gives to points (m, 2), with lines in between.
 
-    `classes` are in the order of `draw_samples`, so that a region has its samples' colour.
+    `classes` are in the order of `draw_samples`, so that a region has the colour of its samples.
     """
     x, y, Z = _over_view(ax, predict)
     for k, c in enumerate(classes):
@@ -446,13 +453,13 @@ def draw_regions(ax, predict, classes):
 
 
 def draw_contours(ax, f, levels=8, **style):
-    """Contour lines of f over the view, at the given `levels` or at so many."""
+    """Draw the contour lines of f over the view. `levels` are the levels, or their number."""
     style = {"colors": [GREY], "linewidths": 0.8, "zorder": 1} | style
     return ax.contour(*_over_view(ax, f), levels=levels, **style)
 
 
 def draw_ellipse(ax, mean, covariance, radius=2.0, **style):
-    """The points x with (x - mean)^T covariance^{-1} (x - mean) = radius^2."""
+    """Draw the points x with (x - mean)^T covariance^{-1} (x - mean) = radius^2."""
     lengths, axes = np.linalg.eigh(covariance)
     turn = np.linspace(0, 2 * np.pi, 201)
     circle = np.column_stack([np.cos(turn), np.sin(turn)])
@@ -461,13 +468,13 @@ def draw_ellipse(ax, mean, covariance, radius=2.0, **style):
 
 
 def draw_image(ax, pixels, **style):
-    """An image of `pixels` (height, width), grey, or (height, width, 3), coloured; no axes."""
+    """Draw an image of `pixels`, (height, width) or (height, width, 3) in colour, without axes."""
     ax.set_axis_off()
     return ax.imshow(pixels, **({"cmap": "gray", "interpolation": "nearest"} | style))
 
 
 def draw_matrix(ax, M, text=None, **style):
-    """A matrix M as a heat map, the larger the darker, each entry with its `text` if given."""
+    """Draw a matrix M as a heat map, dark where it is large, with the `text` of each entry."""
     shown = ax.imshow(M, **({"cmap": "Greys", "interpolation": "nearest"} | style))
     ax.tick_params(length=0)
     for (i, j), entry in np.ndenumerate(np.asarray(text)) if text is not None else ():

@@ -309,10 +309,14 @@ def second_moment(p, x):
     >>> second_moment(np.array([0.5, 0.5]), np.array([[0.0], [4.0]]))
     array([[8.]])
     """
-    if x.ndim != 2 or p.shape != x.shape[:1]:
-        raise ValueError(f"p must be (k,) and x (k, d); got shapes {p.shape} and {x.shape}")
+    _check_weighted_vectors(p, x)
     S = (p[:, None] * x).T @ x
     return (S + S.T) / 2  # rounding leaves S and S^T different in the last bit
+
+
+def _check_weighted_vectors(p, x):
+    if x.ndim != 2 or p.shape != x.shape[:1]:
+        raise ValueError(f"p must be (k,) and x (k, d); got shapes {p.shape} and {x.shape}")
 
 
 def covariance(p, x):
@@ -484,14 +488,20 @@ def gauss_legendre(a, b, pieces=1, order=20):
     >>> x, w = gauss_legendre(0, 3)
     >>> round(float(w @ x**2), 12)
     9.0
+
+    Claims: probability-s01
     """
-    if not (isfinite(a) and isfinite(b)):
-        raise ValueError(f"quadrature needs a finite interval; got [{a}, {b}]")
+    _check_finite(a, b)
     nodes, weights = np.polynomial.legendre.leggauss(order)
     edges = np.linspace(a, b, pieces + 1)
     half = (b - a) / (2 * pieces)
     middles = (edges[:-1] + edges[1:]) / 2
     return (middles[:, None] + half * nodes).ravel(), np.tile(half * weights, pieces)
+
+
+def _check_finite(a, b):
+    if not (isfinite(a) and isfinite(b)):
+        raise ValueError(f"quadrature needs a finite interval; got [{a}, {b}]")
 
 
 def probability_between(density, a, b, pieces=64):
@@ -587,12 +597,16 @@ def multivariate_normal_log_density(X, mu, Sigma):
     Claims: probability-18
     """
     L = _cholesky(Sigma)
-    if X.shape[1:] != L.shape[1:] or np.shape(mu)[-1:] not in ((), L.shape[1:]):
-        rule = f"X must be (n, {len(L)}) and mu ({len(L)},), as Sigma is {L.shape}"
-        raise ValueError(f"{rule}; got shapes {X.shape} and {np.shape(mu)}")
+    _check_dimensions(X, mu, L)
     Z = np.linalg.solve(L, (X - mu).T)  # a column z per sample
     log_det = 2 * np.log(np.diag(L)).sum()
     return -0.5 * (len(L) * log(2 * pi) + log_det + np.sum(Z**2, axis=0))
+
+
+def _check_dimensions(X, mu, L):
+    if X.shape[1:] != L.shape[1:] or np.shape(mu)[-1:] not in ((), L.shape[1:]):
+        rule = f"X must be (n, {len(L)}) and mu ({len(L)},), as Sigma is {L.shape}"
+        raise ValueError(f"{rule}; got shapes {X.shape} and {np.shape(mu)}")
 
 
 def sample_multivariate_normal(n, mu, Sigma, *, rng):
@@ -606,6 +620,8 @@ def sample_multivariate_normal(n, mu, Sigma, *, rng):
     >>> X = sample_multivariate_normal(5, np.array([100.0]), np.eye(1), rng=rng)
     >>> X.shape, bool((abs(X - 100) < 10).all())
     ((5, 1), True)
+
+    Claims: probability-s04
     """
     return mu + rng.standard_normal((n, len(mu))) @ _cholesky(Sigma).T
 
@@ -655,12 +671,18 @@ def conditional_normal(mu, Sigma, given, value):
     >>> Sigma = np.array([[4.0, 1.0], [1.0, 2.0]])
     >>> conditional_normal(np.array([1.0, 2.0]), Sigma, given=[1], value=np.array([4.0]))
     Normal(mean=array([2.]), covariance=array([[3.5]]))
+
+    Claims: probability-s05
     """
     b = np.arange(len(mu))[given]  # numbers counted from 0, also for negative ones and masks
-    if np.shape(value) not in ((), b.shape):
-        raise ValueError(f"value must be {b.shape}, as given; got shape {np.shape(value)}")
+    _check_value(value, b)
     a = np.setdiff1d(np.arange(len(mu)), b)
     S_aa, S_ab, S_bb = Sigma[np.ix_(a, a)], Sigma[np.ix_(a, b)], Sigma[np.ix_(b, b)]
-    _cholesky(S_bb)  # which refuses a matrix that is not positive definite
-    B = np.linalg.solve(S_bb, S_ab.T).T  # Sigma_ab Sigma_bb^{-1}
-    return Normal(mu[a] + B @ (value - mu[b]), S_aa - B @ S_ab.T)
+    _cholesky(S_bb)  # an error if it is not positive definite
+    G = np.linalg.solve(S_bb, S_ab.T).T  # Sigma_ab Sigma_bb^{-1}
+    return Normal(mu[a] + G @ (value - mu[b]), S_aa - G @ S_ab.T)
+
+
+def _check_value(value, given):
+    if np.shape(value) not in ((), given.shape):
+        raise ValueError(f"value must be {given.shape}, as given; got shape {np.shape(value)}")

@@ -184,7 +184,7 @@ def test_progress_counts_and_names_what_is_missing(capsys, monkeypatch):
     assert index.missing(claim, CITED) == [] and index.missing(claim, without) == ["test"]
     index.print_progress(CLAIMS, without)
     out = capsys.readouterr().out
-    count = r"^probability +20 /  21   walks    \d+ /  13   shown    \d+ /   5$"
+    count = r"^probability +20 /  21   walks +\d+ /  13   shown +\d+ /   5$"
     assert re.search(count, out, flags=re.M)
     assert re.search(
         r"^delivered +748 / 749   walks +\d+ / 338   shown +\d+ / 106$", out, flags=re.M

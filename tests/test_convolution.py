@@ -50,7 +50,7 @@ from mlnotes.datasets import load_digits, load_mnist
 from mlnotes.logistic_regression import softmax
 from mlnotes.neural_networks import adam
 
-PIECE = np.array([[1, 1, 2, 4], [5, 6, 7, 8], [3, 2, 1, 0], [1, 2, 3, 4.0]])  # of the notes
+PIECE = np.array([[1, 1, 2, 4], [5, 6, 7, 8], [3, 2, 1, 0], [1, 2, 3, 4.0]])  # printed in the notes
 LENET = typical_layers(1, (6, 16), (120, 84), 10, size=5, padding=0)
 SETTINGS = list(product((1, 2, 3), (1, 2), (0, 1, 2)))  # window, stride, padding
 
@@ -162,7 +162,7 @@ def test_biases_that_would_only_broadcast_are_refused(rng, wrong):
         ((2, 3), "(2 - 3 + 2 * 0) / 1 + 1 = 0"),
     ],
 )
-def test_sizes_that_are_none_are_refused(sizes, message):
+def test_invalid_sizes_are_refused(sizes, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         output_size(*sizes)
 
@@ -211,7 +211,7 @@ def test_three_small_layers_see_what_a_large_one_sees_with_fewer_weights():
 
 
 def slope_of_first_output(layers, V):
-    """The gradient of the first number that comes out, all weights being 1: nothing cancels."""
+    """The gradient of the first output number; all weights are 1, so that nothing cancels."""
     steps, shapes = [], propagate(layers, V.shape[1:])
     for layer, before in zip(layers, shapes, strict=False):
         own = [np.ones(shape) for shape in layer.parameter_shapes(before)]
@@ -238,7 +238,7 @@ def test_a_layer_of_one_dimension_is_a_banded_matrix_of_three_weights(rng):
         correlate(x, np.array([a, b, c]), stride=2), M @ x, rtol=0, atol=1e-12
     )
     as_dense = dense(x.reshape(1, 1, 5, 1), M, np.zeros(2))
-    np.testing.assert_allclose(as_dense.ravel(), M @ x, atol=1e-12)
+    np.testing.assert_allclose(as_dense.ravel(), M @ x, rtol=1e-12, atol=1e-12)
     full, shared = Dense(2).parameter_shapes((1, 5, 1))[0], np.unique(M[M != 0])
     assert np.prod(full) == M.size == 10
     assert len(shared) == 3 and np.count_nonzero(M) == 6 and len(M) == output_size(5, 3, 2) == 2
@@ -250,10 +250,16 @@ def test_loops_windows_and_the_matrix_agree(rng, shape, size):
     for S, P in product((1, 2), (0, 1, 2)):
         M = correlation_matrix(k, shape, stride=S, padding=P)
         expected = correlate_by_loops(x, k, stride=S, padding=P)
-        np.testing.assert_allclose(correlate(x, k, stride=S, padding=P), expected, atol=1e-12)
-        np.testing.assert_allclose((M @ x.ravel()).reshape(expected.shape), expected, atol=1e-12)
+        np.testing.assert_allclose(
+            correlate(x, k, stride=S, padding=P), expected, rtol=1e-12, atol=1e-12
+        )
+        np.testing.assert_allclose(
+            (M @ x.ravel()).reshape(expected.shape), expected, rtol=1e-12, atol=1e-12
+        )
         flipped = correlate_by_loops(x, k[(slice(None, None, -1),) * k.ndim], stride=S, padding=P)
-        np.testing.assert_allclose(convolve(x, k, stride=S, padding=P), flipped, atol=1e-12)
+        np.testing.assert_allclose(
+            convolve(x, k, stride=S, padding=P), flipped, rtol=1e-12, atol=1e-12
+        )
 
 
 def test_loops_of_two_indices_are_the_sum_of_the_notes(rng):
@@ -268,7 +274,7 @@ def test_strides_and_paddings_may_differ_from_axis_to_axis(rng):
     x, k = rng.normal(size=(5, 6)), rng.normal(size=(3, 2))
     found = correlate(x, k, stride=(2, 1), padding=(0, 1))
     every = correlate(np.pad(x, ((0, 0), (1, 1))), k)
-    np.testing.assert_allclose(found, every[::2], atol=1e-12)
+    np.testing.assert_allclose(found, every[::2], rtol=1e-12, atol=1e-12)
 
 
 def test_kernels_of_other_axes_are_refused(rng):
@@ -282,11 +288,11 @@ def test_kernels_of_other_axes_are_refused(rng):
         with pytest.raises(ValueError, match=re.escape(message + str(G.shape))):
             correlate_backward(G, x[0], k)
     with pytest.raises(ValueError, match=re.escape("padding must be an integer >= 0; got (0, 1)")):
-        correlate_by_loops(x, x, padding=(0, 1))  # which np.pad reads as before and after
+        correlate_by_loops(x, x, padding=(0, 1))  # np.pad would read it as (before, after)
 
 
 def test_pixels_of_eight_bits_do_not_overflow():
-    """Nor do integers cut off what a kernel of fractions makes of them."""
+    """Integers keep the fractions that a kernel gives them, too."""
     x, k = np.array([200, 100, 50], dtype=np.uint8), np.array([2, 3], dtype=np.uint8)
     for found in (correlate(x, k), correlate_by_loops(x, k)):
         np.testing.assert_array_equal(found, [700, 350])
@@ -310,16 +316,18 @@ def test_connections_are_local_weights_shared_and_shifts_carried_through(rng):
     x, k = rng.normal(size=12), rng.normal(size=4)
     J = differences(lambda x: correlate(x, k), x).T
     for i, row in enumerate(J):
-        np.testing.assert_allclose(row[i : i + 4], k, atol=1e-8)  # the same in every row
+        np.testing.assert_allclose(row[i : i + 4], k, rtol=1e-8, atol=1e-8)  # the same in every row
         assert not np.delete(row, range(i, i + 4)).any()  # exactly 0 outside of the window
     other = x + np.where((np.arange(12) >= 3) & (np.arange(12) < 7), 0.0, rng.normal(size=12))
     assert correlate(other, k)[3] == correlate(x, k)[3]
     assert correlate(other, k)[2] != correlate(x, k)[2]
     shifted = np.roll(x, 1)
-    np.testing.assert_allclose(correlate(shifted, k)[1:], correlate(x, k)[:-1], atol=1e-12)
+    np.testing.assert_allclose(
+        correlate(shifted, k)[1:], correlate(x, k)[:-1], rtol=1e-12, atol=1e-12
+    )
     V, (W, b) = volume(rng), filters(rng)
     moved = conv(np.roll(V, (1, 2), axis=(1, 2)), W, b)
-    np.testing.assert_allclose(moved[:, 1:, 2:], conv(V, W, b)[:, :-1, :-2], atol=1e-12)
+    np.testing.assert_allclose(moved[:, 1:, 2:], conv(V, W, b)[:, :-1, :-2], rtol=1e-12, atol=1e-12)
     by_two = correlate(np.pad(shifted, (0, 1)), k[:3], stride=2)  # a shift by less than the stride
     assert np.abs(by_two[1:] - correlate(np.pad(x, (0, 1)), k[:3], stride=2)[:-1]).min() > 1e-3
 
@@ -328,10 +336,10 @@ def test_connections_are_local_weights_shared_and_shifts_carried_through(rng):
 def test_a_layer_correlates_and_valid_means_the_padded_input(rng):
     x, k, zero = rng.normal(size=8), np.array([1.0, 2.0, 4.0]), np.zeros(1)
     layer = conv(x.reshape(1, 1, 8, 1), k.reshape(1, 1, 3, 1), zero).ravel()
-    np.testing.assert_allclose(layer, np.correlate(x, k, "valid"), atol=1e-12)
-    np.testing.assert_allclose(layer, np.convolve(x, k[::-1], "valid"), atol=1e-12)
-    np.testing.assert_allclose(correlate(x, k), layer, atol=1e-12)
-    np.testing.assert_allclose(convolve(x, k), np.convolve(x, k, "valid"), atol=1e-12)
+    np.testing.assert_allclose(layer, np.correlate(x, k, "valid"), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(layer, np.convolve(x, k[::-1], "valid"), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(correlate(x, k), layer, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(convolve(x, k), np.convolve(x, k, "valid"), rtol=1e-12, atol=1e-12)
     assert np.abs(layer - np.convolve(x, k, "valid")).max() > 0.1  # as the notes print it
     for P in (1, 2):
         assert len(correlate(x, k, padding=P)) == output_size(8, 3, padding=P) == 8 - 3 + 2 * P + 1
@@ -339,19 +347,21 @@ def test_a_layer_correlates_and_valid_means_the_padded_input(rng):
 
 
 @pytest.mark.parametrize("shape, size", [((9,), (3,)), ((5, 7), (3, 3))])
-def test_the_way_back_is_the_transposed_matrix_and_the_true_gradient(rng, shape, size):
+def test_backward_correlation_is_the_transposed_matrix_and_the_true_gradient(rng, shape, size):
     x, k = rng.normal(size=shape), rng.normal(size=size)
     for S, P in product((1, 2), (0, 1)):
         how = {"stride": S, "padding": P}
         G = rng.normal(size=correlate(x, k, **how).shape)
         dx, dk = correlate_backward(G, x, k, **how)
         M = correlation_matrix(k, shape, **how)
-        np.testing.assert_allclose(dx.ravel(), M.T @ G.ravel(), atol=1e-12)
+        np.testing.assert_allclose(dx.ravel(), M.T @ G.ravel(), rtol=1e-12, atol=1e-12)
         check_gradient(lambda x: np.vdot(G, correlate(x, k, **how)), lambda _: dx, x)  # noqa: B023
         check_gradient(lambda k: np.vdot(G, correlate(x, k, **how)), lambda _: dk, k)  # noqa: B023
     if len(shape) == 1:
         G = rng.normal(size=7)
-        np.testing.assert_allclose(correlate_backward(G, x, k)[0], np.convolve(G, k), atol=1e-12)
+        np.testing.assert_allclose(
+            correlate_backward(G, x, k)[0], np.convolve(G, k), rtol=1e-12, atol=1e-12
+        )
 
 
 # ---------------------------------------------------------------------------------------
@@ -360,16 +370,18 @@ def test_the_way_back_is_the_transposed_matrix_and_the_true_gradient(rng, shape,
 
 
 @pytest.mark.claims("convolution-04")
-def test_the_layer_is_its_loops_and_the_product_of_transforms(rng):
+def test_the_layer_equals_its_loops_and_the_product_of_transforms(rng):
     for F, S, P in SETTINGS:
         if fits(6, F, S, P):
             V, (W, b) = volume(rng), filters(rng, F=F)
             found = conv(V, W, b, stride=S, padding=P)
-            np.testing.assert_allclose(found, conv_by_loops(V, W, b, S, P), atol=1e-10)
+            np.testing.assert_allclose(found, conv_by_loops(V, W, b, S, P), rtol=1e-10, atol=1e-10)
             if S == 1:
-                np.testing.assert_allclose(found, conv_by_fourier(V, W, b, P), atol=1e-10)
+                np.testing.assert_allclose(
+                    found, conv_by_fourier(V, W, b, P), rtol=1e-10, atol=1e-10
+                )
     V, (W, b) = volume(rng), (rng.normal(size=(2, 2, 5, 3)), np.zeros(2))  # windows of 2 x 5
-    np.testing.assert_allclose(conv(V, W, b), conv_by_loops(V, W, b), atol=1e-10)
+    np.testing.assert_allclose(conv(V, W, b), conv_by_loops(V, W, b), rtol=1e-10, atol=1e-10)
     column_major = np.asfortranarray(V)
     np.testing.assert_array_equal(conv(column_major, W, b), conv(V, W, b))
 
@@ -379,12 +391,12 @@ def test_a_map_depends_on_its_own_filter_only(rng):
     V, (W, b), order = volume(rng, 1, 32, 32), filters(rng, 6, 5), rng.permutation(6)
     Y = conv(V, W, b)
     assert Y.shape == (1, 28, 28, 6)
-    np.testing.assert_allclose(conv(V, W[order], b[order]), Y[..., order], atol=1e-12)
+    np.testing.assert_allclose(conv(V, W[order], b[order]), Y[..., order], rtol=1e-12, atol=1e-12)
     W[2] += 1
     changed = np.abs(conv(V, W, b) - Y).max(axis=(0, 1, 2)) > 0
     np.testing.assert_array_equal(changed, np.arange(6) == 2)
     summed = sum(correlate(V[0, :, :, c], W[2, :, :, c]) for c in range(3)) + b[2]
-    np.testing.assert_allclose(conv(V, W, b)[0, :, :, 2], summed, atol=1e-12)
+    np.testing.assert_allclose(conv(V, W, b)[0, :, :, 2], summed, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.claims("convolution-04")
@@ -411,7 +423,7 @@ def test_an_output_is_a_neuron_that_sees_a_chunk_of_75_numbers(rng):
     )  # fmt: skip
     M = correlation_matrix(W[0], (32, 32, 3))
     assert M.shape == (784, 3072)
-    np.testing.assert_allclose(M @ V.ravel() + b[0], Y[0, :, :, 0].ravel(), atol=1e-10)
+    np.testing.assert_allclose(M @ V.ravel() + b[0], Y[0, :, :, 0].ravel(), rtol=1e-10, atol=1e-10)
     assert (np.count_nonzero(M, axis=1) == 75).all()
     np.testing.assert_array_equal(np.sort(M, axis=1), np.sort(M[:1], axis=1).repeat(784, axis=0))
 
@@ -432,22 +444,22 @@ def test_five_neurons_look_at_the_same_region_with_different_weights(rng):
 
 
 @pytest.mark.claims("convolution-09")
-def test_two_layers_are_one_unless_something_bends_between_them(rng):
+def test_two_layers_are_one_unless_an_activation_is_between_them(rng):
     layers = (Conv(6, 5), Relu(), Conv(10, 5), Relu())
     assert propagate(layers, (32, 32, 3))[1::2] == [(28, 28, 6), (24, 24, 10)]
     V, (W, b), (W2, b2) = volume(rng, 2, 12, 11), filters(rng, 6, 5), filters(rng, 10, 5, 6)
     W12, b12 = compose(W, b, W2, b2)
     assert W12.shape == (10, 9, 9, 3)
     one = conv(V, W12, b12)
-    np.testing.assert_allclose(conv(conv(V, W, b), W2, b2), one, atol=1e-10)
+    np.testing.assert_allclose(conv(conv(V, W, b), W2, b2), one, rtol=1e-10, atol=1e-10)
     bent = conv(np.maximum(conv(V, W, b), 0), W2, b2)
     assert np.abs(bent - one).max() > 1
     by_hand = sum(full_convolution(W2[7, :, :, m], W[m, :, :, 1]) for m in range(6))
-    np.testing.assert_allclose(W12[7, :, :, 1], by_hand, atol=1e-12)
+    np.testing.assert_allclose(W12[7, :, :, 1], by_hand, rtol=1e-12, atol=1e-12)
 
 
 def full_convolution(k, k2):
-    """Every product of an entry of one with an entry of the other, where it belongs."""
+    """The product of every pair of entries, added at the sum of their places."""
     out = np.zeros(np.add(k.shape, k2.shape) - 1)
     for (i, j), (p, q) in product(np.ndindex(k.shape), np.ndindex(k2.shape)):
         out[i + p, j + q] += k[i, j] * k2[p, q]
@@ -479,14 +491,14 @@ def test_pools_are_the_maxima_and_means_of_windows(rng):
         for pool, f, layer in ((max_pool, np.max, MaxPool), (mean_pool, np.mean, MeanPool)):
             found = pool(V, F, stride=S)
             assert found.shape == (2, *layer(F, S).output_shape(V.shape[1:])) == (2, 3, 2, 3)
-            np.testing.assert_allclose(found, pool_by_loops(V, F, S, f), atol=1e-12)
+            np.testing.assert_allclose(found, pool_by_loops(V, F, S, f), rtol=1e-12, atol=1e-12)
             order = rng.permutation(3)
             again = pool(V[..., order], F, stride=S)
             np.testing.assert_allclose(again, found[..., order], rtol=1e-13, atol=1e-15)
     V = volume(rng, 3, 6, 8)
     blocks = V.reshape(3, 3, 2, 4, 2, 3)
     np.testing.assert_array_equal(max_pool(V, 2), blocks.max(axis=(2, 4)))
-    np.testing.assert_allclose(mean_pool(V, 2), blocks.mean(axis=(2, 4)), atol=1e-12)
+    np.testing.assert_allclose(mean_pool(V, 2), blocks.mean(axis=(2, 4)), rtol=1e-12, atol=1e-12)
     for pool in (max_pool, mean_pool):
         with pytest.raises(ValueError, match=re.escape("= (5 - 2 + 2 * 0) / 2 + 1 = 5/2")):
             pool(volume(rng, H=6, W=5), 2)
@@ -510,7 +522,7 @@ def test_pools_have_no_parameters_and_the_maximum_alone_has_a_slope(rng):
 
 
 @pytest.mark.claims("convolution-12")
-def test_zeros_around_a_pool_invent_maxima(rng):
+def test_zero_padding_of_a_pool_creates_false_maxima(rng):
     V = -1 - rng.random((1, 4, 4, 1))
     inner = max_pool(V, 2, stride=1)
     zeros, none = (max_pool(padded(V, 1, value), 2, stride=1) for value in (0.0, -np.inf))
@@ -523,14 +535,14 @@ def test_zeros_around_a_pool_invent_maxima(rng):
         np.testing.assert_array_equal(found[:, 1:-1, 1:-1], inner)
 
 
-def test_of_equal_maxima_the_first_takes_all_of_the_gradient():
+def test_the_first_of_equal_maxima_gets_all_of_the_gradient():
     V, G = np.zeros((1, 4, 4, 1)), np.arange(1.0, 5.0).reshape(1, 2, 2, 1)
     dV = max_pool_backward(G, V, 2)
     np.testing.assert_array_equal(dV[:, ::2, ::2], G)
     assert dV.sum() == G.sum()
 
 
-def test_the_mean_shares_its_gradient(rng):
+def test_mean_pooling_shares_its_gradient(rng):
     V = volume(rng, 2, 5, 7)
     for F, S in ((3, 2), (1, 1), (5, 2), (3, 1)):
         G = rng.normal(size=mean_pool(V, F, stride=S).shape)
@@ -551,7 +563,7 @@ def test_a_dense_layer_is_a_convolution_as_large_as_its_input(rng):
     V, A, b = volume(rng, 4, 5, 7), rng.normal(size=(6, 5 * 7 * 3)), rng.normal(size=6)
     Y = dense(V, A, b)
     np.testing.assert_allclose(Y, conv(V, A.reshape(6, 5, 7, 3), b), rtol=0, atol=1e-12)
-    np.testing.assert_allclose(Y[1, 0, 0], A @ V[1].ravel() + b, atol=1e-12)
+    np.testing.assert_allclose(Y[1, 0, 0], A @ V[1].ravel() + b, rtol=1e-12, atol=1e-12)
     assert Dense(6).output_shape(V.shape[1:]) == Y.shape[1:] == (1, 1, 6)
     shapes = Dense(10).parameter_shapes((32, 32, 3))
     assert sum(int(np.prod(shape)) for shape in shapes) == 30730 == (32 * 32 * 3 + 1) * 10
@@ -612,7 +624,7 @@ def test_lenet_has_the_sizes_and_the_parameters_of_the_books(rng):
     V = rng.normal(size=(3, 32, 32, 1))
     f = forward(theta, LENET, V)
     assert f.shape == (3, 1, 1, 10)
-    np.testing.assert_allclose(softmax(f[:, 0, 0]).sum(axis=1), 1, atol=1e-12)
+    np.testing.assert_allclose(softmax(f[:, 0, 0]).sum(axis=1), 1, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.claims("convolution-16")
@@ -633,7 +645,7 @@ def test_without_a_layer_of_scores_the_pattern_does_not_end_in_classes(rng):
     assert all(len(np.unique(p)) == C for p in P)
     no_pool = typical_layers(2, (4,), (), C, pool=None)
     assert MaxPool(2) not in no_pool
-    theta = initial_parameters(no_pool, (7, 9, 2), rng=rng)  # sizes that no pool would divide
+    theta = initial_parameters(no_pool, (7, 9, 2), rng=rng)  # no pool of 2 fits
     assert forward(theta, no_pool, rng.normal(size=(2, 7, 9, 2))).shape == (2, 1, 1, C)
 
 
@@ -657,7 +669,7 @@ def test_the_gradient_of_a_network_is_that_of_differences(rng):
         lambda theta: loss_and_gradient(theta, EVERY_LAYER, V, Y)[1],
         theta,
     )
-    for start in (1, 2, 6):  # layers below the first that learns are passed over
+    for start in (1, 2, 6):  # the first layers may have no parameters
         layers = EVERY_LAYER[start:]
         W = forward(theta, EVERY_LAYER[:start], V)
         own = theta[-len(initial_parameters(layers, W.shape[1:], rng=rng)) :]
@@ -668,7 +680,7 @@ def test_the_gradient_of_a_network_is_that_of_differences(rng):
         )
 
 
-def test_costs_of_what_are_no_scores_are_refused(rng):
+def test_outputs_that_are_not_scores_are_refused(rng):
     V, Y, layers = rng.normal(size=(3, 5, 5, 1)), np.eye(3), (Conv(3, 3), Relu())
     theta = initial_parameters(layers, (5, 5, 1), rng=rng)
     message = "scores must be (n, 1, 1, C) for Y (n, C); got shapes (3, 3, 3, 3) and (3, 3)"
@@ -705,10 +717,10 @@ def test_layers_one_by_one_make_up_the_network(rng):
     V1 = max_pool(np.maximum(conv(V, W, b, padding=1), 0), 2)
     V2 = mean_pool(np.maximum(conv(V1, W2, b2, stride=2), 0), 2, stride=1)
     f = np.maximum(V2.reshape(6, -1) @ A.T + c, 0) @ A2.T + c2
-    np.testing.assert_allclose(forward(theta, EVERY_LAYER, V)[:, 0, 0], f, atol=1e-12)
+    np.testing.assert_allclose(forward(theta, EVERY_LAYER, V)[:, 0, 0], f, rtol=1e-12, atol=1e-12)
 
 
-def test_a_network_of_dense_layers_is_that_of_the_chapter_before(rng):
+def test_a_network_of_dense_layers_is_that_of_chapter_16(rng):
     layers = (Dense(7), Relu(), Dense(5), Relu(), Dense(3))
     X, Y = rng.normal(size=(20, 6)), np.eye(3)[rng.integers(3, size=20)]
     theta = initial_parameters(layers, (2, 3, 1), rng=rng)
@@ -716,7 +728,7 @@ def test_a_network_of_dense_layers_is_that_of_the_chapter_before(rng):
     J, slope = neural_networks.backpropagate(net, theta, X, Y)
     L, gradient = loss_and_gradient(theta, layers, X.reshape(20, 2, 3, 1), Y)
     assert L == pytest.approx(J, rel=1e-12)
-    np.testing.assert_allclose(gradient, slope, atol=1e-12)
+    np.testing.assert_allclose(gradient, slope, rtol=1e-12, atol=1e-12)
 
 
 def test_predictions_by_blocks_of_images_are_the_same(model, monkeypatch):
@@ -764,8 +776,10 @@ def test_digits_are_recognised(model):
     assert model.n_iter_ == 12 and not model.converged_ and len(model.history_) == 13
     assert model.history_[-1] < 0.15 < 2 < model.history_[0]
     f = forward(model.theta_, model.layers_, X.reshape(-1, 8, 8, 1))[:, 0, 0]
-    np.testing.assert_allclose(model.predict_proba(X), softmax(f), atol=1e-12)
-    np.testing.assert_allclose(np.exp(model.predict_log_proba(X)), softmax(f), atol=1e-12)
+    np.testing.assert_allclose(model.predict_proba(X), softmax(f), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(
+        np.exp(model.predict_log_proba(X)), softmax(f), rtol=1e-12, atol=1e-12
+    )
     np.testing.assert_array_equal(model.predict(X), f.argmax(axis=1))
     far = model.predict_log_proba(1e4 * X)
     assert np.isfinite(far).all() and (model.predict_proba(1e4 * X) == 0).any()
@@ -847,7 +861,7 @@ def test_images_of_any_form_are_rows(rng):
         ({"learning_rate_init": np.inf}, "learning_rate_init must be a number > 0 and < inf; got"),
     ],
 )
-def test_what_makes_no_network_is_refused(how, message):
+def test_invalid_hyperparameters_are_refused(how, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         ConvNet(**how).fit(np.ones((4, 6)), [0, 1, 0, 1])
 
@@ -986,7 +1000,7 @@ def test_the_six_maps_are_what_the_layer_makes_of_the_image():
     found = conv_by_loops(coloured_digit()[None], six_filters(), np.zeros(6))[0]
     shown = [*axes[1:4], *axes[5:8]]
     for d, ax in enumerate(shown):
-        np.testing.assert_allclose(ax.images[0].get_array(), found[:, :, d], atol=1e-12)
+        np.testing.assert_allclose(ax.images[0].get_array(), found[:, :, d], rtol=1e-12, atol=1e-12)
         assert tuple(ax.lines[0].get_xydata()[0][::-1]) == PLACE
         low, high = ax.images[0].get_clim()
         assert low == -high

@@ -78,7 +78,7 @@ def random_simplex(rng, *shape):
 
 
 def finite_classes(rng, m, K):
-    """log p(x | k) (m, K) of K random laws on m points, and random priors."""
+    """log p(x | k) (m, K) of K random distributions on m points, and random priors."""
     return np.log(random_simplex(rng, K, m)).T, random_simplex(rng, K)
 
 
@@ -88,7 +88,7 @@ def normal_classes(x, mu, sigma2):
 
 
 def by_loops(h, log_p, prior, dx):
-    """The probability of error as a double sum: what is in a region and belongs elsewhere."""
+    """The probability of error as a double sum: the parts of the classes in the wrong regions."""
     p = np.exp(log_p)
     return sum(
         dx[i] * prior[k] * p[i, k] for i in range(len(p)) for k in range(len(prior)) if h[i] != k
@@ -500,7 +500,7 @@ def test_simulated_error_is_within_its_standard_error(rng):
 
 @pytest.mark.claims("decision_theory-09")
 @pytest.mark.parametrize("seed", range(4))
-def test_no_classifier_of_eight_cells_errs_less_and_each_by_what_it_gives_away(seed):
+def test_all_classifiers_on_eight_cells_have_the_bayes_error_plus_their_excess(seed):
     rng = np.random.default_rng(seed)
     log_p, prior = finite_classes(rng, 8, 2)
     dx, weighted = np.ones(8), prior * np.exp(log_p)
@@ -566,7 +566,7 @@ def test_a_large_density_error_may_be_harmless_and_a_small_one_not():
 
 @pytest.mark.claims("decision_theory-12")
 @pytest.mark.parametrize("seed", range(4))
-def test_no_rule_of_all_has_a_smaller_risk(seed):
+def test_no_rule_has_a_smaller_risk(seed):
     rng = np.random.default_rng(seed)
     log_p, prior = finite_classes(rng, 5, 4)
     L, dx = 10 * rng.random(size=(4, 4)), np.ones(5)
@@ -999,7 +999,7 @@ def blobs(rng, n=60):
     return X, np.repeat(["b", "a"], [n, n])
 
 
-def test_default_is_a_normal_law_per_class_and_the_shares_for_priors(rng):
+def test_defaults_are_a_normal_density_per_class_and_the_shares_as_priors(rng):
     X, y = blobs(rng)
     X, y = X[:100], y[:100]
     model = BayesClassifier(var_smoothing=0.0).fit(X, y)
@@ -1018,7 +1018,7 @@ def test_default_is_a_normal_law_per_class_and_the_shares_for_priors(rng):
     np.testing.assert_array_equal(model.predict(X), np.where(q[:, 0] > q[:, 1], "a", "b"))
 
 
-def test_what_is_given_is_taken_as_it_is(rng):
+def test_given_densities_and_priors_are_used_unchanged(rng):
     mu, prior = np.array([-1.0, 2.0]), np.array([0.9, 0.1])
     laws = [lambda X, m=m: normal_log_density(X[:, 0], m, 1.0) for m in mu]
     X, y = rng.normal(size=(30, 1)), rng.integers(2, size=30)
@@ -1123,7 +1123,7 @@ def test_weights_count_samples(rng):
         ({"var_smoothing": -1}, "var_smoothing must be a number >= 0; got -1"),
     ],
 )
-def test_what_does_not_fit_the_classes_is_refused(wrong, message, rng):
+def test_parameters_that_do_not_fit_the_classes_are_refused(wrong, message, rng):
     with pytest.raises(ValueError, match=re.escape(message)):
         BayesClassifier(**wrong).fit(*blobs(rng))
 
@@ -1311,7 +1311,7 @@ def test_risks_drawn_and_the_trade_off_of_rejection():
         assert rejected[i] == pytest.approx(inside, abs=0.01)
 
 
-def test_predictions_drawn_are_those_of_the_lognormal_law():
+def test_predictions_drawn_are_those_of_the_lognormal_distribution():
     from figures.decision_theory import SPREAD, best_predictions
 
     _, right = drawn(best_predictions, 2)

@@ -96,7 +96,7 @@ WEIGHTS = np.array([Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)])
 
 
 def expected_over_all_samples(n, estimate):
-    """E[estimate(X)] over all 3^n samples X of the law above, in fractions."""
+    """E[estimate(X)] over all 3^n samples X of the distribution above, in fractions."""
     draws = [list(draw) for draw in product(range(3), repeat=n)]
     return sum(WEIGHTS[draw].prod() * estimate(ATOMS[draw]) for draw in draws)
 
@@ -166,7 +166,7 @@ def test_both_divisors_give_the_same_directions_and_a_factor_between_the_varianc
 
 
 @pytest.mark.parametrize(("n", "ddof"), [(1, 1), (0, 0), (3, 3)])
-def test_a_covariance_wants_more_samples_than_are_taken_off(n, ddof):
+def test_a_covariance_needs_more_samples_than_ddof(n, ddof):
     with pytest.raises(ValueError, match=f"a covariance needs n > {ddof} samples; got n = {n}"):
         empirical_covariance(np.ones((n, 2)), ddof=ddof)
 
@@ -208,7 +208,7 @@ def test_families_sum_and_integrate_to_one_with_their_mean_and_variance():
     ]  # fmt: skip
 
 
-def test_what_the_families_rule_out_has_density_zero():
+def test_values_outside_the_support_have_density_zero():
     p = np.array([0.5, 0.5])
     np.testing.assert_array_equal(categorical_log_pmf(np.array([-1, 2, 0.5]), p), -np.inf)
     np.testing.assert_array_equal(uniform_log_density(np.array([-0.1, 1.1]), 0.0, 1.0), -np.inf)
@@ -216,7 +216,7 @@ def test_what_the_families_rule_out_has_density_zero():
     assert exponential_log_density(0.0, 2.0) == log(2)
 
 
-def test_students_law_tends_to_the_normal_law():
+def test_students_t_tends_to_the_normal_distribution():
     x = np.linspace(-4, 6, 50)
     gaps = [
         np.abs(student_log_density(x, nu, 1.0, 2.0) - normal_log_density(x, 1.0, 2.0)).max()
@@ -225,7 +225,7 @@ def test_students_law_tends_to_the_normal_law():
     np.testing.assert_allclose(np.divide(gaps[:-1], gaps[1:]), 10, rtol=0.1)
 
 
-def test_students_law_keeps_its_digits_whatever_the_degrees_of_freedom():
+def test_students_t_keeps_its_digits_for_any_degrees_of_freedom():
     for m, tol in (
         (1, 1e-15),
         (20, 1e-13),
@@ -266,7 +266,7 @@ def test_likelihood_and_its_logarithm_have_the_same_maximiser():
 
 
 @pytest.mark.claims("estimation-04")
-def test_of_5000_samples_only_the_logarithm_is_left():
+def test_the_likelihood_of_5000_samples_underflows_and_its_logarithm_does_not():
     x = np.tile([1, 0, 0, 0, 0], 1000)
     assert likelihood(bernoulli_log_pmf, x, 0.2) == 0
     exact = 1000 * log(0.2) + 4000 * log(0.8)
@@ -335,7 +335,7 @@ def test_score_is_the_slope_and_newton_on_it_finds_the_closed_form(score, log_f,
 
 
 @pytest.mark.claims("estimation-05")
-def test_both_parameters_of_a_normal_law_at_once():
+def test_both_parameters_of_a_normal_distribution_at_once():
     mu, sigma2 = normal_mle(REALS)
     assert (mu, sigma2) == pytest.approx((np.mean(REALS), np.var(REALS)), rel=1e-12)
     np.testing.assert_allclose(
@@ -373,7 +373,7 @@ def softmax(a):
 
 
 @pytest.mark.claims("estimation-05")
-def test_likelihood_of_a_uniform_law_is_largest_on_the_shortest_interval(rng):
+def test_likelihood_of_a_uniform_distribution_is_largest_on_the_shortest_interval(rng):
     a, b = uniform_mle(REALS)
     assert (a, b) == (-1.0, 3.3)
     top = log_likelihood(uniform_log_density, REALS, a, b)
@@ -583,7 +583,7 @@ def test_distinct_samples_weigh_1_over_n_and_the_constant_is_minus_ln_n():
 
 
 @pytest.mark.claims("estimation-06")
-def test_distance_of_laws_is_nonnegative_and_zero_only_between_equals(rng):
+def test_divergence_is_nonnegative_and_zero_only_between_equals(rng):
     F, G = rng.dirichlet(np.ones(5), size=(2, 200))
     assert (kl_divergence(F, G) > 0).all()
     np.testing.assert_allclose(kl_divergence(F, F), 0, rtol=1e-15, atol=1e-15)
@@ -603,13 +603,13 @@ def test_shares_sum_to_one_whatever_the_shape_of_the_samples():
     assert empirical_law(["b", "a", "b"])[1].tolist() == [1 / 3, 2 / 3]
 
 
-def test_laws_of_different_sizes_have_no_distance():
+def test_distributions_of_different_sizes_have_no_divergence():
     with pytest.raises(ValueError, match=r"must have k weights each; got \(3,\) and \(1,\)"):
         kl_divergence(np.array([0.2, 0.3, 0.5]), np.array([0.5]))
 
 
 @pytest.mark.claims("estimation-06")
-def test_a_family_that_holds_the_empirical_law_is_at_distance_zero(rng):
+def test_a_family_that_holds_the_empirical_distribution_is_at_distance_zero(rng):
     x = rng.integers(4, size=50)
     values, share = empirical_law(x)
     assert kl_divergence(share, categorical_mle(x, 4)[values]) == pytest.approx(0, abs=1e-15)
@@ -667,7 +667,7 @@ def test_lack_of_bias_is_not_invariant():
 
 
 def slope(n, error):
-    """Of ln error against ln n, by least squares."""
+    """The slope of ln error against ln n, by least squares."""
     return np.polyfit(np.log(n), np.log(error), 1)[0]
 
 
@@ -722,7 +722,7 @@ def test_mse_of_the_normal_variance_exactly_and_by_simulation(rng):
 
 @pytest.mark.claims("estimation-08")
 def test_where_nothing_is_smooth_the_error_falls_faster(rng):
-    """The end of a uniform law: n MSE tends to 0, and no Fisher information says so."""
+    """The end of a uniform distribution: n MSE tends to 0, and no Fisher information says so."""
     u, w = gauss_legendre(0, 1, pieces=400)
     sizes = np.array([10, 100, 1000])
     errors = [mean_squared_error(np.log(w * n) + (n - 1) * np.log(u), u, 1.0) for n in sizes]
@@ -776,7 +776,7 @@ def test_an_mse_that_vanishes_does_imply_consistency():
         assert far <= mean_squared_error(log_p, k / n, p) / eps**2  # Markov's inequality
 
 
-def test_mse_counts_what_can_happen_only():
+def test_mse_leaves_impossible_data_out():
     log_p = np.array([-np.inf, np.log(0.5), np.log(0.5)])
     assert mean_squared_error(log_p, np.array([np.inf, 1.0, 3.0]), 2.0) == pytest.approx(1)
     assert mean_squared_error(log_p, np.array([0.0, 2.0, 2.0]), 2.0) == 0
@@ -1027,7 +1027,9 @@ def test_evidence_is_the_integral_over_all_theta(prior, log_f, x, thetas):
 
 @pytest.mark.claims("estimation-12")
 @pairs
-def test_predictive_law_is_the_likelihood_averaged_over_the_posterior(prior, log_f, x, thetas):
+def test_predictive_distribution_is_the_likelihood_averaged_over_the_posterior(
+    prior, log_f, x, thetas
+):
     prior = smoother(prior).posterior(x)
     theta, w = over_theta(prior)
     f = w * np.exp(prior.log_density(*theta))
@@ -1039,7 +1041,7 @@ def test_predictive_law_is_the_likelihood_averaged_over_the_posterior(prior, log
 
 
 @pairs
-def test_predictive_laws_are_laws(prior, log_f, x, thetas):
+def test_predictive_distributions_sum_to_one(prior, log_f, x, thetas):
     after = prior.posterior(x)
     if isinstance(prior, NormalMean | NormalInverseGamma):
         at, w = gauss_legendre(-300, 300, pieces=1500)
@@ -1080,7 +1082,7 @@ def numbers(belief):
     return np.concatenate([np.atleast_1d(value) for value in vars(belief).values()]).tolist()
 
 
-def test_predictions_of_bytes_and_of_what_is_no_count():
+def test_predictions_of_bytes_and_of_numbers_that_are_not_counts():
     belief = Gamma(200.0, 1.0)
     byte = np.array([255], dtype=np.uint8)
     assert belief.log_predictive(byte) == belief.log_predictive(255)
@@ -1101,7 +1103,7 @@ def test_a_laplace_prior_is_not_conjugate_to_the_normal():
 
 
 @pytest.mark.claims("estimation-13")
-def test_likelihood_has_the_shape_of_a_beta_density_and_is_none():
+def test_likelihood_has_the_shape_of_a_beta_density_and_is_not_a_density():
     for k, n in ((3, 11), (0, 4), (40, 50)):
         x = np.repeat([1, 0], [k, n - k])
         L = likelihood(bernoulli_log_pmf, x[:, None], P_NODES)
@@ -1189,7 +1191,7 @@ def test_modes_by_hand():
         (Gamma(0.5, 1), "a mode is defined for a >= 1 only; got 0.5"),
     ],
 )
-def test_what_has_no_single_mode_says_so(belief, message):
+def test_posteriors_without_a_single_mode_say_so(belief, message):
     with pytest.raises(ValueError, match=message):
         belief.mode()
 
@@ -1227,7 +1229,7 @@ def test_mean_of_the_variance_may_not_exist():
         (lambda: NormalInverseGamma(0, 1, 1, 1).posterior(np.array([np.inf])), "got inf"),
     ],
 )
-def test_what_is_no_belief_or_no_data_is_refused(make, message):
+def test_invalid_priors_and_invalid_data_are_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
 
@@ -1266,7 +1268,7 @@ def test_normal_posterior_keeps_its_digits_far_from_zero():
     assert after.beta == pytest.approx(float(1 + squares / 2), rel=1e-7)
 
 
-def test_normal_posterior_is_the_law_of_the_mean_given_the_samples():
+def test_normal_posterior_is_the_conditional_distribution_of_the_mean_given_the_samples():
     """(mu, x_1, ..., x_n) is one normal vector: Var[x_i] = s^2 + sigma^2, all covariances s^2."""
     m, s2, sigma2, n = -1.0, 3.0, 2.0, len(REALS)
     Sigma = np.full((n + 1, n + 1), s2) + np.diag([0.0] + n * [sigma2])

@@ -82,6 +82,7 @@ def test_a_name_that_depends_on_the_content_is_not_a_difference():
         (line((1, 1), (9, 5), color="C1"), "another style"),
         (line((1, 1), (9, 5), lw=1.6), "another style"),
         (line((1, 1), (9, 5), alpha=0.9), "other elements"),
+        (line((1, 1), (9, 5), clip_on=False), "other elements"),
         (b"<svg", "not a picture"),
         (b"<svg><g transform='skewX(3)'/></svg>", "not a picture"),
         (b"", "not a picture"),
@@ -100,6 +101,8 @@ def test_a_marker_more_and_a_text_that_differs_are_seen():
     assert difference(two, line((1, 1), (9, 5), marker="s", ls="")) is not None
     words = [drawn(lambda ax, word=word: ax.set_title(word)) for word in ("one", "two")]
     assert difference(*words) == "other coordinates"
+    colors = [drawn(lambda ax, c=c: ax.set_title("one", color=c)) for c in ("C0", "C1")]
+    assert difference(*colors) == "another style"
 
 
 def test_what_covers_what_is_seen():

@@ -350,7 +350,7 @@ def test_variance_is_sigma2_over_k_and_bias_is_that_of_the_region(rng):
         np.testing.assert_allclose(sigma**2 * (S**2).sum(axis=1), sigma**2 / k, rtol=1e-12)
         draws = np.array([regress(x, X, f + e, k) for e in noise[: 400 if k > 1 else 100]])
         bias = [f[by_sorting(q[None], X, k)[1][0]].mean() - np.sin(6 * q[0]) for q in x]
-        np.testing.assert_allclose(S @ f - np.sin(6 * x[:, 0]), bias, atol=1e-12)
+        np.testing.assert_allclose(S @ f - np.sin(6 * x[:, 0]), bias, rtol=0, atol=1e-12)
         for j in range(2):
             assert within(draws[:, j] - np.sin(6 * x[j, 0]), bias[j])
             squared = (draws[:, j] - draws[:, j].mean()) ** 2
@@ -393,7 +393,7 @@ def test_nearest_distance_falls_as_the_d_th_root_of_n(d):
     r = np.array([nearest_distance(m, d) for m in n])
     np.testing.assert_allclose((1 - r**d) ** n, 0.5, rtol=1e-6)
     slope = np.diff(np.log(r)) / np.diff(np.log(n))
-    np.testing.assert_allclose(slope, -1 / d, atol=0.002)
+    np.testing.assert_allclose(slope, -1 / d, rtol=0, atol=0.002)
     rng = np.random.default_rng(d)
     nearest = [norm(sample_ball(100, d, rng=rng)).min() for _ in range(400)]
     for share in (0.2, 0.5, 0.9):
@@ -658,7 +658,7 @@ def test_the_boundary_is_the_edges_between_classes(rng):
         same = classify(middle, X, y, 1) == label
         a, b = np.where(same[:, None], middle, a), np.where(same[:, None], b, middle)
     r, index = nearest_neighbors(a, X, 2)
-    np.testing.assert_allclose(r[:, 0], r[:, 1], atol=1e-8)
+    np.testing.assert_allclose(r[:, 0], r[:, 1], rtol=0, atol=1e-8)
     assert (y[index[:, 0]] != y[index[:, 1]]).all()
     edges = {tuple(pair) for pair in voronoi_edges(X, BOX).sites}
     assert {tuple(sorted(pair)) for pair in index.tolist()} <= edges
@@ -1044,7 +1044,7 @@ def test_diagram_drawn_is_equidistant_and_bold_between_classes():
         a, b = line.get_xydata()
         points = a + np.linspace(0.1, 0.9, 5)[:, None] * (b - a)
         r, index = nearest_neighbors(points, X, 2)
-        np.testing.assert_allclose(r[:, 0], r[:, 1], atol=1e-8)
+        np.testing.assert_allclose(r[:, 0], r[:, 1], rtol=0, atol=1e-8)
         bold = y[index[0, 0]] != y[index[0, 1]]
         assert line.get_linewidth() == weights[int(bold)]
         across = X[index[0, 1]] - X[index[0, 0]]

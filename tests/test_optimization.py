@@ -300,7 +300,7 @@ def test_subdifferential_of_the_mean_deviation_is_its_slopes_to_both_sides(rng):
 
 @pytest.mark.claims("optimization-08")
 @pytest.mark.parametrize("c", [0.1, 123.456, 1e6, -1e12])
-def test_slopes_beside_a_point_far_from_0_are_those_of_the_function(c):
+def test_one_sided_slopes_far_from_0_are_those_of_the_function(c):
     assert subdifferential(abs, c) == (np.sign(c), np.sign(c))  # and so c is no minimiser
     kink = subdifferential(lambda x: abs(x - c), c)
     assert kink == (-1.0, 1.0)
@@ -717,7 +717,7 @@ def stack(A, b, G, h, d):
 
 
 def enumerate_qp(P, q, A=None, b=None, G=None, h=None, tol=1e-7):
-    """The least KKT point (x, lam) of a small quadratic program, over all sets of active rows."""
+    """The best KKT point (x, lam) of a small quadratic program, over all sets of active rows."""
     C, c, p = stack(A, b, G, h, len(q))
     best, d = (np.inf, None, None), len(q)
     for size in range(min(len(c) - p, d) + 1):  # more rows would depend on each other
@@ -794,7 +794,7 @@ def test_active_set_is_all_equalities_and_the_inequalities_that_bind(rng):
         np.testing.assert_allclose(constraints(problem, x)[2:], -prnn, rtol=1e-12, atol=1e-12)
 
 
-def test_violation_is_the_largest_distance_from_what_is_demanded():
+def test_violation_is_the_largest_violation_of_a_constraint():
     problem = quadratic_program(np.eye(2), np.zeros(2), [[1.0, 0]], [1.0], np.eye(2), [0.0, 2.0])
     assert violation(problem, np.array([1.0, 2.0])) == 0
     assert violation(problem, np.array([-3.0, 9.0])) == 4
@@ -814,14 +814,14 @@ def test_a_point_that_is_not_a_number_is_not_feasible():
     "function",
     [constraints, violation, active_set, lambda *given: kkt_residuals(*given, np.ones(2))],
 )
-def test_a_column_is_no_point(function):
+def test_a_column_is_not_a_point(function):
     problem = quadratic_program(np.eye(2), np.zeros(2), G=np.eye(2), h=np.ones(2))
     function(problem, np.ones(2))
     with pytest.raises(ValueError, match=r"must be a vector, as x; got shape \("):
         function(problem, np.ones((2, 1)))
 
 
-def test_active_set_wants_a_tolerance():
+def test_active_set_needs_a_tolerance():
     problem = quadratic_program(np.eye(1), np.zeros(1), G=np.eye(1), h=[1.0])
     assert list(active_set(problem, np.array([1.5]), tol=0.5)) == [0]
     assert list(active_set(problem, np.array([0.5]), tol=0.5)) == [0]
@@ -925,7 +925,7 @@ def test_without_a_constraint_qualification_a_solution_has_no_multiplier():
 
 
 @pytest.mark.claims("optimization-16")
-def test_linear_constraints_have_multipliers_of_which_there_may_be_many():
+def test_linear_constraints_have_multipliers_which_need_not_be_unique():
     twice = quadratic_program([[2.0]], [0.0], G=[[1.0], [1.0]], h=[1.0, 1.0])  # x^2 on x >= 1
     for share in np.linspace(0, 1, 11):
         assert max(kkt_residuals(twice, np.ones(1), 2 * np.array([share, 1 - share]))) < 1e-15
@@ -1057,7 +1057,7 @@ def test_multipliers_that_do_not_fit_are_refused(lam, message):
         quadratic_dual(lam, np.eye(2), np.zeros(2), G=np.eye(2), h=np.ones(2))
 
 
-def test_the_dual_function_wants_a_point():
+def test_the_dual_function_needs_a_point():
     with pytest.raises(ValueError, match="points must have a row or more; got none"):
         dual_function(WELLS, np.ones(1), np.zeros((0, 1)))
 
@@ -1245,7 +1245,7 @@ def one_variable(rng):
 
 
 def svm_dual(rng, n=7, C=1.0, gamma=None, repeats=False):
-    """Of a soft margin in the plane, linear or with a Gaussian kernel."""
+    """The dual of a soft margin in the plane, linear or with a Gaussian kernel."""
     X, y = rng.normal(size=(n, 2)), np.where(np.arange(n) % 2, 1.0, -1.0)
     X = X + 0.5 * y[:, None]
     if repeats:
@@ -1319,13 +1319,13 @@ def test_a_solution_far_from_1_is_found(unit):
     np.testing.assert_allclose(small.x, unit, rtol=1e-12)
 
 
-def test_of_a_matrix_that_rounding_made_askew_the_symmetric_part_is_taken():
+def test_the_symmetric_part_of_a_rounded_matrix_is_taken():
     program = quadratic_program([[2.0, 1e-10], [0.0, 2.0]], np.zeros(2))
     np.testing.assert_array_equal(program.P, [[2, 5e-11], [5e-11, 2]])  # x^T P x is the same
 
 
 @pytest.mark.parametrize("ridge", [1e-12, 1e-16, 1e-20, 1e-30, 1e-100])
-def test_a_slight_ridge_does_not_take_a_linear_program_to_its_own_minimum_far_away(ridge):
+def test_a_slight_ridge_does_not_move_the_solution_of_a_linear_program(ridge):
     corner = solve_qp(ridge * np.eye(2), [1.0, 2.0], [[1.0, 1.0]], [1.0], np.eye(2), np.zeros(2))
     np.testing.assert_allclose(corner.x, [1, 0], rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(corner.lam, [1 + ridge, 0, 1 - ridge], rtol=1e-9, atol=1e-9)
@@ -1551,7 +1551,7 @@ def test_interior_point_follows_the_path_to_the_solution(rng):
     assert all(products.min() > 1e-4 * products.mean() for products in spread)
 
 
-def test_interior_point_method_ends_before_a_state_that_is_no_number():
+def test_interior_point_method_ends_where_its_states_diverge():
     with np.errstate(all="ignore"):  # x and lam leave for infinity
         states = list(islice(interior_point([[0.0]], [-1.0], [[1.0]], [0.0]), 500))
     assert len(states) < 500 and np.isfinite([state.residual for state in states]).all()
@@ -1587,7 +1587,7 @@ def newton_by_the_book(P, G, x_part, slack_part, complementarity, lam, slack):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_every_step_of_the_interior_point_method_is_mehrotras(seed):
+def test_every_interior_point_step_is_that_of_mehrotra(seed):
     P, q, _, _, G, h = random_qp(np.random.default_rng(seed), d=4, m=9, rank=2)
     states = list(interior_point(P, q, G, h))
     start = states[0]
@@ -1706,7 +1706,7 @@ def test_objectives_without_bound_are_recognised_and_proved(decades):
             assert_descends_for_ever(unbounded_direction(P, q, A, G), P, q, A, G)
 
 
-def test_programs_with_a_solution_have_no_proof_against_it():
+def test_programs_with_a_solution_have_no_certificate_against_it():
     for kind in SMALL.values():
         for seed in range(3):
             P, q, A, b, G, h = kind(np.random.default_rng(seed))
@@ -1715,7 +1715,7 @@ def test_programs_with_a_solution_have_no_proof_against_it():
     assert infeasibility_certificate() is None
 
 
-def test_certificates_are_of_programs_that_fit_together():
+def test_certificates_need_parts_that_fit_together():
     with pytest.raises(ValueError, match="G and h must be given together; got only one of them"):
         infeasibility_certificate(h=[1.0])
     with pytest.raises(ValueError, match=r"G must be 2-D; got shape \(2,\)"):
@@ -1798,7 +1798,7 @@ def nearest_by_sampling(rng, X, Y, n=20_000):
 
 
 def assert_in_hull(points, u):
-    """u is a convex combination of points of which no more than needed are given."""
+    """Whether u is a convex combination of the points, of which few are given."""
     M = np.vstack([points.T, np.ones(len(points))])
     weights = np.linalg.lstsq(M, np.append(u, 1), rcond=None)[0]
     np.testing.assert_allclose(M @ weights, np.append(u, 1), rtol=1e-8, atol=1e-8)
@@ -1888,7 +1888,7 @@ def test_closest_points_are_computed_in_double_precision(rng):
         (np.ones((2, 2)), np.full((1, 2), np.nan), "Y must be finite; it contains NaN or inf"),
     ],
 )
-def test_closest_points_refuse_what_are_no_points(X, Y, message):
+def test_closest_points_refuse_arrays_that_are_not_points(X, Y, message):
     for function in (closest_points, separating_hyperplane):
         with pytest.raises(ValueError, match=re.escape(message)):
             function(X, Y)

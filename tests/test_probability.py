@@ -89,7 +89,7 @@ def test_the_three_axioms_hold_for_all_pairs_of_events_of_a_die():
 
 
 @pytest.mark.claims("probability-01")
-def test_what_is_no_probability_space_is_refused():
+def test_weights_that_are_not_a_probability_space_are_refused():
     assert check_space(DIE) is DIE
     with pytest.raises(ValueError, match=r"weights must be >= 0; got P\({'b'}\) = -1"):
         check_space({"a": 2, "b": -1})
@@ -188,7 +188,7 @@ def test_log_sum_exp_is_the_logarithm_of_the_sum_and_outlives_its_terms(rng):
 
 
 @pytest.mark.claims("probability-04")
-def test_the_sum_of_two_dice_pushes_their_law_forward():
+def test_the_sum_of_two_dice_pushes_their_distribution_forward():
     law = push_forward(DICE, sum)
     assert list(law) == list(range(2, 13))
     assert [36 * p for p in law.values()] == [1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1]
@@ -201,7 +201,7 @@ def test_the_sum_of_two_dice_pushes_their_law_forward():
     assert probability(law, primes) + probability(law, set(law) - primes) == 1
 
 
-def test_a_random_variable_is_asked_once_of_every_outcome():
+def test_a_random_variable_is_evaluated_once_per_outcome():
     asked = []
     law = push_forward(DIE, lambda pips: asked.append(pips) or -pips)
     assert asked == list(DIE) and list(law) == [-6, -5, -4, -3, -2, -1]
@@ -243,7 +243,7 @@ def test_atoms_are_drawn_with_their_weights(rng):
 
 
 @pytest.mark.parametrize("p", [[], [0.0, 0.0], [2.0, -1.0], [np.nan, 1.0], [np.inf, 1.0]])
-def test_atoms_are_not_drawn_with_what_are_no_weights(p, rng):
+def test_atoms_are_not_drawn_with_invalid_weights(p, rng):
     with pytest.raises(ValueError, match=r"weights must be >= 0 and their sum > 0 .*; got \["):
         sample_atoms(3, p, rng=rng)
 
@@ -268,7 +268,7 @@ def test_marginals_and_conditionals_of_random_tables(rng):
 
 
 @pytest.mark.claims("probability-14")
-def test_conditioning_on_what_has_no_probability_is_refused():
+def test_conditioning_on_probability_zero_is_refused():
     joint = np.array([[0.0, 0.5], [0.0, 0.5]])
     with pytest.raises(ValueError, match=r"p_X\(x_j\) > 0 only; got p_X\(x_j\) = 0"):
         given_x(joint, 0)
@@ -371,7 +371,7 @@ def test_covariance_of_a_sample_and_of_its_affine_image(law, rng):
 
 
 @pytest.mark.parametrize("moment", [second_moment, covariance])
-def test_moments_of_pairs_want_vectors_and_a_weight_for_each(moment):
+def test_moments_of_pairs_need_vectors_and_a_weight_for_each(moment):
     p, x = np.array([0.5, 0.5]), np.array([0.0, 4.0])
     with pytest.raises(ValueError, match=r"p must be \(k,\) and x \(k, d\); got shapes \(2,\) and"):
         moment(p, x)
@@ -450,7 +450,7 @@ def test_eigenvalues_and_cholesky_give_the_same_verdict(rng):
     assert 5 < sum(verdicts) < 55
 
 
-def test_definiteness_is_asked_of_symmetric_matrices_only():
+def test_definiteness_is_defined_for_symmetric_matrices_only():
     with pytest.raises(ValueError, match=r"S must be square; got shape \(2, 3\)"):
         is_psd(np.ones((2, 3)))
     with pytest.raises(ValueError, match="S must be symmetric"):
@@ -503,7 +503,7 @@ def test_the_mean_of_many_draws_strays_less_than_chebyshev_allows(p):
 
 
 @pytest.mark.claims("probability-06")
-def test_binomial_is_the_law_of_a_sum_of_bernoullis():
+def test_binomial_is_the_distribution_of_a_sum_of_bernoullis():
     one = np.exp(bernoulli_log_pmf(np.array([0, 1]), 0.3))
     np.testing.assert_allclose(one, [0.7, 0.3], rtol=1e-15)
     law = np.ones(1)
@@ -536,7 +536,7 @@ def test_poisson_is_the_limit_of_the_binomial_within_le_cams_bound():
 
 
 @pytest.mark.claims("probability-06")
-def test_what_cannot_happen_has_probability_zero_and_what_must_has_one():
+def test_impossible_events_have_probability_zero_and_certain_ones_one():
     k = np.array([-1, 0, 1, 2, 3])
     assert np.exp(binomial_log_pmf(k, 2, 0.0)).tolist() == [0, 1, 0, 0, 0]
     assert np.exp(binomial_log_pmf(k, 2, 1.0)).tolist() == [0, 0, 0, 1, 0]
@@ -560,7 +560,7 @@ def test_what_cannot_happen_has_probability_zero_and_what_must_has_one():
         (lambda: poisson_log_pmf(0, -1.0), "rate must be >= 0; got -1.0"),
     ],
 )
-def test_parameters_for_which_there_is_no_law_are_refused(ask, message):
+def test_parameters_without_a_distribution_are_refused(ask, message):
     with pytest.raises(ValueError, match=message):
         ask()
 
@@ -732,7 +732,7 @@ def test_far_points_and_a_thousand_dimensions_stay_finite():
         (np.array([[1.0, np.nan], [np.nan, 1.0]]), "Sigma must be finite; it contains NaN"),
     ],
 )
-def test_what_is_no_covariance_of_a_density_is_refused(Sigma, message, rng):
+def test_matrices_that_are_not_covariances_are_refused(Sigma, message, rng):
     with pytest.raises(ValueError, match=message):
         multivariate_normal_log_density(np.zeros((1, 2)), np.zeros(2), Sigma)
     with pytest.raises(ValueError, match=message):

@@ -1,4 +1,4 @@
-"""Benchmark rows of the model selection chapter: what the folds cost beside the fits."""
+"""Benchmark rows of the model selection chapter: the cost of the folds in addition to the fits."""
 
 import numpy as np
 from harness import row

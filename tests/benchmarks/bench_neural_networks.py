@@ -1,4 +1,4 @@
-"""Benchmark rows of the neural-network chapter: ten passes of Adam from a start of the same law."""
+"""Benchmark rows of the neural-network chapter: ten passes of Adam from a random start."""
 
 import numpy as np
 from harness import row
