@@ -289,9 +289,9 @@ def kernel_pca(K, k=None, solver=eigenpairs):
 
     Claims: kernel_pca-15
     """
-    K = symmetric(K)
+    K_c = centre(K)
     noise = len(K) * EPS * np.abs(K).max()  # rounding errors of K that centring leaves
-    mu, B = solver(centre((K + K.T) / 2), noise)
+    mu, B = solver(K_c, noise)
     if mu[0] == 0:
         raise ValueError("K must vary: every sample has the same features, to the digits of K")
     if k is None:
@@ -425,14 +425,12 @@ class KernelPCA(Transformer):
         if n < 2:
             raise ValueError(f"X must have 2 samples at least, for a variance; got n_samples = {n}")
         self.gamma_ = 1 / d if self.gamma is None else self.gamma
-        K = np.asarray(X) if self._precomputed() else self._kernel(samples)
-        if np.shape(K) != (n, n):
-            raise ValueError(f"K must be {(n, n)}, of all pairs; got {np.shape(K)}")
+        K = self._gram_matrix(X, samples)
         k = None if self.n_components is None else min(n, self.n_components)
         mu, B, Z = kernel_pca(K, k, self._solver(n, k))
         kept = np.count_nonzero(mu) if self.remove_zero_eig else len(mu)
         self.eigenvalues_, self.eigenvectors_ = mu[:kept], B[:, :kept]
-        self.kernel_means_ = np.mean(K, axis=0, dtype=float)
+        self.kernel_means_ = K.mean(axis=0)
         self.X_fit_ = samples.copy()
         self._learn_back(Z[:, :kept])
         return self._remember(X)
@@ -460,6 +458,16 @@ class KernelPCA(Transformer):
             return X
         how = {"gamma": self.gamma_, "degree": self.degree, "coef0": self.coef0}
         return gram(X, Z, self.kernel, **how)
+
+    def _gram_matrix(self, X, samples):
+        """K of the samples; one from outside may be symmetric up to rounding only."""
+        if isinstance(self.kernel, str) and self.kernel != "precomputed":
+            return self._kernel(samples)
+        K, n = np.asarray(X) if self._precomputed() else self._kernel(samples), len(samples)
+        if np.shape(K) != (n, n):
+            raise ValueError(f"K must be {(n, n)}, of all pairs; got {np.shape(K)}")
+        K = symmetric(K)
+        return (K + K.T) / 2
 
     def _solver(self, n, k):
         """All eigenpairs, or the first k alone."""
