@@ -39,7 +39,7 @@ LARGEST = 1500  # square points of a marker whose sample has all the weight
 
 @cache
 def forest_votes(seed, k):
-    """What each tree says of the half of the wines that it has not seen, and their labels."""
+    """The votes of each tree for the half of the wines that it has not seen, and their labels."""
     wine, rng = load_wine(), np.random.default_rng(seed)
     X, y = wine.X, np.unique(wine.y, return_inverse=True)[1]
     order = rng.permutation(len(y))
@@ -99,7 +99,7 @@ def draw_weighted(ax, X, y, D):
 
 
 def draw_stump(ax, stump, view):
-    """Its threshold, and on which side it says plus."""
+    """Its threshold, and the label that it predicts on either side."""
     line = ax.axvline if stump.feature == 0 else ax.axhline
     line(stump.threshold, color=INK, lw=1.4)
     for side, label in ((-1, stump.left), (1, stump.right)):

@@ -593,7 +593,7 @@ def grow_all(X, y, W, **rules):
     """A tree for each row of the weights W (T, n), with the `rules` of `growth`.
 
     These are the trees that `grow` gives one by one. `numerics.grow_trees` grows them together, in
-    a tenth of the time. A bootstrap set is a row of counts, so that no samples are copied.
+    a sixth of the time. A bootstrap set is a row of counts, so that no samples are copied.
 
     Returns: a list of `Tree`.
 

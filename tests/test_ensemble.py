@@ -116,7 +116,7 @@ def samples_of(n, support):
 
 
 def within(mean, draws, sigmas=4):
-    """Assert that the mean of the draws is what was computed, within standard errors."""
+    """Assert that the mean of the draws is the computed one, within standard errors."""
     draws = np.asarray(draws, dtype=float)
     assert abs(draws.mean() - mean) <= sigmas * draws.std(ddof=1) / np.sqrt(len(draws))
 
@@ -139,7 +139,7 @@ def test_a_vote_is_the_sign_of_a_product(rng):
 
 
 @pytest.mark.claims("ensemble-01")
-def test_a_plurality_is_the_mode_and_of_equals_the_first(rng):
+def test_a_plurality_is_the_mode_and_in_a_tie_the_first_label(rng):
     L, alpha = rng.choice(["c", "a", "b"], size=(40, 6)), rng.exponential(size=6)
     for row, ours, weighed in zip(L, plurality(L), plurality(L, alpha), strict=True):
         votes = {c: np.sum(row == c) for c in "abc"}
@@ -197,7 +197,7 @@ def test_members_must_complement_each_other(rng):
 
 
 @pytest.mark.claims("ensemble-04")
-def test_each_component_learns_where_those_before_it_are_of_no_use(rng):
+def test_each_component_learns_where_the_earlier_ones_do_not_help(rng):
     X, y = noisy(rng, n=200)
     for n1 in (5, 60, 199):
         ensemble = three_components(DecisionTreeClassifier(max_depth=1), X, y, n1, rng=rng)
@@ -212,7 +212,7 @@ def test_each_component_learns_where_those_before_it_are_of_no_use(rng):
         assert ensemble.predict(X).tolist() == said
 
     class Sign(Mean):
-        """Learns nothing: every copy says the sign of the first feature."""
+        """Learns nothing: every copy predicts the sign of the first feature."""
 
         def get_params(self, deep=True):
             return {"value": self.value}
@@ -342,7 +342,7 @@ def test_independent_sets_divide_the_variance_of_the_mean_by_m_but_of_no_member(
 
 
 @pytest.mark.claims("ensemble-10")
-def test_bagging_converges_given_the_data_and_to_their_own_limit(rng):
+def test_bagging_of_one_data_set_converges_to_a_limit_of_its_own(rng):
     n, values = 3, VALUES
     mu, sigma2 = LAW @ values, LAW @ values**2 - (LAW @ values) ** 2
     squared = {1: 0.0, 2: 0.0, np.inf: 0.0}
@@ -371,7 +371,7 @@ def test_bagging_converges_given_the_data_and_to_their_own_limit(rng):
 
 
 @pytest.mark.claims("ensemble-11", "ensemble-12")
-def test_a_bootstrap_draw_has_the_law_of_the_data_but_two_are_not_independent():
+def test_a_bootstrap_draw_is_distributed_as_the_data_but_two_draws_are_dependent():
     n = 3
     one, two = np.zeros(4), np.zeros((4, 4))
     for D in samples_of(n, 4):
@@ -380,7 +380,7 @@ def test_a_bootstrap_draw_has_the_law_of_the_data_but_two_are_not_independent():
             for b in D:
                 two[a, b] += LAW[D].prod() / n**2
     np.testing.assert_allclose(one, LAW, rtol=1e-12, atol=1e-15)
-    for p in LAW:  # the sum over how often x_i is in D, which the notes leave unfinished
+    for p in LAW:  # the sum over the copies of x_i in D, which the notes leave unfinished
         terms = [comb(n, k) * p**k * (1 - p) ** (n - k) * k / n for k in range(n + 1)]
         assert sum(terms) == pytest.approx(p, abs=1e-12)
     np.testing.assert_allclose(two.sum(axis=0), LAW)
@@ -390,7 +390,7 @@ def test_a_bootstrap_draw_has_the_law_of_the_data_but_two_are_not_independent():
 
 
 @pytest.mark.claims("ensemble-17")
-def test_what_the_mean_of_correlated_members_varies(rng):
+def test_the_variance_of_the_mean_of_correlated_members(rng):
     A = rng.normal(size=(500, 6)) @ rng.normal(size=(6, 6))  # outputs of 6 members, by data set
     S = np.cov(A.T, bias=True)
     variance, m = np.mean(np.diag(S)), len(S)
@@ -416,7 +416,7 @@ def test_what_the_mean_of_correlated_members_varies(rng):
     assert found[1][0] > found[6][0] and found[1][1] < found[6][1]  # noisier, but less alike
 
 
-def test_out_of_bag_means_are_of_the_members_that_have_not_seen_it(rng):
+def test_out_of_bag_means_take_the_members_that_have_not_seen_the_sample(rng):
     counts, P = bootstrap_counts(20, 6, rng=rng), rng.random((6, 20, 3))
     ours = out_of_bag(iter(P), counts)
     for i in range(20):
@@ -509,7 +509,7 @@ def test_the_stump_is_the_best_of_them_all_under_any_weights(rng):
     assert learn(7 * D) == learn(1e-14 * D) == learn(D)
 
 
-def test_stumps_of_several_classes_and_of_none_to_ask(rng):
+def test_stumps_of_several_classes_and_of_constant_features(rng):
     X, y = rng.normal(size=(30, 2)), rng.choice(list("abc"), size=30)
     learn = stumps(X, y)
     for _ in range(30):
@@ -668,7 +668,7 @@ def test_for_two_classes_samme_is_adaboost_with_votes_twice_as_large(rng):
     np.testing.assert_allclose(ours[0].D, w / w.sum())
 
 
-def test_samme_has_its_loss_and_its_chance(rng):
+def test_samme_lowers_its_loss_and_ends_each_round_at_chance(rng):
     X, y = rng.normal(size=(60, 3)), rng.integers(4, size=60)
     rounds = list(islice(samme(X, y, stumps(X, y), learning_rate=0.7), 1, 16))
     wrong = np.array([s.h.predict(X) != y for s in rounds])
@@ -686,7 +686,7 @@ def test_samme_has_its_loss_and_its_chance(rng):
 
 
 @pytest.mark.claims("ensemble-27")
-def test_unrolled_the_weights_are_the_exponential_loss(rng):
+def test_the_weights_written_out_are_the_exponential_loss(rng):
     X, y = noisy(rng)
     rounds = boosted(X, y, 40)
     product = np.cumprod([normaliser(s.error) for s in rounds])
@@ -757,7 +757,7 @@ def test_the_printed_error_is_the_edge(rng):
 
 
 @pytest.mark.claims("ensemble-32")
-def test_the_printed_pair_of_vote_and_update_swings(rng):
+def test_the_printed_pair_of_vote_and_update_swings_to_and_fro(rng):
     for _ in range(100):
         D, y, h = weighting(rng, 15), rng.choice([-1, 1], size=15), rng.choice([-1, 1], size=15)
         e = weighted_error(y, h, D)
@@ -939,7 +939,7 @@ def test_a_forest_is_the_mean_of_its_trees_and_each_of_its_own_set(rng):
     assert whole.score(X, y) == 1
 
 
-def test_out_of_bag_scores_are_of_what_members_have_not_seen(rng):
+def test_out_of_bag_scores_use_samples_that_members_have_not_seen(rng):
     X, y = noisy(rng, n=40)
     for model in (RandomForestClassifier(25, oob_score=True, random_state=0),
                   BaggingClassifier(n_estimators=25, oob_score=True, random_state=0)):  # fmt: skip
@@ -1022,7 +1022,7 @@ class Weightless(LinearRegression):
         return super().fit(X, y)
 
 
-def test_a_regressor_learns_from_equal_targets_as_from_any(rng):
+def test_a_regressor_learns_from_equal_targets_like_from_others(rng):
     X = rng.uniform(1, 2, size=(9, 1))
     for kind in (LinearRegression, Weightless):  # through the origin, equal targets or not
         for y in (np.full(9, 2.0), X[:, 0] ** 2):
@@ -1109,7 +1109,7 @@ def test_large_learning_rates_stay_finite(rng, rate):
             assert error > 0 or h.score(X, y) == 1  # none is right on weights of 0 only
 
 
-def test_a_weight_of_two_is_a_sample_twice_and_of_zero_none(rng):
+def test_a_weight_of_two_repeats_a_sample_and_of_zero_removes_it(rng):
     X, y = noisy(rng, n=40)
     w = rng.integers(3, size=40)
     rows = np.repeat(np.arange(40), w)
@@ -1166,7 +1166,7 @@ def test_hyperparameters_are_refused_by_their_rule():
             model.fit(X, y)
 
 
-def test_ugly_data_are_taken_as_they_are(rng):
+def test_constant_features_and_mixed_units_are_fitted(rng):
     X = np.column_stack([np.ones(12), np.repeat([1e-12, 1e12], 6), rng.normal(size=12)])
     y = np.repeat([0, 1], 6)
     for model in (

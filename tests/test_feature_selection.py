@@ -29,7 +29,7 @@ from mlnotes.trees import entropy
 
 
 def random_laws(rng, count, a, b):
-    """Joint laws (count, a, b), some cells of which are 0."""
+    """Joint distributions (count, a, b) with some cells that are 0."""
     P = rng.random((count, a, b)) * (rng.random((count, a, b)) < 0.8)
     P[:, 0, 0] += 0.1
     return P / P.sum(axis=(1, 2), keepdims=True)
@@ -112,7 +112,7 @@ def test_forward_selection_may_miss_the_best_pair():
     assert list(forward_selection(risk, 3))[2].risk > 0.1
 
 
-def test_nan_is_no_risk():
+def test_a_risk_of_nan_is_never_the_least():
     def risk(J):
         return np.nan if 0 in J and len(J) < 3 else float(sum(J))
 
@@ -132,7 +132,7 @@ def test_equal_risks_go_to_the_first_and_fits_are_counted_by_size():
 
 
 @pytest.mark.parametrize("unit", [1e-30, 1e30])
-def test_residuals_have_nothing_to_do_with_the_units_of_features(rng, unit):
+def test_residuals_do_not_depend_on_the_units_of_features(rng, unit):
     X, y = rng.normal(size=(9, 3)), rng.normal(size=9)
     X[:, 2] = 0
     expected = residual_sum(X, y, (0, 1, 2))
@@ -165,7 +165,7 @@ def test_three_routes_to_mutual_information(rng):
 
 
 @pytest.mark.claims("feature_selection-02")
-def test_independent_variables_tell_nothing_and_a_copy_all(rng):
+def test_independent_variables_share_no_information_and_a_copy_all(rng):
     f, g = rng.dirichlet(np.ones(5)), rng.dirichlet(np.ones(3))
     assert mutual_information(np.outer(f, g)) == pytest.approx(0, abs=1e-14)
     assert mutual_information(np.diag(f)) == pytest.approx(entropy(f), rel=1e-13)
@@ -173,7 +173,7 @@ def test_independent_variables_tell_nothing_and_a_copy_all(rng):
     assert mutual_information(tiny) == pytest.approx(1e-200 * 200 * np.log(10), rel=1e-9)
 
 
-def test_what_is_no_law_has_no_mutual_information():
+def test_a_table_that_is_not_a_distribution_is_refused():
     P = np.array([[0.1, 0.2], [0.3, 0.4]])
     single = P.astype(np.float32)
     assert mutual_information(single) == mutual_information(single.astype(float))
@@ -266,7 +266,7 @@ def test_no_feature_of_an_exclusive_or_scores():
     assert information_scores(both, y)[0] == pytest.approx(np.log(2), rel=1e-14)
 
 
-def test_correlation_is_that_of_numpy_and_has_no_scale(rng):
+def test_correlation_agrees_with_numpy_and_ignores_units(rng):
     X, y = rng.normal(size=(50, 4)), rng.choice(["a", "b", "c"], size=50)
     by_class = [[abs(np.corrcoef(x, y == c)[0, 1]) for c in "abc"] for x in X.T]
     np.testing.assert_allclose(correlation_scores(X, y), np.max(by_class, axis=1), rtol=1e-12)
@@ -293,7 +293,7 @@ def test_the_number_of_features_is_the_argmin_of_the_curve():
     number_of_features(fresh, X, y, (1,), cv=3)
     assert not hasattr(fresh, "classes_")  # a copy of it is fitted
     alike = number_of_features(model, np.repeat(X[:, :1], 3, axis=1), y, iter((3, 2, 1)), cv=3)
-    assert alike.K == 3 and np.ptp(alike.errors) == 0  # of equals the first
+    assert alike.K == 3 and np.ptp(alike.errors) == 0  # in a tie the first
     with pytest.raises(ValueError, match="ks must hold at least one number of features; got none"):
         number_of_features(model, X, y, ())
 
@@ -319,7 +319,7 @@ def test_defaults_are_ten_features_by_mutual_information():
     assert SelectKBest().get_params() == {"score_func": information_scores, "k": 10}
 
 
-def test_ties_go_to_the_first_and_all_are_kept_of_few(rng):
+def test_ties_go_to_the_first_and_few_features_are_all_kept(rng):
     X, y = np.repeat(rng.normal(size=(9, 1)), 4, axis=1), np.arange(9) % 2
     assert SelectKBest(k=2).fit(X, y).get_support().tolist() == [True, True, False, False]
     for k in ("all", 4, 10):

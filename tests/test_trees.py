@@ -160,7 +160,7 @@ def test_gini_is_the_probability_of_two_labels(rng):
 
 
 @pytest.mark.claims("trees-05")
-def test_entropy_has_its_extremes_and_no_base(rng):
+def test_entropy_has_its_extremes_and_any_base_gives_the_same_splits(rng):
     assert entropy([1.0, 0.0]) == 0 and entropy([0, 0, 1]) == 0
     for C in (2, 5):
         assert entropy(np.full(C, 1 / C)) == pytest.approx(np.log(C), abs=1e-15)
@@ -259,7 +259,7 @@ def test_entropy_gain_is_mutual_information(rng):
 
 @BOTH
 @pytest.mark.claims("trees-08", "trees-12")
-def test_the_sweep_is_brute_force(rng, criterion):
+def test_the_sweep_finds_what_brute_force_finds(rng, criterion):
     for C in (2, 3, 5):
         for X, y in (tied(rng, C=C), (rng.normal(size=(30, 4)), rng.integers(C, size=30))):
             f, t, least = best_split(X, y, criterion=criterion)
@@ -302,7 +302,7 @@ def test_among_equally_good_splits_the_first_feature_and_lowest_threshold_are_ta
     assert best_split(X, y, min_samples_leaf=3) is None
 
 
-def test_the_error_rate_cannot_tell_what_gini_can():
+def test_the_error_rate_misses_a_difference_that_gini_sees():
     y = np.repeat([0, 1], 400)
     even = np.r_[np.ones(300), np.zeros(400), np.ones(100)].astype(bool)  # (300, 100), (100, 300)
     pure = np.r_[np.ones(200), np.zeros(600)].astype(bool)  # (200, 0), (200, 400)
@@ -430,7 +430,7 @@ def test_the_queue_grows_the_tree_of_the_recursion(rng, criterion):
 
 
 @pytest.mark.claims("trees-09")
-def test_the_base_cases_end_it():
+def test_the_base_cases_end_the_growth():
     same = grow(np.ones((3, 2)), np.array([0, 0, 1]))
     assert len(same.feature) == 1 and same.value[0].argmax() == 0
     assert len(grow(np.eye(3), np.ones(3, dtype=int)).feature) == 1
@@ -454,7 +454,7 @@ def test_only_conflicting_duplicates_keep_a_tree_from_being_pure(rng):
 
 
 @pytest.mark.claims("trees-15")
-def test_the_printed_block_returns_no_tree(rng):
+def test_the_printed_block_does_not_return_a_tree(rng):
     X, y = rng.normal(size=(20, 2)), np.arange(20) % 2
 
     def printed(X, y):
@@ -497,7 +497,7 @@ def test_a_walk_takes_few_comparisons_and_no_training_data(rng):
 
 
 @pytest.mark.claims("trees-20")
-def test_increasing_maps_of_features_change_nothing(rng):
+def test_increasing_maps_of_features_keep_the_tree(rng):
     X, Z, y = rng.normal(size=(60, 2)), rng.normal(size=(500, 2)), rng.integers(2, size=60)
     tree = grow(X, y)
 
@@ -536,7 +536,7 @@ def test_stopping_rules_are_kept(rng):
         assert 0 < len(i) < 30
 
 
-def test_weights_are_repetitions(rng):
+def test_integer_weights_act_as_repetitions(rng):
     X, y = tied(rng, n=50)
     w = rng.integers(0, 4, size=50)
     for criterion, labels in (("gini", y), ("entropy", y), ("squared_error", y + 0.5)):
@@ -598,7 +598,7 @@ def test_drawn_features_are_those_that_vary(rng):
     assert DecisionTreeClassifier(max_features=0.4).fit(X, y).max_features_ == 2
 
 
-def test_pruning_is_the_cheapest_subtree_on_the_path(rng):
+def test_pruning_finds_the_cheapest_subtree_of_the_path(rng):
     X, y = rng.normal(size=(60, 2)), rng.integers(2, size=60)
     tree = grow(X, y)
     path = list(weakest_links(tree))
@@ -709,7 +709,7 @@ def test_hyperparameters_are_refused_by_their_rule():
 
 
 # ---------------------------------------------------------------------------------------
-# Categories, and what is shown
+# Categories, text and layout
 # ---------------------------------------------------------------------------------------
 
 
