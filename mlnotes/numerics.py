@@ -527,9 +527,8 @@ def grow_trees(X, y, W, *, rng=None, **rules):
     columns = np.ascontiguousarray(np.asarray(X, dtype=np.float64).T)
     order = np.argsort(columns, axis=1)
     rank = np.argsort(order, axis=1).astype(np.int32)
-    W = np.asarray(W, dtype=np.float64)
     for trees in row_blocks(len(W), TOGETHER // len(W[0])):
-        data = _Presorted(columns, order, rank, np.asarray(y), W[trees])
+        data = _Presorted(columns, order, rank, np.asarray(y), np.asarray(W[trees], dtype=float))
         levels = list(_levels(data, rules, rng))
         tables += [_table(levels, t) for t in range(len(data.W))]
     return tables
@@ -555,10 +554,8 @@ def _levels(data, rules, rng):
             decrease = gain * (held.impurity * held.weight / total[nodes.tree])[asking]
             f[decrease < rules.min_impurity_decrease] = LEAF
             feature[asking], threshold[asking] = f, np.where(f == LEAF, nan, t)
-        yield (
-            feature, threshold, held.value, held.impurity, held.weight, nodes.sizes, nodes.tree,
-            np.full(m, nodes.depth),
-        )  # fmt: skip
+        columns = feature, threshold, held.value, held.impurity, held.weight
+        yield *columns, nodes.sizes, nodes.tree, np.full(m, nodes.depth)
         splits = feature != LEAF
         parents, _ = _chosen(nodes, held, splits)
         nodes = _children(data, parents, feature[splits], threshold[splits])
