@@ -15,7 +15,7 @@ be read by the colour-blind and from a black-and-white printer.
 Contents
     Figures of a chapter    figure, LectureFigure, REGISTRY, new_figure, pictures, draw_all,
                             run_script
-    Two pictures compared   difference
+    Two pictures compared   difference, Mark
     The style               use_style, INK, BLUE, ORANGE, GREEN, PURPLE, GREY, SHADE, COLORS,
                             MARKERS, tint
     What chapters draw      set_view, draw_samples, draw_line, draw_strip, draw_regions,
@@ -42,7 +42,7 @@ import numpy as np
 
 __all__ = [
     "figure", "LectureFigure", "REGISTRY", "new_figure", "pictures", "draw_all", "run_script",
-    "difference", "use_style", "INK", "BLUE", "ORANGE", "GREEN", "PURPLE", "GREY", "SHADE",
+    "Mark", "difference", "use_style", "INK", "BLUE", "ORANGE", "GREEN", "PURPLE", "GREY", "SHADE",
     "COLORS", "MARKERS", "tint", "set_view", "draw_samples", "draw_line", "draw_strip",
     "draw_regions", "draw_contours", "draw_ellipse", "draw_image", "draw_matrix",
 ]  # fmt: skip
@@ -203,7 +203,7 @@ class Mark(NamedTuple):
 
 
 def difference(new, old):
-    """What is different between two pictures, the bytes of two files; None if they show the same.
+    """What is different between the pictures `new` and `old`, as bytes of files; None if nothing is.
 
     The last bits of a computation depend on the processor. They change the last digits of
     coordinates, the number of points in a contour line, and the names that matplotlib derives from
