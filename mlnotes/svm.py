@@ -18,7 +18,7 @@ Contents
     The dual problem        Dual, c_dual, nu_dual, fill, solve_dual, DualSolution
     Offset and certificate  offset_intervals, offsets, certify, Certificate
     SMO                     smo, SMOState, best_pair, Pair, step_bounds, chunking
-    The solver              newton_on_free, smo_with_newton, solve, Solved
+    The solver              newton_step, newton_on_free, smo_with_newton, solve, Solved
     The primal              erm_objective, subgradient_descent, SubgradientState, primal_newton
     Kernels                 kernel_parameters, about_mean, kernel_matrix, kernel_score, weights_of
     Estimators              KernelMachine, SVC, NuSVC, L2SVC, LinearSVC
@@ -81,7 +81,7 @@ __all__ = [
     "soft_margin", "Machine", "soft_lagrangian", "kkt_residuals", "KKTResiduals",
     "squared_slack_margin", "nu_margin", "NuMachine", "Dual", "c_dual", "nu_dual", "fill",
     "solve_dual", "DualSolution", "offset_intervals", "offsets", "certify", "Certificate", "smo",
-    "SMOState", "best_pair", "Pair", "step_bounds", "chunking", "newton_on_free",
+    "SMOState", "best_pair", "Pair", "step_bounds", "chunking", "newton_step", "newton_on_free",
     "smo_with_newton", "solve", "Solved", "erm_objective", "subgradient_descent",
     "SubgradientState", "primal_newton", "kernel_parameters", "about_mean", "kernel_matrix",
     "kernel_score", "weights_of", "KernelMachine", "SVC", "NuSVC", "L2SVC", "LinearSVC",
@@ -720,6 +720,11 @@ def offset_intervals(gradient, dual, beta):
     return np.array([[low[group].max(), high[group].min()] for group in dual.groups])
 
 
+def _is_free(dual, beta):
+    """Which multipliers are strictly inside their box: (n,)."""
+    return (beta > dual.lower) & (beta < dual.upper)
+
+
 def offsets(gradient, dual, beta):
     """b of each group: the mean of g over its free multipliers.
 
@@ -736,7 +741,7 @@ def offsets(gradient, dual, beta):
     b + y_j xi_j there).
     Claims: svm-48
     """
-    free = (beta > dual.lower) & (beta < dual.upper)
+    free = _is_free(dual, beta)
     b = []
     for group, interval in zip(dual.groups, offset_intervals(gradient, dual, beta), strict=True):
         own = gradient[group][free[group]]
@@ -828,22 +833,29 @@ def smo(K, dual, start=None):
     beta, g, pair, objective, _ = _start(K, dual) if start is None else start
     diagonal = np.array(K.diagonal(), dtype=float)
     flat = HIDDEN * np.abs(diagonal).max() or HIDDEN  # the least eta
+    no_rise = np.where(beta < dual.upper, 0.0, -inf)  # -inf where beta_i is at its upper bound
+    no_fall = np.where(beta > dual.lower, 0.0, inf)  # inf where beta_j is at its lower bound
     while True:
-        pairs = [best_pair(K, diagonal, dual, beta, g, group, flat) for group in dual.groups]
+        high, low = g + no_rise, g + no_fall
+        pairs = [best_pair(K, diagonal, high, low, group, flat) for group in dual.groups]
         yield SMOState(beta, g, pair, objective, max(found.violation for found in pairs))
         gain, i, j, _ = max(pairs)
         if gain == 0:
             return
-        eta = diagonal[i] + diagonal[j] - 2 * K[i][j]
-        t = min((g[i] - g[j]) / max(eta, flat), dual.upper[i] - beta[i], beta[j] - dual.lower[j])
+        row_i, row_j = K[i], K[j]
+        slope, eta = g[i] - g[j], diagonal[i] + diagonal[j] - 2 * row_i[j]
+        t = min(slope / max(eta, flat), dual.upper[i] - beta[i], beta[j] - dual.lower[j])
         before, beta = beta, beta.copy()
         near = HIDDEN * (abs(beta[i]) + abs(beta[j]) + t)
         beta[i] = dual.upper[i] if dual.upper[i] - beta[i] - t <= near else beta[i] + t
         beta[j] = dual.lower[j] if beta[j] - t - dual.lower[j] <= near else beta[j] - t
         if beta[i] == before[i] and beta[j] == before[j]:
             return
-        objective += float(t * (g[i] - g[j] - t * eta / 2))
-        g = g - t * (K[i] - K[j])
+        for k in (i, j):
+            no_rise[k] = 0.0 if beta[k] < dual.upper[k] else -inf
+            no_fall[k] = 0.0 if beta[k] > dual.lower[k] else inf
+        objective += float(t * (slope - t * eta / 2))
+        g = g - t * (row_i - row_j)
         pair = i, j
 
 
@@ -858,36 +870,33 @@ def _start(K, dual):
 class Pair(NamedTuple):
     """Two multipliers of a group, for a step of SMO."""
 
-    gain: float  # what the step would add to the objective if no bound clipped it
+    gain: float  # twice what the step would add to the objective if no bound clipped it
     i: int  # the multiplier that rises
     j: int  # the multiplier that falls
     violation: float  # the largest g_i - g_j in the group
 
 
-def best_pair(K, diagonal, dual, beta, g, group, flat=HIDDEN):
-    """The pair that violates the KKT conditions and promises the largest gain, in one group.
+def best_pair(K, diagonal, high, low, group, flat=HIDDEN):
+    """The pair of a group that violates the KKT conditions and promises the largest gain.
 
-    i is the multiplier with the largest g_i among those that may rise. j is the one among those
-    that may fall for which (g_i - g_j)^2 / (2 eta) is largest. Equal samples have eta = 0, and
-    rounding may make it negative: eta counts as `flat` at least, and the step goes to a bound.
+    `high` (n,) holds g_i where beta_i may rise, else -inf. `low` (n,) holds g_j where beta_j may
+    fall, else inf. i has the largest `high`, and j the largest (g_i - g_j)^2 / eta. Equal samples
+    have eta = 0, and rounding may make it negative: eta counts as `flat` at least, and the step
+    goes to a bound. `diagonal` (n,) holds the K_ii.
 
-    `diagonal` (n,) holds the K_ii. Returns: a `Pair`; its gain is 0 if nothing can be gained.
+    Returns: a `Pair`; its gain is 0 if nothing can be gained.
 
-    >>> K, y = np.array([[1.0, -1.0, -2.0], [-1.0, 1.0, 2.0], [-2.0, 2.0, 4.0]]), [1.0, -1.0, -1.0]
-    >>> dual = c_dual(np.array(y))
-    >>> best_pair(K, K.diagonal(), dual, dual.start, dual.p, dual.groups[0])
-    Pair(gain=0.5, i=0, j=1, violation=2.0)
+    >>> K = np.array([[1.0, -1.0, -2.0], [-1.0, 1.0, 2.0], [-2.0, 2.0, 4.0]])
+    >>> high, low = np.array([1.0, -np.inf, -np.inf]), np.array([np.inf, -1.0, -1.0])
+    >>> best_pair(K, K.diagonal(), high, low, slice(0, 3))
+    Pair(gain=1.0, i=0, j=1, violation=2.0)
     """
-    may_rise = beta[group] < dual.upper[group]
-    may_fall = beta[group] > dual.lower[group]
-    g = g[group]
-    i = int(np.where(may_rise, g, -inf).argmax())
-    excess = np.where(may_fall & may_rise[i], g[i] - g, -inf)  # g_i - g_j
-    row = K[group.start + i][group]
-    eta = np.maximum(diagonal[group.start + i] + diagonal[group] - 2 * row, flat)
-    gain = np.maximum(excess, 0.0) ** 2 / (2 * eta)
+    i = group.start + int(high[group].argmax())
+    excess = high[i] - low[group]  # g_i - g_j
+    eta = np.maximum(diagonal[i] + diagonal[group] - 2 * K[i][group], flat)
+    gain = np.maximum(excess, 0.0) ** 2 / eta
     j = int(gain.argmax())
-    return Pair(float(gain[j]), group.start + i, group.start + j, float(excess.max()))
+    return Pair(float(gain[j]), i, group.start + j, float(excess.max()))
 
 
 def step_bounds(dual, beta, i, j):
@@ -941,61 +950,82 @@ def chunking(K, dual, size, *, rng):
 # The solver
 # ---------------------------------------------------------------------------------------
 
-MANY = 400  # free multipliers for which a Newton step costs as much as some hundred steps of SMO
-FEW = 60  # free multipliers for which it costs so little that it may be repeated
+FEW = 30  # free multipliers on which a Newton step costs no more than a dozen steps of SMO
+MANY = 2000  # on which one takes a second
+SETTLED = 0.02  # the share of the free multipliers that may differ from those of the last try
 MEET = 1e-6  # hulls that are closer than this share of the spread of the samples count as meeting
 
 
-def newton_on_free(K, dual, state):
-    """Newton steps on the free multipliers, until one of them is not cut at a bound.
+def newton_step(K, dual, state, F):
+    """Newton's step on the free multipliers F (m,), cut at the first bound that it meets.
 
-    Once SMO has found which multipliers are free, the constraints that are left are the sums of
-    the groups, and the solution of one linear system maximises the objective at beta_F + d:
+    Among free multipliers the only constraints are the sums of the groups. Then the solution of one
+    linear system maximises the objective, at beta_F + d:
 
         [K_FF  A^T] [d]   [g_F]
         [A      0 ] [b] = [ 0 ],   A the rows that sum the groups.
 
-    The step is cut at the first bound that it meets, and the multiplier that met it is no longer
-    free in the next step. There is a next step only if at most `FEW` are free, and none at all if
-    more than `MANY` are. A linear kernel makes K_FF singular if more multipliers are free than
-    there are features, hence a little is added to its diagonal.
+    A linear kernel makes K_FF singular if F holds more multipliers than there are features, hence
+    a little is added to its diagonal.
 
-    Returns: a `SMOState`; the same one if nothing was gained. Its violation is not computed: inf.
+    Returns: a `SMOState`; the same one if nothing is gained. Its violation is not computed: inf.
 
     >>> K, dual = np.array([[1.0, -1.0], [-1.0, 1.0]]), c_dual(np.array([1.0, -1.0]))
     >>> state = SMOState(np.array([0.1, -0.1]), np.array([0.8, -0.8]), (), 0.18, 1.6)
-    >>> newton_on_free(K, dual, state).beta.round(6)
+    >>> newton_step(K, dual, state, np.array([0, 1])).beta.round(6)
     array([ 0.5, -0.5])
     """
+    beta, g, _, objective, _ = state
+    rows, A = K[F], _sums(dual, F)
+    K_FF = rows[:, F]
+    ridge = ROUNDING * (np.abs(K_FF.diagonal()).max() or 1.0) * np.eye(len(F))
+    system = np.block([[K_FF + ridge, A.T], [A, np.zeros((len(A), len(A)))]])
+    d = np.linalg.solve(system, np.append(g[F], np.zeros(len(A))))[: len(F)]
+    d -= A.T @ (A @ d / A.sum(axis=1))  # rounding leaves sums that are not quite 0
+    bounds = np.where(d > 0, dual.upper[F], dual.lower[F])
+    t = np.min((bounds - beta[F])[d != 0] / d[d != 0], initial=1.0)
+    rise = t * (g[F] @ d) - t**2 * (d @ K_FF @ d) / 2
+    if not objective + rise > objective:
+        return state
+    near = HIDDEN * np.abs(np.append(beta[F], t * d)).max()
+    beta = beta.copy()
+    beta[F] = _at_bounds(beta[F] + t * d, dual.lower[F], dual.upper[F], near)
+    return SMOState(beta, g - t * d @ rows, tuple(F.tolist()), float(objective + rise), inf)
+
+
+def newton_on_free(K, dual, state, before):
+    """Newton steps on the free multipliers, where they are worth their time.
+
+    There is one on all of them if they are nearly those that were free at the last try, `before`:
+    then SMO has found out which ones they are, and the step leads to the optimum. Other steps are
+    on up to `FEW` of them, one after the other as long as a multiplier meets its bound. A linear
+    kernel needs no more free multipliers than features and one, and this soon removes the others.
+
+    Returns: a `SMOState`; the same one if nothing is gained.
+
+    >>> K, dual = np.array([[1.0, -1.0], [-1.0, 1.0]]), c_dual(np.array([1.0, -1.0]))
+    >>> state = SMOState(np.array([0.1, -0.1]), np.array([0.8, -0.8]), (), 0.18, 1.6)
+    >>> newton_on_free(K, dual, state, before=np.array([], dtype=int)).beta.round(6)
+    array([ 0.5, -0.5])
+    """
+    F = np.flatnonzero(_is_free(dual, state.beta))
+    if 0 < len(F) <= MANY and len(np.setxor1d(F, before)) <= SETTLED * len(F):
+        state = newton_step(K, dual, state, F)
     while True:
-        beta, g, _, objective, _ = state
-        F = np.flatnonzero((beta > dual.lower) & (beta < dual.upper))
-        if not 0 < len(F) <= MANY:
+        F = np.flatnonzero(_is_free(dual, state.beta))
+        if not len(F):
             return state
-        rows, A = K[F], _sums(dual, F)
-        K_FF = rows[:, F]
-        ridge = ROUNDING * (np.abs(K_FF.diagonal()).max() or 1.0) * np.eye(len(F))
-        system = np.block([[K_FF + ridge, A.T], [A, np.zeros((len(A), len(A)))]])
-        d = np.linalg.solve(system, np.append(g[F], np.zeros(len(A))))[: len(F)]
-        d -= A.T @ (A @ d / A.sum(axis=1))  # rounding leaves sums that are not quite 0
-        bounds = np.where(d > 0, dual.upper[F], dual.lower[F])
-        t = np.min((bounds - beta[F])[d != 0] / d[d != 0], initial=1.0)
-        rise = t * (g[F] @ d) - t**2 * (d @ K_FF @ d) / 2
-        if not objective + rise > objective:
-            return state
-        near = HIDDEN * np.abs(np.append(beta[F], t * d)).max()
-        beta = beta.copy()
-        beta[F] = _at_bounds(beta[F] + t * d, dual.lower[F], dual.upper[F], near)
-        state = SMOState(beta, g - t * d @ rows, tuple(F.tolist()), float(objective + rise), inf)
-        if t == 1 or len(F) > FEW:
+        some = F[np.linspace(0, len(F) - 1, min(len(F), FEW)).astype(int)]
+        state = newton_step(K, dual, state, some)
+        if _is_free(dual, state.beta)[some].all():
             return state
 
 
 def smo_with_newton(K, dual, start=None):
-    """`smo`, and `newton_on_free` now and then.
+    """`smo`, and `newton_on_free` after every n/4 steps, or 64 if that is more.
 
     SMO soon finds out which multipliers are free, but then takes many steps on pairs to solve for
-    all of them. One Newton step does that. It is tried every n/2 steps, and every 64 at most.
+    all of them. One Newton step does that.
 
     Yields: `SMOState`, the start included. It ends where `smo` does.
 
@@ -1003,11 +1033,14 @@ def smo_with_newton(K, dual, start=None):
     >>> [state.objective for state in smo_with_newton(K, dual)]
     [0.0, 0.5]
     """
-    every = max(64, len(dual.p) // 2)
+    every, before = max(64, len(dual.p) // 4), np.array([], dtype=int)
     while True:
-        for step, state in enumerate(smo(K, dual, start)):
+        for step, state in enumerate(smo(K, dual, start), start=1):
             yield state
-            start = newton_on_free(K, dual, state) if (step + 1) % every == 0 else state
+            start = state
+            if step % every == 0:
+                start = newton_on_free(K, dual, state, before)
+                before = np.flatnonzero(_is_free(dual, state.beta))
             if start is not state:
                 break
         else:

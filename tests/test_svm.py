@@ -79,6 +79,7 @@ from mlnotes.svm import (
     kkt_residuals,
     label,
     newton_on_free,
+    newton_step,
     nu_dual,
     nu_margin,
     offset_intervals,
@@ -3722,7 +3723,8 @@ def test_a_newton_step_never_loses(kernel, machine):
     for seed in range(6):
         ((_, K, dual),) = (found for found in duals(seed, kernel) if found[0] == machine)
         for state in islice(smo(K, dual), 0, 40, 4):
-            after = newton_on_free(K, dual, state)
+            F = np.flatnonzero((state.beta > dual.lower) & (state.beta < dual.upper))
+            after = newton_step(K, dual, state, F) if len(F) else state
             if after is state:
                 continue
             moved += 1
@@ -3733,8 +3735,7 @@ def test_a_newton_step_never_loses(kernel, machine):
             np.testing.assert_allclose(after.gradient, g, rtol=0, atol=1e-8 * scale)
             value = objective(K, dual, after.beta)
             assert after.objective == pytest.approx(value, abs=1e-8 * scale)
-            free = (state.beta > dual.lower) & (state.beta < dual.upper)
-            assert set(np.flatnonzero(after.beta != state.beta)) <= set(np.flatnonzero(free))
+            assert set(np.flatnonzero(after.beta != state.beta)) <= set(F)
     assert moved > 5
 
 
@@ -3748,22 +3749,28 @@ def test_a_newton_step_that_meets_no_bound_is_the_optimum_among_the_free(rng):
     beta[S] *= 0.9
     beta[S[0]] -= beta.sum()
     state = svm.SMOState(beta, y - K @ beta, (), objective(K, dual, beta), inf)
-    after = newton_on_free(K, dual, state)
+    after = newton_step(K, dual, state, S)
     np.testing.assert_allclose(after.beta, solution, rtol=1e-6, atol=1e-6)
-    assert newton_on_free(K, dual, after).objective == pytest.approx(after.objective, rel=1e-12)
+    again = newton_step(K, dual, after, S)
+    assert again.objective == pytest.approx(after.objective, rel=1e-12)
 
 
-def test_of_many_free_multipliers_there_is_one_newton_step_or_none(monkeypatch, rng):
+def test_newton_steps_are_on_all_free_multipliers_that_have_settled_and_else_on_some(rng):
     X, y = two_classes(rng, (45, 45))
-    K, dual = gram(X, **KERNELS["laplacian"]), c_dual(y, 10.0)
+    K, dual = gram(X, **KERNELS["laplacian"]) + np.eye(90), c_dual(y, 10.0)
     beta = 0.3 * y
     state = svm.SMOState(beta, y - K @ beta, (), objective(K, dual, beta), inf)
-    once = newton_on_free(K, dual, state)
-    assert np.count_nonzero(once.beta == 0) == 1  # one met its bound
-    monkeypatch.setattr(svm, "FEW", 90)
-    assert newton_on_free(K, dual, state).objective > once.objective > state.objective
-    monkeypatch.setattr(svm, "MANY", 89)
-    assert newton_on_free(K, dual, state) is state
+    nothing, all_of_them = np.array([], dtype=int), np.arange(90)
+    some = newton_on_free(K, dual, state, nothing)
+    assert len(some.pair) <= svm.FEW and some.objective > state.objective
+    assert newton_step(K, dual, some, np.array(some.pair)).objective == pytest.approx(
+        some.objective
+    )
+    settled = newton_on_free(K, dual, state, all_of_them)
+    assert settled.objective > some.objective > state.objective
+    assert np.count_nonzero(settled.beta != beta) == 90
+    edge = c_dual(y, 0.3)._replace(start=beta)  # nothing is free
+    assert newton_on_free(K, edge, state, nothing) is state
 
 
 def test_newton_steps_save_steps():
@@ -4087,7 +4094,8 @@ def test_certificates_are_the_same_for_every_form_of_the_matrix(rng, machine):
     *_, last = islice(smo(K, dual), 300)
     assert last.objective == pytest.approx(solve_dual(X @ X.T, dual).objective, rel=1e-6)
     state = svm.SMOState(beta, dual.p - X @ X.T @ beta, (), array.dual, inf)
-    steps = [newton_on_free(form, dual, state) for form in (X @ X.T, K)]
+    F = np.flatnonzero((beta > dual.lower) & (beta < dual.upper))
+    steps = [newton_step(form, dual, state, F) for form in (X @ X.T, K)]
     assert steps[0].objective == pytest.approx(steps[1].objective, rel=1e-6)
 
 
