@@ -203,7 +203,7 @@ class Mark(NamedTuple):
 
 
 def difference(new, old):
-    """What is different between the pictures `new` and `old`, as bytes of files; None if nothing is.
+    """What is different between the pictures `new` and `old`, as bytes; None if nothing is.
 
     The last bits of a computation depend on the processor. They change the last digits of
     coordinates, the number of points in a contour line, and the names that matplotlib derives from
