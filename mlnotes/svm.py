@@ -1358,19 +1358,25 @@ class _OneVersusOne(KernelMachine, Classifier):
         ends = np.cumsum([0, *map(len, parts)])
         A, mean = about_mean(np.ascontiguousarray(samples[order]), how)
         K = self._gram(A, how)
-        large = not isinstance(K, np.ndarray)
         coef = np.zeros((len(parts) - 1, len(order)))
         runs, self.certificates_, offsets = [], [], []
         for a, b in self._pairs():
-            rows = np.r_[ends[a] : ends[a + 1], ends[b] : ends[b + 1]]
+            p, q = slice(ends[a], ends[a + 1]), slice(ends[b], ends[b + 1])
+            rows = np.r_[p, q]
+            if len(parts) == 2:
+                K_ab = K
+            elif isinstance(K, np.ndarray):
+                K_ab = np.block([[K[p, p], K[p, q]], [K[q, p], K[q, q]]])
+            else:  # not all of K fits into memory, but the matrix of a pair may
+                K_ab = self._gram(A[rows], how)
             signs = np.repeat([1.0, -1.0], [len(parts[a]), len(parts[b])])
-            K_ab = K if len(parts) == 2 else self._gram(A[rows], how) if large else K[rows][:, rows]
             run, certificate = self._solve(K_ab, signs, weights[order[rows]])
-            shift = weights_of(run.state.beta, A[rows]) @ mean if mean.any() else 0.0
+            beta = run.state.beta
+            shift = weights_of(beta, A[rows]) @ mean if mean.any() else 0.0
             certificate = certificate._replace(offsets=certificate.offsets - shift)
             scale, offset = self._scale_and_offset(certificate)
-            coef[b - 1, rows[signs > 0]] = scale * run.state.beta[signs > 0]
-            coef[a, rows[signs < 0]] = scale * run.state.beta[signs < 0]
+            coef[b - 1, p] = scale * beta[signs > 0]
+            coef[a, q] = scale * beta[signs < 0]
             runs.append(run)
             self.certificates_.append(certificate)
             offsets.append(offset)

@@ -199,8 +199,8 @@ def message(text):
 def test_w_is_normal_and_the_label_is_the_side(rng):
     w, b = rng.normal(size=4), 0.7
     H = in_hyperplane(rng, w, b)
-    np.testing.assert_allclose(decision(H, w, b), 0, atol=1e-12)
-    np.testing.assert_allclose((H[1:] - H[:-1]) @ w, 0, atol=1e-12)
+    np.testing.assert_allclose(decision(H, w, b), 0, rtol=0, atol=1e-12)
+    np.testing.assert_allclose((H[1:] - H[:-1]) @ w, 0, rtol=0, atol=1e-12)
     t = np.array([-2.0, -1e-3, 1e-3, 5.0])
     for x in H:
         np.testing.assert_array_equal(label(decision(x + t[:, None] * w, w, b)), np.sign(t))
@@ -222,14 +222,14 @@ def test_a_label_is_one_of_two_and_knows_neither_scale_nor_sign_convention(rng):
 def test_the_projection_is_the_nearest_point(rng):
     X, w, b = rng.normal(size=(30, 4)), rng.normal(size=4), -1.3
     feet, f = project(X, w, b), decision(X, w, b)
-    np.testing.assert_allclose(decision(feet, w, b), 0, atol=1e-12)
+    np.testing.assert_allclose(decision(feet, w, b), 0, rtol=0, atol=1e-12)
     r = feet - X
     shortest = (np.linalg.pinv(w[None]) @ -f[None]).T  # of all r with w^T r = -f
-    np.testing.assert_allclose(r, shortest, atol=1e-12)
+    np.testing.assert_allclose(r, shortest, rtol=0, atol=1e-12)
     along = in_hyperplane(rng, w, 0.0, len(X))  # orthogonal to w
     longer = ((r + along) ** 2).sum(axis=1)
     np.testing.assert_allclose(longer, (r**2).sum(axis=1) + (along**2).sum(axis=1))
-    np.testing.assert_allclose(decision(X + r + along, w, b), 0, atol=1e-12)
+    np.testing.assert_allclose(decision(X + r + along, w, b), 0, rtol=0, atol=1e-12)
 
 
 @pytest.mark.claims("svm-02")
@@ -251,7 +251,7 @@ def test_it_is_pythagoras_and_not_the_triangle_inequality(rng):
     along = rng.normal(size=(100, 1)) * w
     perp = in_hyperplane(rng, w, 0.0, 100)
     squares = [(v**2).sum(axis=1) for v in (along + perp, along, perp)]
-    np.testing.assert_allclose(squares[0] - squares[1], squares[2], atol=1e-12)
+    np.testing.assert_allclose(squares[0] - squares[1], squares[2], rtol=0, atol=1e-12)
     assert (squares[0] > squares[1]).all()
     split = np.array([2.0, 0.0]), np.array([-1.0, 0.5])  # r = lambda w + s, s not orthogonal
     r = sum(split)
@@ -283,7 +283,9 @@ def test_canonical_scaling_puts_the_closest_sample_on_f_1(rng):
         assert yf.min() == pytest.approx(1, abs=1e-12)
         assert geometric_margin(X, v, c) == pytest.approx(1 / np.linalg.norm(v), rel=1e-12)
         np.testing.assert_array_equal(label(decision(X, v, c)), y)
-        np.testing.assert_allclose(np.cross(v, scale * w + 1e-3), 0, atol=1e-12)  # same direction
+        np.testing.assert_allclose(
+            np.cross(v, scale * w + 1e-3), 0, rtol=0, atol=1e-12
+        )  # same direction
         assert type(c) is float
 
 
@@ -366,12 +368,12 @@ def test_the_slab_is_2_over_norm_w_wide(rng):
     np.testing.assert_allclose(across, 2 / norm, rtol=1e-11)
     t = rng.uniform(size=(20, 1))
     between = decision(t * above + (1 - t) * below, w, b)
-    np.testing.assert_allclose(between, 2 * t[:, 0] - 1, atol=1e-12)
+    np.testing.assert_allclose(between, 2 * t[:, 0] - 1, rtol=0, atol=1e-12)
     X = in_hyperplane(rng, w, b) + rng.uniform(-1, 1, size=(20, 1)) * w / norm**2  # of the slab
     t = (1 + decision(X, w, b)[:, None]) / 2
     assert ((t >= 0) & (t <= 1)).all()
     rebuilt = t * project(X, w, b - 1) + (1 - t) * project(X, w, b + 1)
-    np.testing.assert_allclose(rebuilt, X, atol=1e-12)
+    np.testing.assert_allclose(rebuilt, X, rtol=0, atol=1e-12)
 
 
 @pytest.mark.claims("svm-12")
@@ -402,7 +404,7 @@ def test_the_width_is_no_other_of_the_printed_numbers():
     R2_w2 = []
     for c in (1.0, 0.1, 7.0):
         w, b, *_ = hard_margin(c * X, y)
-        np.testing.assert_allclose(w, [1 / (2 * c), 0], atol=1e-9)
+        np.testing.assert_allclose(w, [1 / (2 * c), 0], rtol=0, atol=1e-9)
         width = points_and_segments(c * X[y > 0], c * X[y < 0])
         assert width == pytest.approx(4 * c) and width == pytest.approx(2 / np.linalg.norm(w))
         assert geometric_margin(c * X, w, b) == pytest.approx(2 * c)  # "smallest distance"
@@ -449,7 +451,7 @@ def check_answer(X, y):
     assert (u >= 0).all() and (v >= 0).all() and len(u) + len(v) == len(y)
     assert u.sum() == pytest.approx(1) and v.sum() == pytest.approx(1)
     size = np.abs(X).max(initial=1e-300)
-    np.testing.assert_allclose(X[y > 0].T @ u / size, X[y < 0].T @ v / size, atol=1e-9)
+    np.testing.assert_allclose(X[y > 0].T @ u / size, X[y < 0].T @ v / size, rtol=0, atol=1e-9)
     return False
 
 
@@ -479,7 +481,7 @@ def test_touching_equal_and_lonely_samples():
     for sign in (-1, 1):  # one class: every sample is on its side of w = 0, b = y
         answer = separate(np.array([[1.0, 2.0], [3.0, 1.0]]), np.full(2, sign))
         assert check_answer(np.array([[1.0, 2.0], [3.0, 1.0]]), np.full(2, sign))
-        np.testing.assert_allclose(answer.w, 0, atol=1e-9)
+        np.testing.assert_allclose(answer.w, 0, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
@@ -552,7 +554,7 @@ def test_no_direction_of_the_plane_has_a_larger_margin(rng):
         left, right = high - golden * (high - low), low + golden * (high - low)
         low, high = (low, right) if half_gap(left) > half_gap(right) else (left, high)
     assert half_gap(low) == pytest.approx(1 / np.linalg.norm(w), rel=1e-6)
-    np.testing.assert_allclose(w / np.linalg.norm(w), [np.cos(low), np.sin(low)], atol=1e-6)
+    np.testing.assert_allclose(w / np.linalg.norm(w), [np.cos(low), np.sin(low)], rtol=0, atol=1e-6)
     assert (y * decision(X, w, b)).min() == pytest.approx(1, abs=1e-9)
     assert objective == pytest.approx(w @ w / 2) and not xi.any() and (alpha >= 0).all()
 
@@ -574,7 +576,7 @@ def test_the_program_is_convex(rng):
 def test_three_samples_by_hand():
     X, y = np.array([[0.0, 0.0], [2.0, 0.0], [2.0, 2.0]]), np.array([-1, 1, 1])
     w, b, *_ = hard_margin(X, y)
-    np.testing.assert_allclose([*w, b], [1, 0, -1], atol=1e-9)
+    np.testing.assert_allclose([*w, b], [1, 0, -1], rtol=0, atol=1e-9)
 
 
 @pytest.mark.claims("svm-16")
@@ -639,7 +641,7 @@ def test_the_width_is_the_distance_of_the_hulls(rng, d):
     A = alpha[y > 0].sum()
     assert A == pytest.approx(w @ w / 2) and alpha[y < 0].sum() == pytest.approx(A)
     p, q = (alpha[y == sign] / A @ X[y == sign] for sign in (1, -1))  # points of the hulls
-    np.testing.assert_allclose(p - q, 2 * w / (w @ w), atol=1e-6)
+    np.testing.assert_allclose(p - q, 2 * w / (w @ w), rtol=0, atol=1e-6)
     assert np.linalg.norm(p - q) == pytest.approx(width, rel=1e-6)
     assert decision(((p + q) / 2)[None], w, b)[0] == pytest.approx(0, abs=1e-6)
     u, v = (rng.dirichlet(np.full((y == s).sum(), 0.2), size=3000) @ X[y == s] for s in (1, -1))
@@ -663,12 +665,16 @@ def test_two_samples_in_closed_form(rng):
         w, share = 2 * gap / (gap @ gap), 2 / (gap @ gap)
         b = -w @ (X[0] + X[1]) / 2
         machine = hard_margin(X, y)
-        np.testing.assert_allclose(machine.w, w, atol=1e-8)
-        np.testing.assert_allclose([machine.b, *machine.alpha], [b, share, share], atol=1e-8)
+        np.testing.assert_allclose(machine.w, w, rtol=0, atol=1e-8)
+        np.testing.assert_allclose(
+            [machine.b, *machine.alpha], [b, share, share], rtol=0, atol=1e-8
+        )
         np.testing.assert_allclose(by_smo(X, y)[0], share, rtol=1e-9)
         assert max(kkt_residuals(X, y, w, b, np.zeros(2), np.full(2, share))) < 1e-12
     machine = hard_margin(np.array([[-1.0], [1.0]]), np.array([-1.0, 1.0]))
-    np.testing.assert_allclose([*machine.w, machine.b, *machine.alpha], [1, 0, 0.5, 0.5], atol=1e-9)
+    np.testing.assert_allclose(
+        [*machine.w, machine.b, *machine.alpha], [1, 0, 0.5, 0.5], rtol=0, atol=1e-9
+    )
 
 
 @pytest.mark.claims("svm-21")
@@ -737,7 +743,7 @@ def test_the_kkt_conditions_hold_at_the_optimum(rng):
     ]  # fmt: skip
     assert max(by_hand) < 1e-7
     S = alpha > 1e-8
-    np.testing.assert_allclose(above[S], 1, atol=1e-6)
+    np.testing.assert_allclose(above[S], 1, rtol=0, atol=1e-6)
     assert above.min() == pytest.approx(1, abs=1e-7) and 2 <= S.sum() < len(y) / 2
     for alpha, w, b in [(SQUARE_ALPHAS[0], [1.0, 0.0], 0.0), (SQUARE_ALPHAS[1], [1.0, 0.0], 0.0)]:
         assert max(kkt_residuals(*SQUARE, np.array(w), b, np.zeros(4), alpha)) == 0
@@ -778,9 +784,9 @@ def test_the_support_vectors_alone_determine_the_machine(rng):
     S = support_vectors(alpha)
     assert list(S) == [i for i in range(len(y)) if alpha[i] > 0]
     f = decision(X[S], w, b)
-    np.testing.assert_allclose(np.abs(f), 1, atol=1e-7)
+    np.testing.assert_allclose(np.abs(f), 1, rtol=0, atol=1e-7)
     assert set(np.round(f)) == {-1.0, 1.0}  # both classes
-    np.testing.assert_allclose((alpha[S] * y[S]) @ X[S], w, atol=1e-9)
+    np.testing.assert_allclose((alpha[S] * y[S]) @ X[S], w, rtol=0, atol=1e-9)
     others = np.setdiff1d(np.arange(len(y)), S)
     moved = X.copy()
     for i in others:
@@ -789,7 +795,7 @@ def test_the_support_vectors_alone_determine_the_machine(rng):
     assert (y * decision(moved, w, b) >= 1 - 1e-9).all() and np.abs(moved - X).max() > 1
     for again in (hard_margin(X[S], y[S]), hard_margin(moved, y),
                   *(hard_margin(np.delete(X, i, 0), np.delete(y, i)) for i in others)):  # fmt: skip
-        np.testing.assert_allclose([*again.w, again.b], [*w, b], atol=1e-6)
+        np.testing.assert_allclose([*again.w, again.b], [*w, b], rtol=0, atol=1e-6)
     less = hard_margin(np.delete(X, S[0], 0), np.delete(y, S[0]))  # a support vector matters
     assert less.objective < hard_margin(X, y).objective * (1 - 1e-3)
 
@@ -839,7 +845,7 @@ def test_weak_and_strong_duality_of_the_hard_margin(rng):
     assert dual_value(alpha, K, y) == pytest.approx(dual.objective, rel=1e-9)
     assert alpha.sum() == pytest.approx(w @ w, rel=1e-6)
     assert alpha.sum() == pytest.approx(1 / geometric_margin(X, w, b) ** 2, rel=1e-6)
-    np.testing.assert_allclose(by_smo(X, y)[1], w, atol=1e-6)
+    np.testing.assert_allclose(by_smo(X, y)[1], w, rtol=0, atol=1e-6)
     costs = [v @ v / 2 for v, _ in feasible_hard(X, y, w, b, rng)]
     for _ in range(100):
         bound = dual_value(rng.uniform(0.1, 3) * balanced_alpha(y, rng), K, y)
@@ -852,10 +858,10 @@ def test_the_machine_comes_back_from_its_multipliers(rng):
     machine = hard_margin(X, y)
     alpha, *_ = by_smo(X, y)
     w, b = recover(X, y, alpha)
-    np.testing.assert_allclose([*w, b], [*machine.w, machine.b], atol=1e-5)
+    np.testing.assert_allclose([*w, b], [*machine.w, machine.b], rtol=0, atol=1e-5)
     each = [y[j] - w @ X[j] for j in support_vectors(alpha)]
     assert len(each) > 1
-    np.testing.assert_allclose(each, b, atol=1e-6)
+    np.testing.assert_allclose(each, b, rtol=0, atol=1e-6)
     wrong = [1 / y[j] + w @ X[j] for j in support_vectors(alpha)]  # the sign of w^T x matters
     assert np.abs(np.array(wrong) - b).max() > 0.1
 
@@ -869,13 +875,13 @@ def test_without_support_vectors_there_is_nothing_to_recover():
 def test_the_weights_are_unique_and_the_multipliers_are_not():
     X, y = SQUARE
     w, b, *_, objective = hard_margin(X, y)
-    np.testing.assert_allclose([*w, b], [1, 0, 0], atol=1e-9)
-    np.testing.assert_allclose(y * decision(X, w, b), 1, atol=1e-9)  # all on the margin
+    np.testing.assert_allclose([*w, b], [1, 0, 0], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(y * decision(X, w, b), 1, rtol=0, atol=1e-9)  # all on the margin
     for alpha in SQUARE_ALPHAS:
         assert max(kkt_residuals(X, y, np.array([1.0, 0]), 0.0, np.zeros(4), alpha)) == 0
         assert dual_value(alpha, X @ X.T, y) == 0.5 == pytest.approx(objective)
         v, c = recover(X, y, alpha)
-        np.testing.assert_allclose([*v, c], [1, 0, 0], atol=1e-12)
+        np.testing.assert_allclose([*v, c], [1, 0, 0], rtol=0, atol=1e-12)
         beta = alpha * y
         ends = offset_intervals(y - X @ X.T @ beta, c_dual(y), beta)
         np.testing.assert_array_equal(ends, [[0.0, 0.0]])  # one b
@@ -900,15 +906,15 @@ def test_the_dual_sees_inner_products_alone(rng):
     X, y = separable(rng, n=20)
     alpha, w, b = by_smo(X, y)
     machine = hard_margin(X, y)
-    np.testing.assert_allclose([*w, b], [*machine.w, machine.b], atol=1e-6)
+    np.testing.assert_allclose([*w, b], [*machine.w, machine.b], rtol=0, atol=1e-6)
     R = np.linalg.qr(rng.normal(size=(3, 3)))[0]
     isometry = np.linalg.qr(rng.normal(size=(10_000, 3)))[0].T
     padded = np.hstack([X, np.zeros((20, 4))])
     for Z in (X @ R, padded, X @ isometry):
-        np.testing.assert_allclose(Z @ Z.T, X @ X.T, atol=1e-9)
+        np.testing.assert_allclose(Z @ Z.T, X @ X.T, rtol=0, atol=1e-9)
         again, v, c = by_smo(Z, y)
         assert again.sum() == pytest.approx(alpha.sum(), rel=1e-8)
-        np.testing.assert_allclose(decision(Z, v, c), decision(X, w, b), atol=1e-8)
+        np.testing.assert_allclose(decision(Z, v, c), decision(X, w, b), rtol=0, atol=1e-8)
     stretched = by_smo(X * [1, 1, 3], y)  # no isometry: another machine
     assert abs(stretched[0].sum() - alpha.sum()) > 1e-3
 
@@ -958,12 +964,12 @@ def test_the_slack_is_the_least_feasible(rng):
 def test_the_soft_margin_by_hinge_dual_and_neighbours(rng, C):
     X, y = overlapping(rng)
     w, b, xi, alpha, objective = soft_margin(X, y, C)
-    np.testing.assert_allclose(xi, np.maximum(0, 1 - y * (X @ w + b)), atol=1e-6)
+    np.testing.assert_allclose(xi, np.maximum(0, 1 - y * (X @ w + b)), rtol=0, atol=1e-6)
     assert objective == pytest.approx(w @ w / 2 + C * xi.sum(), rel=1e-9)
     dual = solve_dual(X @ X.T, c_dual(y, C))
     assert dual.objective == pytest.approx(objective, rel=1e-6)
-    np.testing.assert_allclose(X.T @ dual.beta, w, atol=1e-6)
-    np.testing.assert_allclose(X.T @ (alpha * y), w, atol=1e-6)
+    np.testing.assert_allclose(X.T @ dual.beta, w, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(X.T @ (alpha * y), w, rtol=0, atol=1e-6)
     for scale in (1e-3, 1e-1, 1.0):
         for step in rng.normal(size=(50, 3)) * scale:
             assert erm_objective(X, y, w + step[:2], b + step[2], C) >= objective - 1e-9
@@ -976,12 +982,12 @@ def test_the_soft_margin_by_all_active_sets(rng):
         X, y = rng.normal(size=(5, 2)) + 0.3, np.array([1.0, 1, -1, -1, 1])
         alpha, w, b = active_sets(X, y, C)
         machine = soft_margin(X, y, C)
-        np.testing.assert_allclose(machine.w, w, atol=1e-7)
+        np.testing.assert_allclose(machine.w, w, rtol=0, atol=1e-7)
         assert machine.objective == pytest.approx(erm_objective(X, y, w, b, C), rel=1e-8)
         assert machine.objective == pytest.approx(dual_value(alpha, X @ X.T, y), rel=1e-8)
         if ((alpha > 1e-6) & (alpha < C - 1e-6)).any():  # one b
             assert machine.b == pytest.approx(b, abs=1e-7)
-            np.testing.assert_allclose(machine.alpha, alpha, atol=1e-7)
+            np.testing.assert_allclose(machine.alpha, alpha, rtol=0, atol=1e-7)
             free += 1
         bound += np.sum(alpha == C)
     assert free > 2 and bound > 3
@@ -1001,7 +1007,7 @@ def test_rep_counts_slack_half(rng):
         return solve_qp(P, [0.0] * 3 + [C_rep] * n, G=G, h=[1.0] * n + [0.0] * n)
 
     same, other = rep(2 * C), rep(C)
-    np.testing.assert_allclose(same.x, [*ours.w, ours.b, *ours.xi], atol=1e-6)
+    np.testing.assert_allclose(same.x, [*ours.w, ours.b, *ours.xi], rtol=0, atol=1e-6)
     assert same.objective == pytest.approx(2 * ours.objective, rel=1e-6)
     assert np.abs(other.x[:3] - [*ours.w, ours.b]).max() > 1e-3
 
@@ -1029,11 +1035,11 @@ def test_from_the_largest_multiplier_on_c_does_not_matter(rng):
     largest = hard.alpha.max()
     for C in (1.01 * largest, 100 * largest, inf):
         soft = soft_margin(X, y, C)
-        np.testing.assert_allclose([*soft.w, soft.b], [*hard.w, hard.b], atol=1e-6)
-        np.testing.assert_allclose(soft.alpha, hard.alpha, atol=1e-6)
+        np.testing.assert_allclose([*soft.w, soft.b], [*hard.w, hard.b], rtol=0, atol=1e-6)
+        np.testing.assert_allclose(soft.alpha, hard.alpha, rtol=0, atol=1e-6)
         assert soft.xi.sum() < 1e-7
     assert soft_margin(X, y, 0.9 * largest).xi.sum() > 1e-3
-    np.testing.assert_allclose(by_smo(X, y, 1.01 * largest)[1], hard.w, atol=1e-6)
+    np.testing.assert_allclose(by_smo(X, y, 1.01 * largest)[1], hard.w, rtol=0, atol=1e-6)
 
 
 @pytest.mark.claims("svm-37")
@@ -1212,7 +1218,7 @@ def test_without_the_sum_one_solves_the_machine_without_offset(rng):
     G = np.vstack([margins, np.column_stack([np.zeros((n, 2)), np.eye(n)])])
     no_offset = solve_qp(P, [0.0] * 2 + [C] * n, G=G, h=[1.0] * n + [0.0] * n)
     assert box_only.objective == pytest.approx(no_offset.objective, rel=1e-6)
-    np.testing.assert_allclose(X.T @ box_only.beta, no_offset.x[:2], atol=1e-6)
+    np.testing.assert_allclose(X.T @ box_only.beta, no_offset.x[:2], rtol=0, atol=1e-6)
     assert box_only.objective > optimum.objective * 1.05  # no lower bound of the problem meant
     assert abs(box_only.beta.sum()) > 0.1
     assert solve_dual(K, c_dual(y, C)).objective == pytest.approx(optimum.objective, rel=1e-6)
@@ -1232,7 +1238,7 @@ def test_what_a_multiplier_tells_of_its_sample(rng):
     free = ~zero & ~bound
     assert min(zero.sum(), free.sum(), bound.sum()) > 1 and (alpha >= 0).all() and max(alpha) <= C
     assert (yf[zero] >= 1 - 1e-6).all() and (xi[zero] < 1e-6).all()
-    np.testing.assert_allclose(yf[free], 1, atol=1e-6)
+    np.testing.assert_allclose(yf[free], 1, rtol=0, atol=1e-6)
     assert (yf[bound] <= 1 + 1e-6).all() and bound[xi > 1e-6].all() and (xi[~bound] < 1e-6).all()
     wrong = label(decision(X, w, b)) != y
     np.testing.assert_array_equal(wrong, xi > 1)
@@ -1240,7 +1246,7 @@ def test_what_a_multiplier_tells_of_its_sample(rng):
     near = ~(yf > 1 + 1e-6)
     again = soft_margin(X[near], y[near], C)
     assert near.sum() < len(y)
-    np.testing.assert_allclose([*again.w, again.b], [*w, b], atol=1e-5)
+    np.testing.assert_allclose([*again.w, again.b], [*w, b], rtol=0, atol=1e-5)
 
 
 @pytest.mark.claims("svm-45")
@@ -1264,11 +1270,11 @@ def test_support_vectors_at_the_bound_are_off_the_margin(rng):
     S, bound = support_vectors(alpha), np.flatnonzero(alpha == 0.8)
     assert set(bound) < set(S)
     xi = slack(f, y)[bound]
-    np.testing.assert_allclose((y * f)[bound] - 1, -xi, atol=1e-7)
+    np.testing.assert_allclose((y * f)[bound] - 1, -xi, rtol=0, atol=1e-7)
     assert (xi > 1e-3).sum() > 3  # where y f = 1 is printed
     free = np.setdiff1d(S, bound)
-    np.testing.assert_allclose((y * f)[free], 1, atol=1e-7)
-    np.testing.assert_allclose((alpha[S] * y[S]) @ X[S], w, atol=1e-9)
+    np.testing.assert_allclose((y * f)[free], 1, rtol=0, atol=1e-7)
+    np.testing.assert_allclose((alpha[S] * y[S]) @ X[S], w, rtol=0, atol=1e-9)
     assert np.abs((alpha[free] * y[free]) @ X[free] - w).max() > 0.1  # they build w too
 
 
@@ -1278,10 +1284,10 @@ def test_the_margin_is_at_y_f_1_and_not_minus_1(rng):
     alpha, w, b = by_smo(X, y, C=0.8)
     free = (alpha > 0) & (alpha < 0.8)
     yf = (y * decision(X, w, b))[free]
-    np.testing.assert_allclose(yf - 1, 0, atol=1e-7)
-    np.testing.assert_allclose(yf + 1, 2, atol=1e-7)  # printed as 0
+    np.testing.assert_allclose(yf - 1, 0, rtol=0, atol=1e-7)
+    np.testing.assert_allclose(yf + 1, 2, rtol=0, atol=1e-7)  # printed as 0
     printed = -y[free] - X[free] @ w  # the offset with which it would be
-    np.testing.assert_allclose(b - printed, 2 * y[free], atol=1e-7)
+    np.testing.assert_allclose(b - printed, 2 * y[free], rtol=0, atol=1e-7)
     for each in printed:
         assert erm_objective(X, y, w, each, C=0.8) > erm_objective(X, y, w, b, C=0.8) + 1
 
@@ -1295,7 +1301,7 @@ def test_the_offset_is_that_of_the_free_support_vectors(rng):
     free = (alpha > 0) & (alpha < C)
     each = [y[j] - w @ X[j] for j in np.flatnonzero(free)]
     (b,) = offsets(y - X @ w, dual, alpha * y)
-    np.testing.assert_allclose(each, b, atol=1e-6)
+    np.testing.assert_allclose(each, b, rtol=0, atol=1e-6)
     assert len(each) > 1 and b == pytest.approx(np.mean(each)) == pytest.approx(machine.b, abs=1e-6)
     kinks = y - X @ w  # of the primal in b, piecewise linear: its minimum is at one of them
     values = [erm_objective(X, y, w, kink, C) for kink in kinks]
@@ -1327,7 +1333,7 @@ def test_support_vectors_at_the_bound_spoil_the_offset(rng):
     each = y - X @ w  # the inner sum runs over all support vectors
     bound = alpha == C
     xi = slack(decision(X, w, b), y)
-    np.testing.assert_allclose(each[bound] - b, (y * xi)[bound], atol=1e-6)
+    np.testing.assert_allclose(each[bound] - b, (y * xi)[bound], rtol=0, atol=1e-6)
     assert np.abs(each[bound] - b).max() > 0.5
     value = dual_value(alpha, K, y)
     assert erm_objective(X, y, w, b, C) == pytest.approx(value, rel=1e-9)
@@ -1358,9 +1364,11 @@ def test_machines_have_no_unit_and_no_origin(rng, scale, shift):
 
     def check(machine, moved):
         np.testing.assert_allclose(moved.w * scale, machine.w, rtol=1e-6, atol=1e-9)
-        np.testing.assert_allclose(decision(Z, *moved[:2]), decision(X, *machine[:2]), atol=1e-6)
+        np.testing.assert_allclose(
+            decision(Z, *moved[:2]), decision(X, *machine[:2]), rtol=0, atol=1e-6
+        )
         np.testing.assert_allclose(moved.alpha * scale**2, machine.alpha, rtol=1e-6, atol=1e-9)
-        np.testing.assert_allclose(moved.xi, machine.xi, atol=1e-8)
+        np.testing.assert_allclose(moved.xi, machine.xi, rtol=0, atol=1e-8)
         assert moved.objective * scale**2 == pytest.approx(machine.objective, rel=1e-7)
         support = machine.alpha > 1e-6 * machine.alpha.max()
         np.testing.assert_array_equal(moved.alpha > 1e-6 * moved.alpha.max(), support)
@@ -1380,13 +1388,13 @@ def test_the_nu_machine_grows_with_its_samples(rng, scale, shift):
     machine, moved = nu_margin(X, y, 0.5), nu_margin(Z, y, 0.5)
     np.testing.assert_allclose(moved.w / scale, machine.w, rtol=1e-6)
     f = decision(X, machine.w, machine.b)
-    np.testing.assert_allclose(decision(Z, moved.w, moved.b) / scale**2, f, atol=1e-6)
-    np.testing.assert_allclose(moved.xi / scale**2, machine.xi, atol=1e-8)
-    np.testing.assert_allclose(moved.alpha, machine.alpha, atol=1e-9)
+    np.testing.assert_allclose(decision(Z, moved.w, moved.b) / scale**2, f, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(moved.xi / scale**2, machine.xi, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(moved.alpha, machine.alpha, rtol=0, atol=1e-9)
     assert moved.rho / scale**2 == pytest.approx(machine.rho, rel=1e-6) and machine.rho > 0.01
     assert moved.objective / scale**2 == pytest.approx(machine.objective, rel=1e-7)
     assert machine.alpha.sum() == pytest.approx(0.5)
-    np.testing.assert_allclose(X.T @ (machine.alpha * y), machine.w, atol=1e-9)
+    np.testing.assert_allclose(X.T @ (machine.alpha * y), machine.w, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("C", [1e-6, 1e6])
@@ -1402,18 +1410,20 @@ def test_extreme_costs(rng, C):
 def test_repeated_samples_share_their_multiplier(rng):
     X, y = separable(rng)
     once, twice = hard_margin(X, y), hard_margin(np.vstack([X, X]), np.append(y, y))
-    np.testing.assert_allclose([*twice.w, twice.b], [*once.w, once.b], atol=1e-8)
-    np.testing.assert_allclose(twice.alpha.reshape(2, -1).sum(axis=0), once.alpha, atol=1e-8)
+    np.testing.assert_allclose([*twice.w, twice.b], [*once.w, once.b], rtol=0, atol=1e-8)
+    np.testing.assert_allclose(
+        twice.alpha.reshape(2, -1).sum(axis=0), once.alpha, rtol=0, atol=1e-8
+    )
     X, y = overlapping(rng, n=(9, 6))
     once, twice = soft_margin(X, y, 0.8), soft_margin(np.vstack([X, X]), np.append(y, y), 0.4)
-    np.testing.assert_allclose([*twice.w, twice.b], [*once.w, once.b], atol=1e-8)
+    np.testing.assert_allclose([*twice.w, twice.b], [*once.w, once.b], rtol=0, atol=1e-8)
 
 
 def test_fewer_samples_than_features(rng):
     X, y = rng.normal(size=(6, 40)), np.array([1.0, 1, -1, -1, -1, 1])
     machine = hard_margin(X, y)
     assert max(kkt_residuals(X, y, *machine[:4])) < 1e-9
-    np.testing.assert_allclose(by_smo(X, y)[1], machine.w, atol=1e-8)
+    np.testing.assert_allclose(by_smo(X, y)[1], machine.w, rtol=0, atol=1e-8)
     soft = soft_margin(X, y, 1e-3)
     assert max(kkt_residuals(X, y, *soft[:4], 1e-3)) < 1e-9 and soft.xi.max() > 0.1
 
@@ -1424,7 +1434,7 @@ def test_a_constant_feature_is_not_used(rng, value):
     with_it = np.column_stack([X, np.full(len(y), value)])
     for train in (hard_margin, lambda X, y: soft_margin(X, y, 0.1)):
         plain, more = train(X, y), train(with_it, y)
-        np.testing.assert_allclose([*more.w, more.b], [*plain.w, 0, plain.b], atol=1e-8)
+        np.testing.assert_allclose([*more.w, more.b], [*plain.w, 0, plain.b], rtol=0, atol=1e-8)
 
 
 def test_equal_samples_of_both_classes_pay_for_the_smaller():
@@ -1433,7 +1443,7 @@ def test_equal_samples_of_both_classes_pay_for_the_smaller():
         hard_margin(X, y)
     for train, objective in ((soft_margin, 2.0 * 4), (squared_slack_margin, 2.0 / 2 * 4.8)):
         machine = train(X, y, 2.0)
-        np.testing.assert_allclose(machine.w, 0, atol=1e-8)
+        np.testing.assert_allclose(machine.w, 0, rtol=0, atol=1e-8)
         assert machine.objective == pytest.approx(objective)
     # squared: (3 (1 - b)^2 + 2 (1 + b)^2) is least at b = 1/5, where it is 4.8
     assert squared_slack_margin(X, y, 2.0).b == pytest.approx(0.2)
@@ -1445,7 +1455,7 @@ def test_one_class_needs_no_weights():
     for sign in (-1.0, 1.0):
         y = np.full(3, sign)
         for machine in (hard_margin(X, y), soft_margin(X, y, 2.0)):
-            np.testing.assert_allclose(machine.w, 0, atol=1e-9)
+            np.testing.assert_allclose(machine.w, 0, rtol=0, atol=1e-9)
             assert sign * machine.b >= 1 - 1e-9 and machine.objective == pytest.approx(0, abs=1e-12)
 
 
@@ -1493,10 +1503,10 @@ def test_the_origin_of_linear_machines_is_no_matter(rng, far, n, size):
         near, moved = kind(tol=1e-6, **how).fit(X, y), kind(tol=1e-6, **how).fit(X + center, y)
         assert moved.converged_
         f = near.decision_function(X)
-        np.testing.assert_allclose(moved.decision_function(X + center), f, atol=1e-4)
-        np.testing.assert_allclose(moved.coef_, near.coef_, atol=1e-4)
+        np.testing.assert_allclose(moved.decision_function(X + center), f, rtol=0, atol=1e-4)
+        np.testing.assert_allclose(moved.coef_, near.coef_, rtol=0, atol=1e-4)
         scores = (X + center) @ moved.coef_[0] + moved.intercept_[0]  # the two belong together
-        np.testing.assert_allclose(scores, f, atol=1e-4)
+        np.testing.assert_allclose(scores, f, rtol=0, atol=1e-4)
         if kind is not LinearSVC:
             rho = moved.rho_[0] if kind is NuSVC else 1.0
             b = -moved.certificates_[0].offsets.mean() / rho  # the second class is the positive one
@@ -1518,10 +1528,10 @@ def test_several_far_classes_are_told_apart_as_near_ones(rng):
         model = SVC(kernel="linear", tol=1e-6, decision_function_shape=shape)
         F = model.fit(X, y, weights).decision_function(X)
         moved = model.fit(X + 1e7, y, weights)
-        np.testing.assert_allclose(moved.decision_function(X + 1e7), F, atol=1e-4)
+        np.testing.assert_allclose(moved.decision_function(X + 1e7), F, rtol=0, atol=1e-4)
         if shape == "ovo":
             scores = (X + 1e7) @ moved.coef_.T + moved.intercept_
-            np.testing.assert_allclose(scores, F, atol=1e-4)
+            np.testing.assert_allclose(scores, F, rtol=0, atol=1e-4)
         assert moved.coef_.shape == (3, 2) and moved.intercept_.shape == (3,)
 
 
@@ -1536,7 +1546,9 @@ def test_rows_of_far_samples_are_those_of_the_array(rng):
         np.testing.assert_allclose([rows[i] for i in range(60)], K, rtol=0, atol=1e-12)
     whole, cached = (SVC(gamma=1.0, cache_size=size, tol=1e-6).fit(X, y) for size in (800, 1e-3))
     assert cached.converged_
-    np.testing.assert_allclose(cached.decision_function(X), whole.decision_function(X), atol=1e-4)
+    np.testing.assert_allclose(
+        cached.decision_function(X), whole.decision_function(X), rtol=0, atol=1e-4
+    )
 
 
 def test_products_that_overflow_are_refused_whether_kept_or_in_rows():
@@ -1576,7 +1588,7 @@ def test_before_fit_there_are_no_weights():
         with pytest.raises(NotFittedError, match=message(text)):
             getattr(model, name)
     model = SVC(kernel="linear").fit(*SQUARE).set_params(kernel="rbf")  # for the next fit
-    np.testing.assert_allclose(model.coef_, [[1.0, 0.0]], atol=1e-3)
+    np.testing.assert_allclose(model.coef_, [[1.0, 0.0]], rtol=0, atol=1e-3)
     assert not hasattr(SVC().fit(*SQUARE).set_params(kernel="linear"), "coef_")
 
 
@@ -1626,7 +1638,9 @@ def test_a_class_without_weight_is_left_out(rng):
             kind(gamma=1 / (2 * X.var())).fit(X[alone], y[alone]),
         )
         assert list(model.classes_) == ["a", "c"] and (y[model.support_] != "b").all()
-        np.testing.assert_allclose(model.decision_function(X), two.decision_function(X), atol=1e-9)
+        np.testing.assert_allclose(
+            model.decision_function(X), two.decision_function(X), rtol=0, atol=1e-9
+        )
         np.testing.assert_array_equal(np.flatnonzero(alone)[two.support_], model.support_)
         assert model.support_.dtype == model.n_support_.dtype == np.int32
 
@@ -1666,7 +1680,7 @@ def test_a_hard_margin_comes_with_the_proof_that_there_is_none():
         hard_margin(X, y)
     lam = caught.value.certificate  # sum_i lam_i y_i (x_i, 1) = 0 and sum_i lam_i > 0
     assert (lam >= 0).all() and lam.sum() > 0
-    np.testing.assert_allclose(augment(X).T @ (lam * y) / lam.sum(), 0, atol=1e-12)
+    np.testing.assert_allclose(augment(X).T @ (lam * y) / lam.sum(), 0, rtol=0, atol=1e-12)
 
 
 # ---------------------------------------------------------------------------------------
@@ -2145,11 +2159,11 @@ def soft_in_features(Phi, y, C):
 def test_without_a_free_multiplier_every_b_of_an_interval_is_optimal():
     X, y = np.array([[0.0], [1.0], [0.5], [1.5]]), np.array([-1.0, -1.0, 1.0, 1.0])
     dual, beta = c_dual(y, C=0.1), 0.1 * y
-    np.testing.assert_allclose(solve_dual(X @ X.T, dual).beta, beta, atol=1e-12)
+    np.testing.assert_allclose(solve_dual(X @ X.T, dual).beta, beta, rtol=0, atol=1e-12)
     w = beta @ X
-    np.testing.assert_allclose(w, [0.1], atol=1e-15)
+    np.testing.assert_allclose(w, [0.1], rtol=0, atol=1e-15)
     (interval,) = offset_intervals(y - X @ w, dual, beta)
-    np.testing.assert_allclose(interval, [-1.0, 0.85], atol=1e-15)
+    np.testing.assert_allclose(interval, [-1.0, 0.85], rtol=0, atol=1e-15)
     for b in np.linspace(-1.0, 0.85, 41):
         assert erm_objective(X, y, w, b, 0.1) == pytest.approx(0.395, abs=1e-12)
     for step in (0.01, 0.1, 1.0):
@@ -2174,7 +2188,7 @@ def test_the_interval_is_the_set_of_minimisers_of_the_primal(seed):
     least = kinks[values <= values.min() + 1e-12]
     free = (beta > dual.lower) & (beta < dual.upper)
     assert free.any() == (seed >= 4)
-    np.testing.assert_allclose(np.sort(interval), [least[0], least[-1]], atol=1e-7)
+    np.testing.assert_allclose(np.sort(interval), [least[0], least[-1]], rtol=0, atol=1e-7)
     if free.any():  # one point
         assert abs(interval[1] - interval[0]) < 1e-8
     else:
@@ -2257,13 +2271,13 @@ def test_regularised_risk_has_the_machine_for_its_minimiser(rng):
     machine = soft_margin(X, y, C)
     assert erm_objective(X, y, machine.w, machine.b, C) == pytest.approx(machine.objective)
     w, b = mean_form_machine(X, y, 1 / (len(y) * C))
-    np.testing.assert_allclose(w, machine.w, atol=1e-7)
+    np.testing.assert_allclose(w, machine.w, rtol=0, atol=1e-7)
     assert b == pytest.approx(machine.b, abs=1e-7)
     # 0 is a subgradient: alpha_i / C between the slopes of the loss
     theta, f = machine.alpha / C, y * (X @ machine.w + machine.b)
     assert theta[f < 1 - 1e-7] == pytest.approx(1) and theta[f > 1 + 1e-7] == pytest.approx(0)
     assert (theta >= -1e-12).all() and (theta <= 1 + 1e-9).all()
-    np.testing.assert_allclose(machine.w - C * (theta * y) @ X, 0, atol=1e-8)
+    np.testing.assert_allclose(machine.w - C * (theta * y) @ X, 0, rtol=0, atol=1e-8)
     assert abs(theta @ y) < 1e-8
 
 
@@ -2288,7 +2302,7 @@ def test_subgradient_descent_comes_down_to_the_program_and_never_below(rng):
         new_b = b + C * sum(y[i] for i in inside) / t
         moved = np.sqrt(np.sum((new_w - w) ** 2) + (new_b - b) ** 2)
         w, b = new_w, new_b
-        np.testing.assert_allclose(states[t].w, w, atol=1e-12)
+        np.testing.assert_allclose(states[t].w, w, rtol=0, atol=1e-12)
         assert states[t].b == pytest.approx(b, abs=1e-12)
         assert states[t].moved == pytest.approx(moved, abs=1e-12)
 
@@ -2300,11 +2314,11 @@ def test_with_the_sum_for_the_mean_copies_of_the_data_change_the_machine(rng):
     once = soft_margin(X, y, C)
     copies, labels = np.tile(X, (k, 1)), np.tile(y, k)
     shared = soft_margin(copies, labels, C / k)
-    np.testing.assert_allclose(shared.w, once.w, atol=1e-7)
+    np.testing.assert_allclose(shared.w, once.w, rtol=0, atol=1e-7)
     assert shared.b == pytest.approx(once.b, abs=1e-7)
     lam = 1 / (len(y) * C)
     w, b = mean_form_machine(copies, labels, lam)
-    np.testing.assert_allclose(np.append(w, b), np.append(once.w, once.b), atol=1e-7)
+    np.testing.assert_allclose(np.append(w, b), np.append(once.w, once.b), rtol=0, atol=1e-7)
     printed = soft_margin(copies, labels, C)  # the sum, with the same C
     assert np.abs(printed.w - once.w).max() > 0.01
     f = X @ once.w + once.b
@@ -2342,14 +2356,14 @@ def test_squared_slack_by_program_by_dual_and_by_newton(rng, C):
     )
     dual = solve_dual(X @ X.T + np.eye(len(y)) / C, c_dual(y))
     assert dual.objective == pytest.approx(machine.objective, rel=1e-8)
-    np.testing.assert_allclose(np.abs(dual.beta), machine.alpha, atol=1e-7)
+    np.testing.assert_allclose(np.abs(dual.beta), machine.alpha, rtol=0, atol=1e-7)
     newton = LinearSVC(C=C / 2, tol=1e-10).fit(X, y)
-    np.testing.assert_allclose(newton.coef_[0], machine.w, atol=1e-8)
+    np.testing.assert_allclose(newton.coef_[0], machine.w, rtol=0, atol=1e-8)
     assert newton.intercept_[0] == pytest.approx(machine.b, abs=1e-8)
     # the KKT conditions
-    np.testing.assert_allclose(machine.xi, machine.alpha / C, atol=1e-8)
-    np.testing.assert_allclose(machine.xi, np.maximum(0, 1 - f), atol=1e-8)
-    np.testing.assert_allclose(machine.w, (machine.alpha * y) @ X, atol=1e-8)
+    np.testing.assert_allclose(machine.xi, machine.alpha / C, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(machine.xi, np.maximum(0, 1 - f), rtol=0, atol=1e-8)
+    np.testing.assert_allclose(machine.w, (machine.alpha * y) @ X, rtol=0, atol=1e-8)
     assert abs(machine.alpha @ y) < 1e-8
     np.testing.assert_array_equal(machine.alpha > C, f < 0)  # what is misclassified
     assert 0 < (f < 0).sum() < (machine.alpha > 0).sum()
@@ -2384,9 +2398,9 @@ def test_squared_slack_is_the_hard_margin_with_a_ridge(rng):
     X, y = two_classes(rng, (8, 6))
     C, n = 0.6, len(y)
     lifted = np.hstack([X, np.diag(y) / np.sqrt(C)])  # features with the kernel K + I / C
-    np.testing.assert_allclose(lifted @ lifted.T, X @ X.T + np.eye(n) / C, atol=1e-12)
+    np.testing.assert_allclose(lifted @ lifted.T, X @ X.T + np.eye(n) / C, rtol=0, atol=1e-12)
     hard, soft = hard_margin(lifted, y), squared_slack_margin(X, y, C)
-    np.testing.assert_allclose(hard.alpha, soft.alpha, atol=1e-7)
+    np.testing.assert_allclose(hard.alpha, soft.alpha, rtol=0, atol=1e-7)
     assert hard.objective == pytest.approx(soft.objective, rel=1e-8)
     Q = np.multiply.outer(y, y) * (X @ X.T + np.eye(n) / C)
     assert np.linalg.eigvalsh(Q)[0] >= 1 / C - 1e-12
@@ -2396,7 +2410,7 @@ def test_squared_slack_is_the_hard_margin_with_a_ridge(rng):
 def test_squared_slack_always_has_one_solution(rng):
     X, y = XOR
     machine = squared_slack_margin(X, y, C=2.0)
-    np.testing.assert_allclose(machine.alpha, 2.0, atol=1e-9)  # w = 0, xi = 1
+    np.testing.assert_allclose(machine.alpha, 2.0, rtol=0, atol=1e-9)  # w = 0, xi = 1
     with pytest.raises(UnboundedError):  # no ridge, no solution
         solve_dual(X @ X.T, c_dual(y))
     # of four samples on the margin the hard machine has many alpha, this one a single one
@@ -2451,25 +2465,25 @@ def test_a_kernel_machine_is_the_linear_one_on_its_features(rng, C):
     how = {"kernel": "poly", "gamma": 1.0, "degree": 2, "coef0": 1.0}
     K = gram(X, **how)
     phi = polynomial_map(X, p=2)
-    np.testing.assert_allclose(phi @ phi.T, K, atol=1e-9)
+    np.testing.assert_allclose(phi @ phi.T, K, rtol=0, atol=1e-9)
     w, b, primal = soft_in_features(phi, y, C)
     dual = c_dual(y, C)
     solved = solve(K, dual, 1e-9, -1)
     f = kernel_score(Z, X, solved.beta, how) + solved.certificate.offsets[0]
-    np.testing.assert_allclose(f, polynomial_map(Z, p=2) @ w + b, atol=1e-6)
+    np.testing.assert_allclose(f, polynomial_map(Z, p=2) @ w + b, rtol=0, atol=1e-6)
     alpha, Q = solved.beta * y, np.multiply.outer(y, y) * K
     assert alpha @ Q @ alpha == pytest.approx(w @ w, rel=1e-7)
-    np.testing.assert_allclose(solved.beta @ phi, w, atol=1e-6)
+    np.testing.assert_allclose(solved.beta @ phi, w, rtol=0, atol=1e-6)
     # the objective in beta is the printed one in alpha
     printed = alpha.sum() - alpha @ Q @ alpha / 2
     assert solved.certificate.dual == pytest.approx(printed, rel=1e-12)
     assert printed == pytest.approx(primal, rel=1e-7)
     for i, j in product(range(4), repeat=2):
         assert Q[i, j] == pytest.approx(y[i] * y[j] * (1 + X[i] @ X[j]) ** 2, abs=1e-12)
-    np.testing.assert_allclose(np.linalg.eigvalsh(Q), np.linalg.eigvalsh(K), atol=1e-9)
+    np.testing.assert_allclose(np.linalg.eigvalsh(Q), np.linalg.eigvalsh(K), rtol=0, atol=1e-9)
     assert np.linalg.eigvalsh(Q)[0] > -1e-9
     linear = solve(X @ X.T, dual, 1e-9, -1)
-    np.testing.assert_allclose(linear.beta @ X, soft_margin(X, y, C).w, atol=1e-6)
+    np.testing.assert_allclose(linear.beta @ X, soft_margin(X, y, C).w, rtol=0, atol=1e-6)
 
 
 @pytest.mark.claims("svm-61")
@@ -2498,9 +2512,9 @@ def test_a_machine_keeps_its_support_vectors_and_no_more(rng, kernel):
     S = support_vectors(np.abs(beta))
     assert 0 < len(S) < len(y)
     f = kernel_score(Z, X[S], beta[S], how) + b
-    np.testing.assert_allclose(f, gram(Z, X, **how) @ beta + b, atol=1e-12)
+    np.testing.assert_allclose(f, gram(Z, X, **how) @ beta + b, rtol=0, atol=1e-12)
     loop = [sum(beta[i] * gram(X[i : i + 1], z[None], **how)[0, 0] for i in S) + b for z in Z]
-    np.testing.assert_allclose(f, loop, atol=1e-12)
+    np.testing.assert_allclose(f, loop, rtol=0, atol=1e-12)
     free = (np.abs(beta) > 0) & (np.abs(beta) < C)
     single = [y[i] - sum(beta[j] * K[j, i] for j in S) for i in np.flatnonzero(free)]
     assert len(single) and np.ptp(single) < 1e-6
@@ -2509,10 +2523,10 @@ def test_a_machine_keeps_its_support_vectors_and_no_more(rng, kernel):
     assert primal == pytest.approx(certificate.dual, rel=1e-6)
     assert certificate.primal == pytest.approx(primal, rel=1e-12)
     if kernel == "linear":
-        np.testing.assert_allclose(f, Z @ (beta @ X) + b, atol=1e-12)
+        np.testing.assert_allclose(f, Z @ (beta @ X) + b, rtol=0, atol=1e-12)
     model = SVC(C=C, tol=1e-9, **how).fit(X, y)
     np.testing.assert_array_equal(model.support_vectors_, X[model.support_])
-    np.testing.assert_allclose(model.decision_function(Z), f, atol=1e-7)
+    np.testing.assert_allclose(model.decision_function(Z), f, rtol=0, atol=1e-7)
     np.testing.assert_array_equal(model.predict(Z), np.where(f > 0, 1, -1))
 
 
@@ -2534,7 +2548,7 @@ def test_monomials_are_too_many_to_write_down():
 def test_the_degree_2_kernel_is_the_inner_product_and_free_fits_follow_noise(rng):
     X, Z = rng.normal(size=(2, 12, 3))
     explicit = polynomial_map(X, p=2) @ polynomial_map(Z, p=2).T
-    np.testing.assert_allclose(explicit, (1 + X @ Z.T) ** 2, atol=1e-12)
+    np.testing.assert_allclose(explicit, (1 + X @ Z.T) ** 2, rtol=0, atol=1e-12)
     assert polynomial_map(X, p=2).shape[1] == comb(5, 2)
     phi = scaled_quadratic_map(rng.normal(size=(5, 2)))
     assert np.linalg.matrix_rank(phi) == min(phi.shape)
@@ -2543,7 +2557,7 @@ def test_the_degree_2_kernel_is_the_inner_product_and_free_fits_follow_noise(rng
         A = polynomial_map(X, p=3)
         assert A.shape[1] == comb(6, 3) == len(y)
         w = np.linalg.lstsq(A, y)[0]
-        np.testing.assert_allclose(A @ w, y, atol=1e-6)
+        np.testing.assert_allclose(A @ w, y, rtol=0, atol=1e-6)
 
 
 @pytest.mark.claims("svm-64")
@@ -2556,10 +2570,14 @@ def test_the_dimension_that_the_samples_are_in_is_no_matter(rng, d):
     plain.fit(X, y), far.fit(X @ E, y)
     assert np.linalg.norm(far.coef_) == pytest.approx(np.linalg.norm(plain.coef_), rel=1e-6)
     assert far.certificates_[0].dual == pytest.approx(plain.certificates_[0].dual, rel=1e-6)
-    np.testing.assert_allclose(far.decision_function(Z @ E), plain.decision_function(Z), atol=1e-6)
+    np.testing.assert_allclose(
+        far.decision_function(Z @ E), plain.decision_function(Z), rtol=0, atol=1e-6
+    )
     rbf, far = (SVC(gamma=0.5, C=C, tol=1e-9) for _ in range(2))
     rbf.fit(X, y), far.fit(X @ E, y)
-    np.testing.assert_allclose(far.decision_function(Z @ E), rbf.decision_function(Z), atol=1e-6)
+    np.testing.assert_allclose(
+        far.decision_function(Z @ E), rbf.decision_function(Z), rtol=0, atol=1e-6
+    )
 
 
 @pytest.mark.claims("svm-64")
@@ -2606,7 +2624,7 @@ def test_with_equal_multipliers_the_score_is_a_difference_of_parzen_estimates(rn
 
     f = kernel_score(Z, X, y / n, how)
     parzen = [9 / 25 * mean(z, 1) - 16 / 25 * mean(z, -1) for z in Z]
-    np.testing.assert_allclose(f, parzen, atol=1e-12)
+    np.testing.assert_allclose(f, parzen, rtol=0, atol=1e-12)
     unweighted = [mean(z, 1) - mean(z, -1) for z in Z]
     assert np.abs(f - unweighted).max() > 0.01
     # a small C and classes of one size: the solved machine is that, times n C
@@ -2615,7 +2633,7 @@ def test_with_equal_multipliers_the_score_is_a_difference_of_parzen_estimates(rn
     assert len(model.support_) == 20
     parzen = [mean(z, 1) / 2 - mean(z, -1) / 2 for z in Z]
     scores = model.decision_function(Z) - model.intercept_[0]
-    np.testing.assert_allclose(scores, 20 * 1e-3 * np.array(parzen), atol=1e-15)
+    np.testing.assert_allclose(scores, 20 * 1e-3 * np.array(parzen), rtol=0, atol=1e-15)
 
 
 # ---------------------------------------------------------------------------------------
@@ -2642,7 +2660,10 @@ def test_the_general_solver_finds_the_best_of_all_patterns(kernel):
             solved = solve(gram_matrix, dual, 1e-8, -1)
             assert solved.certificate.dual == pytest.approx(best, abs=1e-7 * (1 + abs(best)))
             np.testing.assert_allclose(
-                gram_matrix @ solved.beta, gram_matrix @ beta, atol=1e-5 * (1 + np.abs(K).max())
+                gram_matrix @ solved.beta,
+                gram_matrix @ beta,
+                rtol=0,
+                atol=1e-5 * (1 + np.abs(K).max()),
             )
             assert solution.residual < 1e-6
 
@@ -2708,7 +2729,7 @@ def test_every_step_of_smo(machine, seed):
         np.testing.assert_array_equal(state.gradient, gradient)
         assert_feasible(dual, beta)
         scale = 1 + np.abs(K).max() * np.abs(beta).sum()
-        np.testing.assert_allclose(gradient, dual.p - K @ beta, atol=1e-11 * scale)
+        np.testing.assert_allclose(gradient, dual.p - K @ beta, rtol=0, atol=1e-11 * scale)
         assert state.objective == pytest.approx(objective(K, dual, beta), abs=1e-11 * scale)
         assert state.violation == pytest.approx(worst_pair(K, dual, beta), abs=1e-10 * scale)
     for before, after in itertools.pairwise(states):
@@ -2815,7 +2836,7 @@ def test_smo_on_separable_overlapping_and_curved_classes(rng):
     solved = solve(X @ X.T, c_dual(y), 1e-8, -1)
     assert solved.run.converged
     assert solved.certificate.dual == pytest.approx(hard.objective, rel=1e-6)
-    np.testing.assert_allclose(solved.beta @ X, hard.w, atol=1e-6)
+    np.testing.assert_allclose(solved.beta @ X, hard.w, rtol=0, atol=1e-6)
     assert solved.certificate.offsets[0] == pytest.approx(hard.b, abs=1e-6)
     X, y = two_classes(rng, (20, 20), shift=0.5)
     solved = solve(X @ X.T, c_dual(y, 3.0), 1e-8, -1)
@@ -2851,7 +2872,7 @@ def test_chunking_climbs_to_the_optimum(rng, machine, size):
         start = start or state
         states.append(state._replace(beta=state.beta.copy()))
         assert_feasible(dual, state.beta, atol=1e-10)
-        np.testing.assert_allclose(state.gradient, dual.p - K @ state.beta, atol=1e-9)
+        np.testing.assert_allclose(state.gradient, dual.p - K @ state.beta, rtol=0, atol=1e-9)
         assert state.objective == pytest.approx(objective(K, dual, state.beta), abs=1e-9)
         assert state.violation == pytest.approx(worst_pair(K, dual, state.beta), abs=1e-9)
         if best - state.objective < 1e-6 * abs(best):
@@ -3089,10 +3110,10 @@ def test_a_kernel_matrix_is_whole_if_there_is_room(rng):
     X, how = rng.normal(size=(40, 3)), KERNELS["rbf"]
     size = 8 * 40 * 40 / svm.MEBIBYTE
     whole = kernel_matrix(X, how, size, ridge=0.1)
-    np.testing.assert_allclose(whole, gram(X, **how) + 0.1 * np.eye(40), atol=1e-14)
+    np.testing.assert_allclose(whole, gram(X, **how) + 0.1 * np.eye(40), rtol=0, atol=1e-14)
     rows = kernel_matrix(X, how, size * 0.5, ridge=0.1)
     assert isinstance(rows, GramRows) and rows.capacity == 20
-    np.testing.assert_allclose(rows[7], whole[7], atol=1e-14)
+    np.testing.assert_allclose(rows[7], whole[7], rtol=0, atol=1e-14)
 
 
 @pytest.mark.parametrize("kind", [SVC, NuSVC, L2SVC])
@@ -3100,11 +3121,13 @@ def test_a_small_cache_gives_the_same_machine(rng, kind):
     X, y = two_classes(rng, (20, 25))
     large, small = (kind(tol=1e-7, cache_size=size).fit(X, y) for size in (800, 1e-6))
     assert small.certificates_[0].dual == pytest.approx(large.certificates_[0].dual, rel=1e-9)
-    np.testing.assert_allclose(small.decision_function(X), large.decision_function(X), atol=1e-5)
+    np.testing.assert_allclose(
+        small.decision_function(X), large.decision_function(X), rtol=0, atol=1e-5
+    )
     assert large.converged_ and small.converged_
     Z = np.repeat(X, 3, axis=0)
     whole = kernel_score(Z, X, y, KERNELS["rbf"])
-    np.testing.assert_allclose(whole, gram(Z, X, **KERNELS["rbf"]) @ y, atol=1e-12)
+    np.testing.assert_allclose(whole, gram(Z, X, **KERNELS["rbf"]) @ y, rtol=0, atol=1e-12)
 
 
 # ---------------------------------------------------------------------------------------
@@ -3253,7 +3276,7 @@ def test_the_nu_machine_has_no_gap_and_a_value_of_at_most_0(rng, n):
         primal = machine.w @ machine.w / 2 - nu * machine.rho + machine.xi.mean()
         assert machine.objective == pytest.approx(primal, abs=1e-9)
         slack = np.maximum(0, machine.rho - y * (X @ machine.w + machine.b))
-        np.testing.assert_allclose(machine.xi, slack, atol=1e-7)
+        np.testing.assert_allclose(machine.xi, slack, rtol=0, atol=1e-7)
         assert machine.alpha.sum() == pytest.approx(nu, abs=1e-8)
         value = -(machine.alpha * y) @ (X @ X.T) @ (machine.alpha * y) / 2
         assert value == pytest.approx(machine.objective, abs=1e-8)
@@ -3277,7 +3300,7 @@ def test_nu_beyond_twice_the_smaller_class_has_no_machine(rng):
             b, rho, xi = -t, t, np.where(y > 0, 2 * t, 0.0)
             assert (y * b >= rho - xi - 1e-12).all()
             values.append(-nu * rho + xi.mean())
-        np.testing.assert_allclose(values, slope * np.array([1, 10, 100]), atol=1e-12)
+        np.testing.assert_allclose(values, slope * np.array([1, 10, 100]), rtol=0, atol=1e-12)
 
 
 def nu_lagrangian(X, y, nu, theta, alpha, r, printed=False):
@@ -3326,7 +3349,7 @@ def test_nu_is_between_margin_errors_and_support_vectors(rng, n):
         errors = y * (X @ machine.w + machine.b) < machine.rho - 1e-7
         vectors = machine.alpha > 1e-9
         assert errors.mean() <= nu + 1e-9 and nu <= vectors.mean() + 1e-9
-        np.testing.assert_allclose(machine.alpha[errors], 1 / total, atol=1e-8)
+        np.testing.assert_allclose(machine.alpha[errors], 1 / total, rtol=0, atol=1e-8)
         inner = machine.alpha[vectors & ~errors]
         assert errors.mean() + inner.sum() == pytest.approx(nu, abs=1e-7)
     reached = {nu: NuSVC(nu=nu, kernel="linear", tol=1e-6).fit(X, y) for nu in (0.3, 0.5, 0.6)}
@@ -3347,10 +3370,10 @@ def test_divided_by_rho_the_nu_machine_is_the_soft_margin(rng, nu):
     assert rho > 0.05
     C = 1 / (rho * n)
     soft = soft_margin(X, y, C)
-    np.testing.assert_allclose(machine.w / rho, soft.w, atol=1e-6)
+    np.testing.assert_allclose(machine.w / rho, soft.w, rtol=0, atol=1e-6)
     assert machine.b / rho == pytest.approx(soft.b, abs=1e-6)
-    np.testing.assert_allclose(machine.xi / rho, soft.xi, atol=1e-6)
-    np.testing.assert_allclose(machine.alpha / rho, soft.alpha, atol=1e-6)
+    np.testing.assert_allclose(machine.xi / rho, soft.xi, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(machine.alpha / rho, soft.alpha, rtol=0, atol=1e-6)
     divided = kkt_residuals(
         X, y, machine.w / rho, machine.b / rho, machine.xi / rho, machine.alpha / rho, C
     )
@@ -3372,7 +3395,7 @@ def test_the_printed_c_of_the_nu_machine_is_wrong_and_so_is_the_same_solution(rn
     assert np.abs(soft_margin(X, y, printed).w - machine.w / rho).max() > 1e-2
     # the same classifier, and other numbers
     free = (machine.alpha > 1e-6) & (machine.alpha < 1 / n - 1e-6)
-    np.testing.assert_allclose((y * f)[free], rho, atol=1e-7)
+    np.testing.assert_allclose((y * f)[free], rho, rtol=0, atol=1e-7)
     assert abs(rho - 1) > 0.1
     undivided = kkt_residuals(X, y, machine.w, machine.b, machine.xi, machine.alpha, right)
     assert undivided.on_the_margin > 1e-3
@@ -3435,7 +3458,7 @@ def test_the_estimator_is_the_machine_of_its_certificate(rng, kernel):
     beta[model.support_] = model.dual_coef_[0]
     b = model.intercept_[0]
     assert abs(beta.sum()) < 1e-12 and (y * beta >= 0).all() and (y * beta <= 0.6).all()
-    np.testing.assert_allclose(model.decision_function(X), K @ beta + b, atol=1e-10)
+    np.testing.assert_allclose(model.decision_function(X), K @ beta + b, rtol=0, atol=1e-10)
     primal = beta @ K @ beta / 2 + 0.6 * hinge(K @ beta + b, y).sum()
     dual = np.abs(beta).sum() - beta @ K @ beta / 2
     (certificate,) = model.certificates_
@@ -3446,7 +3469,7 @@ def test_the_estimator_is_the_machine_of_its_certificate(rng, kernel):
     assert model.n_iter_ == len(model.history_[0]) - 1 and model.converged_
     if kernel == "linear":
         machine = soft_margin(X, y, 0.6)
-        np.testing.assert_allclose(model.coef_[0], machine.w, atol=1e-5)
+        np.testing.assert_allclose(model.coef_[0], machine.w, rtol=0, atol=1e-5)
         assert b == pytest.approx(machine.b, abs=1e-5)
     else:
         message = "coef_ must have kernel='linear'; other kernels have no such w"
@@ -3482,7 +3505,7 @@ def test_several_classes_are_pairs_that_vote(iris, kind):
     assert F.shape == (n, 3) and len(model.certificates_) == 3
     model.set_params(decision_function_shape="ovr")
     G = model.decision_function(X)
-    np.testing.assert_allclose(G, votes + total / (3 * (np.abs(total) + 1)), atol=1e-9)
+    np.testing.assert_allclose(G, votes + total / (3 * (np.abs(total) + 1)), rtol=0, atol=1e-9)
     np.testing.assert_array_equal(model.predict(X), names[votes.argmax(axis=1)])
     # support_ by class, then place; dual_coef_ row by row the machines against the others
     k = np.searchsorted(names, y)
@@ -3543,7 +3566,7 @@ def test_a_weight_is_a_repetition(rng, kind):
     plain = kind(**options).fit(X, y)
     Z = rng.normal(size=(20, 2))
     f = weighted.decision_function(Z)
-    np.testing.assert_allclose(f, repeated.decision_function(Z), atol=1e-5)
+    np.testing.assert_allclose(f, repeated.decision_function(Z), rtol=0, atol=1e-5)
     assert np.abs(f - plain.decision_function(Z)).max() > 1e-2
 
 
@@ -3555,10 +3578,10 @@ def test_a_weight_is_a_factor_of_c(rng):
     exact = solve_dual(K, c_dual(y, 0.5 * weights))
     assert model.certificates_[0].dual == pytest.approx(exact.objective, rel=1e-8)
     np.testing.assert_allclose(
-        model.decision_function(X) - model.intercept_[0], K @ exact.beta, atol=1e-6
+        model.decision_function(X) - model.intercept_[0], K @ exact.beta, rtol=0, atol=1e-6
     )
     scaled = SVC(C=0.25, tol=1e-8, **KERNELS["rbf"]).fit(X, y, 2 * weights)
-    np.testing.assert_allclose(scaled.dual_coef_, model.dual_coef_, atol=1e-12)
+    np.testing.assert_allclose(scaled.dual_coef_, model.dual_coef_, rtol=0, atol=1e-12)
     shares = weights / weights.sum()
     nu = NuSVC(nu=0.4, tol=1e-8, **KERNELS["rbf"]).fit(X, y, weights)
     exact = solve_dual(K, nu_dual(y, 0.4, weights))
@@ -3585,7 +3608,9 @@ def test_nusvc_is_svc_with_another_parameter(rng, kernel):
     rho = nu.rho_[0]
     assert rho > 0
     soft = SVC(C=1 / (rho * n), tol=1e-8, **how).fit(X, y)
-    np.testing.assert_allclose(nu.decision_function(X), soft.decision_function(X), atol=1e-5)
+    np.testing.assert_allclose(
+        nu.decision_function(X), soft.decision_function(X), rtol=0, atol=1e-5
+    )
     np.testing.assert_allclose(
         np.abs(nu.dual_coef_).sum(), np.abs(soft.dual_coef_).sum(), rtol=1e-5
     )
@@ -3593,7 +3618,7 @@ def test_nusvc_is_svc_with_another_parameter(rng, kernel):
     alpha = np.zeros(n)
     alpha[nu.support_] = np.abs(nu.dual_coef_[0])
     free = (alpha > 1e-9) & (alpha < 1 / (rho * n) - 1e-9)
-    np.testing.assert_allclose((y * f)[free], 1, atol=1e-5)  # divided: margins at 1
+    np.testing.assert_allclose((y * f)[free], 1, rtol=0, atol=1e-5)  # divided: margins at 1
     certificate = nu.certificates_[0]  # of the undivided problem
     K = gram(X, **how)
     assert certificate.dual == pytest.approx(solve_dual(K, nu_dual(y, 0.5)).objective, rel=1e-6)
@@ -3611,11 +3636,11 @@ def test_l2svc_is_the_program_with_squared_slack(rng, C):
     X, y = two_classes(rng, (12, 9), shift=0.6)
     machine = squared_slack_margin(X, y, C)
     model = L2SVC(C=C, kernel="linear", tol=1e-9).fit(X, y)
-    np.testing.assert_allclose(model.coef_[0], machine.w, atol=1e-6)
+    np.testing.assert_allclose(model.coef_[0], machine.w, rtol=0, atol=1e-6)
     assert model.intercept_[0] == pytest.approx(machine.b, abs=1e-6)
     alpha = np.zeros(21)
     alpha[model.support_] = np.abs(model.dual_coef_[0])
-    np.testing.assert_allclose(alpha, machine.alpha, atol=1e-6)
+    np.testing.assert_allclose(alpha, machine.alpha, rtol=0, atol=1e-6)
     (certificate,) = model.certificates_
     assert certificate.primal == pytest.approx(machine.objective, rel=1e-7)
     assert certificate.dual == pytest.approx(machine.objective, rel=1e-7)
@@ -3630,8 +3655,8 @@ def test_l2svc_is_the_program_with_squared_slack(rng, C):
     f = curved.decision_function(X)
     beta = np.zeros(21)
     beta[curved.support_] = curved.dual_coef_[0]
-    np.testing.assert_allclose(f - curved.intercept_[0], K @ beta, atol=1e-12)  # K alone
-    np.testing.assert_allclose(y * beta, C * hinge(f, y), atol=1e-6)
+    np.testing.assert_allclose(f - curved.intercept_[0], K @ beta, rtol=0, atol=1e-12)  # K alone
+    np.testing.assert_allclose(y * beta, C * hinge(f, y), rtol=0, atol=1e-6)
     primal = beta @ K @ beta / 2 + C / 2 * np.sum(hinge(f, y) ** 2)
     assert curved.certificates_[0].primal == pytest.approx(primal, rel=1e-9)
 
@@ -3643,7 +3668,7 @@ def test_linearsvc_is_the_program_with_squared_slack_of_twice_its_c(rng):
     for C in (0.05, 1.0):
         model = LinearSVC(C=C, tol=1e-9).fit(X, y)
         machine = squared_slack_margin(X, y, 2 * C)
-        np.testing.assert_allclose(model.coef_[0], machine.w, atol=1e-7)
+        np.testing.assert_allclose(model.coef_[0], machine.w, rtol=0, atol=1e-7)
         assert model.intercept_[0] == pytest.approx(machine.b, abs=1e-7)
         assert model.history_[0][-1] == pytest.approx(machine.objective, rel=1e-9)
         assert np.abs(squared_slack_margin(X, y, C).w - machine.w).max() > 1e-3
@@ -3794,13 +3819,13 @@ def test_without_slack_it_is_the_hard_margin(rng, kind):
     X, y = two_separable(rng, (9, 8))
     machine = hard_margin(X, y)
     model = kind(C=inf, kernel="linear", tol=1e-8).fit(X, y)
-    np.testing.assert_allclose(model.coef_[0], machine.w, atol=1e-6)
+    np.testing.assert_allclose(model.coef_[0], machine.w, rtol=0, atol=1e-6)
     assert model.intercept_[0] == pytest.approx(machine.b, abs=1e-6)
     (certificate,) = model.certificates_
     assert certificate.dual <= machine.objective + 1e-9 <= certificate.primal + 2e-9
     assert 0 <= certificate.gap + 1e-12 < 1e-6
     large = kind(C=1e7, kernel="linear", tol=1e-8).fit(X, y)
-    np.testing.assert_allclose(large.coef_, model.coef_, atol=1e-5)
+    np.testing.assert_allclose(large.coef_, model.coef_, rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "sigmoid"])
@@ -3924,6 +3949,7 @@ def test_ugly_samples_make_machines(rng, kind):
     np.testing.assert_allclose(
         kind(**options).fit(constant, y).decision_function(constant),
         kind(**options).fit(X, y).decision_function(X),
+        rtol=0,
         atol=1e-9,
     )
     wide = rng.normal(size=(5, 40))  # n < d

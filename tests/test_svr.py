@@ -95,7 +95,7 @@ def test_the_loss_is_zero_in_the_tube_and_the_distance_from_it_outside(rng):
     printed = [
         0.0 if abs(a - b) < epsilon else abs(a - b) - epsilon for a, b in zip(y, f, strict=True)
     ]
-    np.testing.assert_allclose(losses, printed, atol=1e-15)
+    np.testing.assert_allclose(losses, printed, rtol=0, atol=1e-15)
     assert (losses == 0).any() and (losses > 0).any()
     np.testing.assert_array_equal(insensitive_loss(f, y, 0.0), np.abs(y - f))
     edge = insensitive_loss(np.array([-0.4, 0.4]), 0.0, epsilon)
@@ -109,7 +109,7 @@ def test_the_loss_is_zero_in_the_tube_and_the_distance_from_it_outside(rng):
 def test_the_loss_has_slopes_of_zero_and_one_and_the_risk_is_convex(rng):
     f, y = np.array([-2.0, 0.0, 3.0]), np.zeros(3)
     slopes = differences(lambda v: insensitive_loss(v, y, 1.0).sum(), f)
-    np.testing.assert_allclose(slopes, [-1, 0, 1], atol=1e-9)
+    np.testing.assert_allclose(slopes, [-1, 0, 1], rtol=0, atol=1e-9)
     np.testing.assert_array_equal(insensitive_subgradient(f, y, 1.0), [-1, 0, 1])
     np.testing.assert_array_equal(insensitive_subgradient(f[[0, 2]], y[:2], [2.0, 3.0]), 0)
     X, y = noisy_line(rng)
@@ -219,12 +219,12 @@ def test_the_hard_tube_holds_all_and_is_the_flattest(rng):
         r = np.abs(residuals(X, y, tube))
         assert r.max() <= epsilon + 1e-8 and (r >= epsilon - 1e-7).any()
         assert tube.objective == pytest.approx(tube.w @ tube.w / 2, abs=1e-9)
-        np.testing.assert_allclose(tube.w, X.T @ beta_of(tube.alpha), atol=1e-7)
+        np.testing.assert_allclose(tube.w, X.T @ beta_of(tube.alpha), rtol=0, atol=1e-7)
         assert beta_of(tube.alpha).sum() == pytest.approx(0, abs=1e-7)
         lengths.append(np.linalg.norm(tube.w))
     assert (np.diff(lengths) < -1e-6).all()
     flat = hard_tube(X, y, (y.max() - y.min()) / 2)
-    np.testing.assert_allclose(flat.w, 0, atol=1e-7)
+    np.testing.assert_allclose(flat.w, 0, rtol=0, atol=1e-7)
     assert flat.b == pytest.approx((y.max() + y.min()) / 2, abs=1e-6)
 
 
@@ -270,7 +270,7 @@ def test_the_narrowest_tube_is_the_limit_of_what_is_feasible(rng):
     tube = hard_tube(X, y, epsilon * (1 + 1e-3))
     assert np.abs(residuals(X, y, tube)).max() <= epsilon * (1 + 1e-3) + 1e-8
     line = hard_tube(X, y, epsilon * (1 + 1e-7))
-    np.testing.assert_allclose([*line.w, line.b], [*w, b], atol=1e-5)
+    np.testing.assert_allclose([*line.w, line.b], [*w, b], rtol=0, atol=1e-5)
 
 
 @pytest.mark.claims("svr-04")
@@ -309,7 +309,7 @@ def test_the_programs_keep_their_digits_away_from_the_origin(rng, far):
         b = there[1] + far[0] * there[0].sum() - far[1]
         assert b == pytest.approx(here[1], abs=1e-3), name
     beta, b = without_tube(X @ X.T, y + far[1], 1.0)
-    np.testing.assert_allclose(beta, without_tube(X @ X.T, y, 1.0)[0], atol=1e-9)
+    np.testing.assert_allclose(beta, without_tube(X @ X.T, y, 1.0)[0], rtol=0, atol=1e-9)
     assert b - far[1] == pytest.approx(without_tube(X @ X.T, y, 1.0)[1], abs=1e-3)
 
 
@@ -319,7 +319,7 @@ def test_the_soft_tube_is_the_regularised_risk_at_its_least(rng, d, C, epsilon):
     X, y = noisy_line(rng, d=d)
     tube = soft_tube(X, y, epsilon, C)
     f = decision(X, tube.w, tube.b)
-    np.testing.assert_allclose(tube.xi, slack(f, y, epsilon), atol=1e-7)
+    np.testing.assert_allclose(tube.xi, slack(f, y, epsilon), rtol=0, atol=1e-7)
     risk = regularised_risk(X, y, tube.w, tube.b, epsilon, C)
     assert risk == pytest.approx(tube.objective, rel=1e-8)
     slow = tube.w @ tube.w / 2 + C * slow_risk(y, f, epsilon)
@@ -331,10 +331,10 @@ def test_the_soft_tube_is_the_regularised_risk_at_its_least(rng, d, C, epsilon):
     K, beta = X @ X.T, beta_of(tube.alpha)
     assert dual_value(rebalanced(tube.alpha), K, y, epsilon) == pytest.approx(risk, rel=1e-6)
     z = y - f  # 0 is a subgradient: w = sum_i beta_i x_i, beta_i in C times that of the loss
-    np.testing.assert_allclose(tube.w, X.T @ beta, atol=1e-6)
+    np.testing.assert_allclose(tube.w, X.T @ beta, rtol=0, atol=1e-6)
     outside = np.abs(z) > epsilon + 1e-6
-    np.testing.assert_allclose(beta[outside], C * np.sign(z[outside]), atol=1e-6)
-    np.testing.assert_allclose(beta[np.abs(z) < epsilon - 1e-6], 0, atol=1e-6)
+    np.testing.assert_allclose(beta[outside], C * np.sign(z[outside]), rtol=0, atol=1e-6)
+    np.testing.assert_allclose(beta[np.abs(z) < epsilon - 1e-6], 0, rtol=0, atol=1e-6)
     assert np.abs(beta).max() <= C + 1e-9 and abs(beta.sum()) < 1e-6
 
 
@@ -357,7 +357,7 @@ def test_functions_of_the_samples_take_their_place(rng):
     y = np.sin(3 * x)
     tube = soft_tube(phi, y, 0.05, C=100.0)
     np.testing.assert_allclose(
-        decision(phi, tube.w, tube.b), np.polyval([*tube.w[::-1], tube.b], x), atol=1e-12
+        decision(phi, tube.w, tube.b), np.polyval([*tube.w[::-1], tube.b], x), rtol=0, atol=1e-12
     )
     assert np.abs(y - decision(phi, tube.w, tube.b)).max() < 0.2
 
@@ -375,16 +375,16 @@ def test_at_the_optimum_the_lagrangian_is_stationary(rng):
         return lagrangian(X, y, w, b, xi, tube.alpha, r, epsilon, C)
 
     theta = np.concatenate([tube.w, [tube.b], tube.xi.ravel()])
-    np.testing.assert_allclose(differences(at, theta), 0, atol=1e-6)
+    np.testing.assert_allclose(differences(at, theta), 0, rtol=0, atol=1e-6)
     assert at(theta) == pytest.approx(tube.objective, rel=1e-6)
-    np.testing.assert_allclose(X.T @ beta_of(tube.alpha), tube.w, atol=1e-5)
+    np.testing.assert_allclose(X.T @ beta_of(tube.alpha), tube.w, rtol=0, atol=1e-5)
     alpha, r, w = rng.uniform(size=(2, 16)), rng.uniform(size=(2, 16)), rng.normal(size=2)
     by_differences = differences(
         lambda t: lagrangian(X, y, t[:2], t[2], t[3:].reshape(2, 16), alpha, r, epsilon, C),
         np.concatenate([w, [0.3], rng.normal(size=32)]),
     )
     in_w, in_b, in_xi = lagrangian_gradients(X, w, alpha, r, C)
-    np.testing.assert_allclose([*in_w, in_b, *in_xi.ravel()], by_differences, atol=1e-7)
+    np.testing.assert_allclose([*in_w, in_b, *in_xi.ravel()], by_differences, rtol=0, atol=1e-7)
 
 
 @pytest.mark.claims("svr-06")
@@ -424,7 +424,7 @@ def test_the_multipliers_of_the_linear_program_leave_no_weights(rng):
     h = np.concatenate([y - 0.3, -y - 0.3, np.zeros(32)])
     lp = solve_qp(np.zeros((35, 35)), np.append(np.zeros(3), np.ones(32)), G=G, h=h)
     beta = lp.lam[:16] - lp.lam[16:32]
-    np.testing.assert_allclose(X.T @ beta, 0, atol=1e-7)
+    np.testing.assert_allclose(X.T @ beta, 0, rtol=0, atol=1e-7)
     assert np.abs(beta).max() > 0.5 and np.linalg.norm(lp.x[:2]) > 0.5
     soft = soft_tube(X, y, 0.3, 1.0)
     assert np.linalg.norm(X.T @ beta_of(soft.alpha)) > 0.5
@@ -442,7 +442,7 @@ def test_a_small_cost_buys_a_smooth_function(rng):
     margins = [linear_margin(np.array([length]), epsilon) for length in lengths]
     assert margins[0] > 10 * margins[-1] and losses[0] > losses[-1] + 1
     tube = soft_tube(X, y, epsilon, 1e-7)
-    np.testing.assert_allclose(tube.w, 0, atol=1e-5)
+    np.testing.assert_allclose(tube.w, 0, rtol=0, atol=1e-5)
     flat = insensitive_loss(tube.b, y, epsilon).sum()
     levels = np.concatenate([y - epsilon, y + epsilon])  # where its slope changes
     assert flat == pytest.approx(
@@ -564,14 +564,14 @@ def test_only_samples_on_the_tube_or_outside_support_it(seed):
     z = residuals(X, y, tube)
     inside, outside = np.abs(z) < epsilon - 1e-6, np.abs(z) > epsilon + 1e-6
     for found in (beta, beta_of(tube.alpha)):
-        np.testing.assert_allclose(found[inside], 0, atol=1e-7)
+        np.testing.assert_allclose(found[inside], 0, rtol=0, atol=1e-7)
         np.testing.assert_allclose(found[outside], C * np.sign(z[outside]), rtol=1e-7)
     edge = ~inside & ~outside
     assert edge.any() and ((np.abs(beta[edge]) > 0.01) & (np.abs(beta[edge]) < C - 0.01)).any()
     S = np.abs(beta) > 0
     assert 0 < S.sum() < 30
     fewer = soft_tube(X[S], y[S], epsilon, C)
-    np.testing.assert_allclose([*fewer.w, fewer.b], [*tube.w, tube.b], atol=1e-5)
+    np.testing.assert_allclose([*fewer.w, fewer.b], [*tube.w, tube.b], rtol=0, atol=1e-5)
     wide = SVR(kernel="linear", epsilon=(y.max() - y.min()) / 2).fit(X, y)
     assert len(wide.support_) == 0 and wide.dual_coef_.shape == (1, 0)
     np.testing.assert_allclose(wide.predict(X), (y.max() + y.min()) / 2)
@@ -585,15 +585,15 @@ def test_a_prediction_needs_inner_products_only(rng):
     alpha = snapped(unstack(best.beta), C)
     beta, b = beta_of(alpha), offset(alpha, X @ X.T, y, epsilon, C)
     w = X.T @ beta
-    np.testing.assert_allclose(evaluate(Z @ X.T, beta, b), Z @ w + b, atol=1e-10)
+    np.testing.assert_allclose(evaluate(Z @ X.T, beta, b), Z @ w + b, rtol=0, atol=1e-10)
     S = beta != 0
-    np.testing.assert_allclose(evaluate(Z @ X[S].T, beta[S], b), Z @ w + b, atol=1e-12)
+    np.testing.assert_allclose(evaluate(Z @ X[S].T, beta[S], b), Z @ w + b, rtol=0, atol=1e-12)
     tube = soft_tube(X, y, epsilon, C)
-    np.testing.assert_allclose([*w, b], [*tube.w, tube.b], atol=1e-5)
+    np.testing.assert_allclose([*w, b], [*tube.w, tube.b], rtol=0, atol=1e-5)
     free = (alpha > 1e-6) & (alpha < C - 1e-6)
     each = np.array([y - X @ w - epsilon, y - X @ w + epsilon])
     assert free[0].any() and free[1].any()
-    np.testing.assert_allclose(each[free], b, atol=1e-6)
+    np.testing.assert_allclose(each[free], b, rtol=0, atol=1e-6)
 
 
 @pytest.mark.claims("svr-13")
@@ -604,7 +604,7 @@ def test_a_kernel_is_the_inner_product_of_its_features(rng):
     tube = soft_tube(phi, y, 0.3, 0.5)
     best = snapped(unstack(solve_dual(np.tile(K, (2, 2)), tube_dual(y, 0.3, 0.5)).beta), 0.5)
     f = evaluate(K, beta_of(best), offset(best, K, y, 0.3, 0.5))
-    np.testing.assert_allclose(f, decision(phi, tube.w, tube.b), atol=1e-5)
+    np.testing.assert_allclose(f, decision(phi, tube.w, tube.b), rtol=0, atol=1e-5)
 
 
 @pytest.mark.claims("svr-14")
@@ -615,10 +615,10 @@ def test_the_offset_has_a_minus_for_samples_above_and_a_plus_for_those_below(rng
     free = (tube.alpha > 1e-6) & (tube.alpha < C - 1e-6)
     assert free[0].any() and free[1].any()
     without_b = y - X @ tube.w
-    np.testing.assert_allclose(without_b[free[0]] - epsilon, tube.b, atol=1e-6)
-    np.testing.assert_allclose(without_b[free[1]] + epsilon, tube.b, atol=1e-6)
+    np.testing.assert_allclose(without_b[free[0]] - epsilon, tube.b, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(without_b[free[1]] + epsilon, tube.b, rtol=0, atol=1e-6)
     printed = without_b[free[0]] + epsilon
-    np.testing.assert_allclose(printed - tube.b, 2 * epsilon, atol=1e-6)
+    np.testing.assert_allclose(printed - tube.b, 2 * epsilon, rtol=0, atol=1e-6)
 
 
 @pytest.mark.claims("svr-15")
@@ -626,8 +626,8 @@ def test_the_box_of_this_primal_is_the_cost_itself():
     X, y = HAND
     epsilon, C, n = 0.5, 1.0, 2
     tube = soft_tube(X, y, epsilon, C)
-    np.testing.assert_allclose(tube.w, [1.5], atol=1e-8)
-    np.testing.assert_allclose(tube.alpha, [[0.75, 0], [0, 0.75]], atol=1e-8)
+    np.testing.assert_allclose(tube.w, [1.5], rtol=0, atol=1e-8)
+    np.testing.assert_allclose(tube.alpha, [[0.75, 0], [0, 0.75]], rtol=0, atol=1e-8)
     assert not ((tube.alpha[0] > 1e-6) & (tube.alpha[0] < C / n)).any()  # the printed rule
     assert offset(tube.alpha.round(9), X @ X.T, y, epsilon, C) == pytest.approx(0, abs=1e-8)
     printed = y[0] - X[0] @ tube.w + epsilon
@@ -697,9 +697,9 @@ def test_squared_slack_is_a_smooth_problem(rng, d, C, epsilon):
     X, y = noisy_line(rng, d=d)
     tube = squared_tube(X, y, epsilon, C)
     w, b, least = smooth(X, y, epsilon, C)
-    np.testing.assert_allclose([*tube.w, tube.b], [*w, b], atol=1e-7)
+    np.testing.assert_allclose([*tube.w, tube.b], [*w, b], rtol=0, atol=1e-7)
     assert tube.objective == pytest.approx(least, rel=1e-8)
-    np.testing.assert_allclose(tube.xi, slack(decision(X, w, b), y, epsilon), atol=1e-7)
+    np.testing.assert_allclose(tube.xi, slack(decision(X, w, b), y, epsilon), rtol=0, atol=1e-7)
     assert tube.xi.min() >= -1e-10 and np.max(tube.xi[0] * tube.xi[1]) < 1e-12
 
 
@@ -712,7 +712,7 @@ def test_squared_slack_need_not_be_told_to_be_positive(rng):
     h = np.concatenate([y - 0.4, -y - 0.4, np.zeros(32)])
     P = np.diag(np.concatenate([[1.0, 1.0, 0.0], np.full(32, 0.7)]))
     told = solve_qp(P, np.zeros(35), G=G, h=h)
-    np.testing.assert_allclose(told.x[:3], [*tube.w, tube.b], atol=1e-7)
+    np.testing.assert_allclose(told.x[:3], [*tube.w, tube.b], rtol=0, atol=1e-7)
     assert told.objective == pytest.approx(tube.objective, rel=1e-8)
 
 
@@ -722,10 +722,10 @@ def test_the_slack_is_its_multiplier_by_the_cost(rng):
     epsilon, C = 0.4, 0.7
     tube = squared_tube(X, y, epsilon, C)
     beta = beta_of(tube.alpha)
-    np.testing.assert_allclose(X.T @ beta, tube.w, atol=1e-7)
-    np.testing.assert_allclose(tube.alpha / C, tube.xi, atol=1e-7)
+    np.testing.assert_allclose(X.T @ beta, tube.w, rtol=0, atol=1e-7)
+    np.testing.assert_allclose(tube.alpha / C, tube.xi, rtol=0, atol=1e-7)
     losses = insensitive_loss(decision(X, tube.w, tube.b), y, epsilon)
-    np.testing.assert_allclose(np.abs(beta) / C, losses, atol=1e-7)
+    np.testing.assert_allclose(np.abs(beta) / C, losses, rtol=0, atol=1e-7)
     L = squared_lagrangian(X, y, tube.w, tube.b, tube.xi, tube.alpha, epsilon, C)
     assert L == pytest.approx(tube.objective, rel=1e-7)
     for _ in range(50):
@@ -783,12 +783,12 @@ def test_squared_slack_is_a_ridge_on_the_dual(rng):
     beta = beta_of(unstack(best.beta))
     beta -= beta.mean()  # rounding
     assert squared_dual_value(beta, K, y, epsilon, C) == pytest.approx(tube.objective, rel=1e-8)
-    np.testing.assert_allclose(beta, beta_of(tube.alpha), atol=1e-7)
+    np.testing.assert_allclose(beta, beta_of(tube.alpha), rtol=0, atol=1e-7)
     slow = proximal(K + np.eye(10) / C, y, epsilon)
-    np.testing.assert_allclose(slow, beta, atol=1e-7)
+    np.testing.assert_allclose(slow, beta, rtol=0, atol=1e-7)
     assert (slow == 0).any() and (slow != 0).sum() >= 3
     offsets = squared_offsets(slow, K, y, epsilon, C)
-    np.testing.assert_allclose(offsets, tube.b, atol=1e-6)
+    np.testing.assert_allclose(offsets, tube.b, rtol=0, atol=1e-6)
     alpha = tube.alpha  # with two multipliers each: L at its least in w, b, xi
     L = squared_lagrangian(X, y, X.T @ beta_of(alpha), 0.0, alpha / C, alpha, epsilon, C)
     assert L == pytest.approx(squared_dual_value(beta, K, y, epsilon, C), rel=1e-7)
@@ -815,21 +815,21 @@ def test_without_a_tube_it_is_ridge_regression_with_a_free_offset(rng):
     for C in (0.2, 3.0):
         beta, b = without_tube(K, y, C)
         tube = squared_tube(X, y, 0.0, C)
-        np.testing.assert_allclose(beta, beta_of(tube.alpha), atol=1e-7)
+        np.testing.assert_allclose(beta, beta_of(tube.alpha), rtol=0, atol=1e-7)
         X_c, y_c = X - X.mean(axis=0), y - y.mean()
         w = np.linalg.solve(X_c.T @ X_c + np.eye(3) / C, X_c.T @ y_c)
-        np.testing.assert_allclose(X.T @ beta, w, atol=1e-10)
+        np.testing.assert_allclose(X.T @ beta, w, rtol=0, atol=1e-10)
         assert b == pytest.approx(y.mean() - w @ X.mean(axis=0), abs=1e-10)
-        np.testing.assert_allclose([*tube.w, tube.b], [*w, b], atol=1e-7)
+        np.testing.assert_allclose([*tube.w, tube.b], [*w, b], rtol=0, atol=1e-7)
         clashing = np.linalg.solve(X_c.T @ X_c + C * np.eye(3), X_c.T @ y_c)
         assert np.abs(clashing - w).max() > 1e-3  # C on the penalty is another thing
         model = L2SVR(kernel="linear", C=C, epsilon=0.0, tol=1e-9).fit(X, y)
-        np.testing.assert_allclose(model.coef_[0], w, atol=1e-7)
+        np.testing.assert_allclose(model.coef_[0], w, rtol=0, atol=1e-7)
     fit = least_squares(X, y)
     beta, b = without_tube(K, y, 1e7)
-    np.testing.assert_allclose([b, *X.T @ beta], [fit.b, *fit.w], atol=1e-4)
+    np.testing.assert_allclose([b, *X.T @ beta], [fit.b, *fit.w], rtol=0, atol=1e-4)
     beta, b = without_tube(K, y, 1e-9)
-    np.testing.assert_allclose([b, *X.T @ beta], [y.mean(), 0, 0, 0], atol=1e-6)
+    np.testing.assert_allclose([b, *X.T @ beta], [y.mean(), 0, 0, 0], rtol=0, atol=1e-6)
 
 
 # ---------------------------------------------------------------------------------------
@@ -903,7 +903,7 @@ def test_nu_is_between_the_shares_of_errors_and_of_support_vectors(rng, nu):
     assert tube.epsilon > 1e-3
     assert outside.mean() <= nu + 1e-12 <= (alpha.max(axis=0) > 1e-7).mean() + 1e-9
     same = soft_tube(X, y, tube.epsilon, C / n)
-    np.testing.assert_allclose([*same.w, same.b], [*tube.w, tube.b], atol=1e-5)
+    np.testing.assert_allclose([*same.w, same.b], [*tube.w, tube.b], rtol=0, atol=1e-5)
     free = (alpha > 1e-6) & (alpha < C / n - 1e-6)
     without_b = y - X @ tube.w
     if free[0].any() and free[1].any():
@@ -917,20 +917,20 @@ def test_the_offsets_of_the_two_groups_are_the_edges_of_the_tube(rng):
     X, y = noisy_line(rng, n=n)
     model = NuSVR(kernel="linear", nu=nu, C=C, tol=1e-10).fit(X, y)
     tube = nu_tube(X, y, nu, n * C)  # MLN's C
-    np.testing.assert_allclose(model.coef_[0], tube.w, atol=1e-6)
+    np.testing.assert_allclose(model.coef_[0], tube.w, rtol=0, atol=1e-6)
     assert model.intercept_[0] == pytest.approx(tube.b, abs=1e-6)
     assert model.epsilon_ == pytest.approx(tube.epsilon, abs=1e-6)
     above, below = model.certificate_.offsets
     assert (above - below) / 2 == model.epsilon_
     same = SVR(kernel="linear", C=C, epsilon=model.epsilon_, tol=1e-10).fit(X, y)
-    np.testing.assert_allclose(same.predict(X), model.predict(X), atol=1e-6)
+    np.testing.assert_allclose(same.predict(X), model.predict(X), rtol=0, atol=1e-6)
 
 
 def test_a_perfect_fit_leaves_no_tube():
     X = np.arange(6.0)[:, None]
     model = NuSVR(kernel="linear", nu=0.5, C=1e3, tol=1e-9).fit(X, 2 * X[:, 0] + 1)
     assert model.epsilon_ == pytest.approx(0, abs=1e-8)
-    np.testing.assert_allclose(model.predict(X), 2 * X[:, 0] + 1, atol=1e-7)
+    np.testing.assert_allclose(model.predict(X), 2 * X[:, 0] + 1, rtol=0, atol=1e-7)
     for seed in range(5):  # nor one of a width below 0, where the run stops early
         Z = np.random.default_rng(seed).normal(size=(9, 2))
         coarse = NuSVR(kernel="linear", nu=0.9, C=1e2, tol=0.1).fit(Z, Z @ [1.0, 2.0])
@@ -955,7 +955,7 @@ def test_every_sample_outside_leaves_no_tube(rng):
     X, y = noisy_line(rng)
     model = NuSVR(kernel="linear", nu=1.0, tol=1e-9).fit(X, y)
     median = SVR(kernel="linear", epsilon=0.0, tol=1e-9).fit(X, y)  # every epsilon > 0 costs
-    np.testing.assert_allclose(model.coef_, median.coef_, atol=1e-6)
+    np.testing.assert_allclose(model.coef_, median.coef_, rtol=0, atol=1e-6)
     assert model.epsilon_ == pytest.approx(0, abs=0.2)
 
 
@@ -1035,7 +1035,7 @@ def check_offset(model, K, X, y, beta):
     z, most = y - K @ beta - model.intercept_[0], 2 * model.tol + 1e-9 * np.abs(y).max()
     if isinstance(model, L2SVR):
         np.testing.assert_allclose(
-            beta / model.C, np.sign(z) * np.maximum(np.abs(z) - epsilon, 0), atol=most
+            beta / model.C, np.sign(z) * np.maximum(np.abs(z) - epsilon, 0), rtol=0, atol=most
         )
         return
     C = model.C
@@ -1101,7 +1101,9 @@ def test_an_infinite_cost_is_the_hard_tube(rng):
     epsilon = 1.2 * narrowest_tube(X, y)[2]
     model = SVR(kernel="linear", C=inf, epsilon=epsilon, tol=1e-8).fit(X, y)
     tube = hard_tube(X, y, epsilon)
-    np.testing.assert_allclose([*model.coef_[0], model.intercept_[0]], [*tube.w, tube.b], atol=1e-6)
+    np.testing.assert_allclose(
+        [*model.coef_[0], model.intercept_[0]], [*tube.w, tube.b], rtol=0, atol=1e-6
+    )
     assert model.certificate_.primal == pytest.approx(tube.objective, rel=1e-6)
     assert abs(model.certificate_.gap) < 1e-5
     with pytest.warns(ConvergenceWarning, match="SVR stopped after"):
@@ -1136,9 +1138,11 @@ def test_targets_far_from_zero_lose_no_digits(rng, kernel):
         b, iterations = model.intercept_, model.n_iter_
         model.fit(X, y + 2.0**40)
         np.testing.assert_array_equal(model.dual_coef_, beta)
-        np.testing.assert_allclose(model.intercept_ - 2.0**40, b, atol=1e-3)
+        np.testing.assert_allclose(model.intercept_ - 2.0**40, b, rtol=0, atol=1e-3)
         assert model.certificate_[:4] == near[:4] and model.n_iter_ == iterations
-        np.testing.assert_allclose(model.certificate_.offsets - 2.0**40, near.offsets, atol=1e-3)
+        np.testing.assert_allclose(
+            model.certificate_.offsets - 2.0**40, near.offsets, rtol=0, atol=1e-3
+        )
     (nu,) = (m for m in machines(1.0, 0.2, 0.4) if isinstance(m, NuSVR))
     assert nu.fit(X, np.full(24, 1e15 / 3)).certificate_[:4] == (0, 0, 0, 0)
 
@@ -1148,7 +1152,7 @@ def test_an_outlier_does_not_hide_what_the_other_targets_differ_by(rng):
     y[0] = -(2.0**40)
     model = SVR(kernel="linear", epsilon=0.2, tol=1e-6)
     near, far = model.fit(X, y).coef_, model.fit(X, y + 2.0**40).coef_
-    np.testing.assert_allclose(far, near, atol=1e-9)
+    np.testing.assert_allclose(far, near, rtol=0, atol=1e-9)
 
 
 def test_samples_far_from_zero_lose_no_digits(rng):
@@ -1158,9 +1162,9 @@ def test_samples_far_from_zero_lose_no_digits(rng):
         w, c, f = model.fit(X, y).coef_, model.certificate_, model.predict(X)
         model.fit(far, y)
         assert model.converged_
-        np.testing.assert_allclose(model.coef_, w, atol=1e-9)
+        np.testing.assert_allclose(model.coef_, w, rtol=0, atol=1e-9)
         np.testing.assert_allclose(model.certificate_[:2], c[:2], rtol=1e-9)
-        np.testing.assert_allclose(model.predict(far), f, atol=1e-5)
+        np.testing.assert_allclose(model.predict(far), f, rtol=0, atol=1e-5)
         assert model.intercept_[0] == model.certificate_.offsets.mean()
         shift = model.coef_[0] @ 2.0 ** np.array([24, 30])
         assert model.intercept_[0] + shift == pytest.approx(f[0] - w[0] @ X[0], abs=1e-5)
@@ -1170,7 +1174,7 @@ def test_one_feature_may_have_no_mean(rng):
     X, y = np.array([[-1.0, 5.0], [1.0, 6.0], [-1.0, 7.0], [1.0, 9.0]]), np.array([1.0, 2, 3, 4])
     tube = soft_tube(X, y, 0.1, 1.0)
     model = SVR(kernel="linear", tol=1e-9).fit(X, y)
-    np.testing.assert_allclose(model.predict(X), decision(X, tube.w, tube.b), atol=1e-7)
+    np.testing.assert_allclose(model.predict(X), decision(X, tube.w, tube.b), rtol=0, atol=1e-7)
 
 
 @pytest.mark.claims("svr-25")
@@ -1202,7 +1206,7 @@ def test_targets_of_any_size_have_their_fit(rng, s, C):
     assert model.converged_ and np.isfinite([c.primal, *f, *model.history_]).all()
     assert abs(c.gap) <= 1e-9 * abs(c.primal) + 24 * C * model.tol
     if s < 1:  # all errors are too dear
-        np.testing.assert_allclose(f, s * y, atol=2 * model.tol)
+        np.testing.assert_allclose(f, s * y, rtol=0, atol=2 * model.tol)
     else:  # and here none is: one of the best constants, between the middle targets
         low, high = s * np.sort(y)[[11, 12]]
         assert ((low <= f) & (f <= high)).all()
@@ -1225,7 +1229,7 @@ def test_huge_and_tiny_costs(rng, C):
         assert model.converged_ and np.isfinite(model.certificate_.primal)
         assert np.isfinite(model.predict(X)).all()
         if C < 1:
-            np.testing.assert_allclose(model.predict(X), model.intercept_[0], atol=1e-6)
+            np.testing.assert_allclose(model.predict(X), model.intercept_[0], rtol=0, atol=1e-6)
         elif not isinstance(model, NuSVR):  # the kernel matrix is regular: the tube holds all
             assert np.abs(model.predict(X) - y).max() <= 0.3 + 1e-5
 
@@ -1249,7 +1253,7 @@ def test_duplicates_count_as_a_weight_of_two(rng):
     for model in machines(0.5, 0.3, 0.4, tol=1e-9, gamma=0.3)[:2]:
         a = model.fit(*twice).predict(X)
         b = model.fit(X, y, sample_weight=np.full(16, 2.0)).predict(X)
-        np.testing.assert_allclose(a, b, atol=1e-6)
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-6)
 
 
 def test_weights_are_costs_and_a_weight_of_zero_is_no_sample(rng):
@@ -1260,14 +1264,16 @@ def test_weights_are_costs_and_a_weight_of_zero_is_no_sample(rng):
     for model in machines(0.5, 0.3, 0.4, tol=1e-9, kernel="linear")[:2]:
         repeated = model.fit(X[rows], y[rows]).predict(X)
         model.fit(X, y, sample_weight=weights)
-        np.testing.assert_allclose(model.predict(X), repeated, atol=1e-6)
+        np.testing.assert_allclose(model.predict(X), repeated, rtol=0, atol=1e-6)
         np.testing.assert_array_equal(X[model.support_], model.support_vectors_)
         assert (weights[model.support_] > 0).all()
     epsilon = 1.2 * narrowest_tube(X[rows], y[rows])[2]
     hard = SVR(kernel="linear", C=inf, epsilon=epsilon, tol=1e-9).fit(X, y, sample_weight=weights)
     tube = hard_tube(X[rows], y[rows], epsilon)
     assert hard.converged_ and np.isfinite(hard.certificate_.gap)
-    np.testing.assert_allclose([*hard.coef_[0], *hard.intercept_], [*tube.w, tube.b], atol=1e-6)
+    np.testing.assert_allclose(
+        [*hard.coef_[0], *hard.intercept_], [*tube.w, tube.b], rtol=0, atol=1e-6
+    )
     s = 2.0**-60
     tiny = SVR(kernel="linear", C=inf, epsilon=epsilon * s, tol=1e-9 * s)
     tiny.fit(X, y * s, sample_weight=weights)
@@ -1279,7 +1285,7 @@ def test_a_matrix_that_does_not_fit_gives_the_same_solution(rng):
     for model in machines(1.0, 0.2, 0.4, tol=1e-8):
         whole = model.fit(X, y).predict(X)
         few = model.set_params(cache_size=0.01).fit(X, y)
-        np.testing.assert_allclose(few.predict(X), whole, atol=1e-6)
+        np.testing.assert_allclose(few.predict(X), whole, rtol=0, atol=1e-6)
 
 
 def test_the_steps_are_those_of_the_whole_matrix(rng):
@@ -1437,8 +1443,8 @@ def test_the_tubes_drawn_hold_their_samples_or_show_the_slack():
     left, middle, right = panels(tube, 3)
     for ax in (left, middle):
         x, f, upper, lower = drawn_tube(ax)
-        np.testing.assert_allclose(upper - lower, 2 * EPSILON, atol=1e-12)
-        np.testing.assert_allclose((upper + lower) / 2, f, atol=1e-12)
+        np.testing.assert_allclose(upper - lower, 2 * EPSILON, rtol=0, atol=1e-12)
+        np.testing.assert_allclose((upper + lower) / 2, f, rtol=0, atol=1e-12)
         samples, circled = drawn_points(ax)
         at = f[0] + (samples[:, 0] - x[0]) * (f[1] - f[0]) / (x[1] - x[0])
         z = samples[:, 1] - at
@@ -1449,7 +1455,9 @@ def test_the_tubes_drawn_hold_their_samples_or_show_the_slack():
         shown = {line.get_xdata()[0]: np.abs(np.diff(line.get_ydata()))[0] for line in bars}
         wanted = {c: v for c, v in zip(samples[:, 0], losses, strict=True) if v > 1e-6}
         assert shown.keys() == wanted.keys()
-        np.testing.assert_allclose([shown[c] for c in wanted], list(wanted.values()), atol=1e-9)
+        np.testing.assert_allclose(
+            [shown[c] for c in wanted], list(wanted.values()), rtol=0, atol=1e-9
+        )
         assert len(wanted) == (0 if ax is left else 3)
         names = [text.get_text() for text in ax.texts if "xi" in text.get_text()]
         signs = [z[samples[:, 0] == c][0] > 0 for c in shown]
@@ -1468,7 +1476,7 @@ def test_the_tube_that_bends_fits_the_sine_and_the_straight_one_does_not():
     T, errors = sine(), []
     for ax in panels(bent_tube, 2):
         x, f, upper, lower = drawn_tube(ax)
-        np.testing.assert_allclose([upper - f, f - lower], WIDTH, atol=1e-12)
+        np.testing.assert_allclose([upper - f, f - lower], WIDTH, rtol=0, atol=1e-12)
         samples, circled = drawn_points(ax)
         np.testing.assert_array_equal(samples, np.column_stack([T.X[:, 0], T.y]))
         z = T.y - np.interp(T.X[:, 0], x, f)
