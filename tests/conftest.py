@@ -5,6 +5,8 @@ import pytest
 
 from mlnotes import CHAPTERS
 
+collect_ignore = ["conftest.py"]  # no doctests here, and notebooks has a module of this name, too
+
 
 @pytest.fixture
 def rng(request):
