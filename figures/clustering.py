@@ -73,10 +73,10 @@ def half_steps(X, states):
 
 @figure("lloyd", claims=("clustering-16",), panels=(2, 3), size=(2.5, 2.3))
 def lloyd_at_work(*axes):
-    """K-means from three samples of one group. Every sample has the colour of the nearest center
-    (cross), every point of the plane that of the cell it lies in. Then each center moves to the
-    mean of its samples, until that changes no label. Lower right: J after each half step. Neither
-    of them ever raises it, and where both leave it alone, it is over.
+    """K-means with three centers (crosses) that start in one group. Each sample has the colour of
+    its nearest center, and so has each point of the plane. Watch two of the centers leave the group
+    in which they start. Lower right: J after each half step, with new labels (dots) and with new
+    centers (squares). Neither half ever raises J, and the run ends when neither changes anything.
     """
     X, states = lloyd_run()
     steps = [*SHOWN, len(states) - 1]
@@ -151,9 +151,10 @@ def quantised(image, K):
 
 @figure("segmentation", claims=("clustering-18",), panels=(1, 5), size=(2.0, 1.7))
 def segmentation(original, *panels):
-    """A noisy picture of eight flat regions, and what is left of it in K colours, each pixel in
-    the nearest one. With 8 the clusters are the regions, the noise is gone, and a pixel takes 3
-    bits; with fewer, regions of like colours run into each other; more are spent on the noise.
+    """A noisy picture of eight flat regions, and the same picture in K colours that K-means finds
+    among its pixels. With 8 colours the clusters are the regions, the noise is gone, and a pixel
+    takes 3 bits. With fewer, regions of similar colours run together. With 16, the additional
+    colours are spent on the noise.
     """
     image = photographed()
     draw_image(original, image)
@@ -170,9 +171,10 @@ def segmentation(original, *panels):
 
 @figure("dendrogram", claims=(), panels=2)
 def iris_hierarchy(flowers, tree):
-    """Left: the irises by Ward's linkage, cut at three clusters. Right: all merges. Two clusters
-    are joined at the height of their distance, so that a cut at any height, as the dotted one,
-    gives clusters, and a lower cut gives parts of these.
+    """Left: 150 irises in three clusters, by Ward's linkage on their four measurements. Right: all
+    149 merges. A bracket joins two clusters at the height of their distance. The dotted line cuts
+    the tree into three parts, the clusters on the left. A lower cut would split these further and
+    would never mix them.
     """
     X = load_iris().X
     merges = linkage(X)
@@ -245,14 +247,15 @@ MOVE = 0.05  # of a sample, to see what it changes
 
 @figure("limitations", claims=("clustering-23",), panels=(5, 2), size=LIMITS)
 def limitations(*axes):
-    """K-means at its limits (left) and the remedies (right); the titles give the adjusted Rand
-    index (ARI), 1 where the groups are found. First row: a sample moves along the line through
-    both centers, a twentieth at a time; its label jumps, its share in a mixture does not. Second:
-    long and unequal groups are cut up, a mixture follows their shapes. Third: colours show three
-    clusters, markers four; K-means with K = 4 mixes the colours, a hierarchy only splits one of
-    them (ARI of the three, and of the four with the best two made one). Fourth: four outliers get
-    a center for themselves; medoids stay with the groups. Fifth: half circles are cut straight,
-    while spectral clustering goes along them.
+    """K-means at its limits (left) and the remedies (right). The titles give the adjusted Rand
+    index (ARI), which is 1 if the groups are found. Row 1: a sample moves from left to right in
+    steps of 0.05. Its label jumps from 0 to 1, but its share in a mixture of Gaussians changes by
+    at most 0.03 in a step. Row 2: two long groups are cut up; a mixture follows their shapes. Row
+    3: one disc without groups, in three clusters (colours) and in four (markers). With K-means each
+    of the colours has several markers; in a hierarchy the four clusters are the three, one of them
+    split. Here the ARI compares the three clusters with the four after the best merge of two. Row
+    4: four outliers get a center of their own; medoids (crosses) stay with the two groups. Row 5:
+    half circles are cut straight; spectral clustering follows them.
     """
     rows = perturbed, nonspherical, varying, outliers, nonconvex
     for row, left, right in zip(rows, axes[::2], axes[1::2], strict=True):

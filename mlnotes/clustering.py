@@ -17,7 +17,7 @@ Contents
     Another K (hierarchical)  agglomerate, Merge, linkage, cut, dendrogram, Dendrogram
     Another shape (spectral)  rbf_affinity, neighbor_affinity, laplacian, lowest_eigenvectors,
                               spectral_embedding
-    Comparing groupings       adjusted_rand_index
+    Judging groupings         silhouette, adjusted_rand_index
     Estimators                KMeans, KMedoids, AgglomerativeClustering, SpectralClustering
 
 Symbols
@@ -75,7 +75,8 @@ __all__ = [
     "decode", "storage", "alternate", "k_medians", "k_medoids", "Medoids", "swap_losses", "build",
     "agglomerate", "Merge", "linkage", "cut", "dendrogram", "Dendrogram", "rbf_affinity",
     "neighbor_affinity", "laplacian", "lowest_eigenvectors", "spectral_embedding",
-    "adjusted_rand_index", "KMeans", "KMedoids", "AgglomerativeClustering", "SpectralClustering",
+    "silhouette", "adjusted_rand_index", "KMeans", "KMedoids", "AgglomerativeClustering",
+    "SpectralClustering",
 ]  # fmt: skip
 
 ROUND_OFF = 1e-13  # rounding moves the mean of equal samples by up to this share of their size
@@ -385,12 +386,12 @@ def lloyd(X, centers, sample_weight=None):
     """
     w, K, moved = _weights(X, sample_weight), len(centers), np.inf
     while True:
-        labels, squares = nearest(X, centers)
+        labels, squares = nearest(X, centers)  # the best labels for these centers
         yield Clusters(centers, labels, float(w @ squares), moved)
         if moved == 0:
             return
         filled = fill_empty(X, centers, labels, sample_weight)
-        means = cluster_means(X, filled, K, sample_weight, empty=centers)
+        means = cluster_means(X, filled, K, sample_weight, empty=centers)  # the best centers
         moved, centers = float(np.sum((means - centers) ** 2)), means
 
 
@@ -436,16 +437,19 @@ def kmeans_plus_plus(X, K, *, sample_weight=None, trials=None, rng):
     array([0., 9.])
 
     Raises: ValueError unless 1 <= K <= n.
+
+    Claims: clustering-s02
     """
-    trials = 2 + int(np.log(_check_clusters(K, len(X)))) if trials is None else trials
+    _check_clusters(K, len(X))
+    trials = 2 + int(np.log(K)) if trials is None else trials
     w = _weights(X, sample_weight)
     chosen = [rng.choice(len(X), p=w / w.sum())]
-    squares = squared_norms(X - X[chosen[0]])  # D(x)^2
+    squares = squared_norms(X - X[chosen[0]])  # D(x)^2 of every sample
     while len(chosen) < K:
         p = w * squares if (w * squares).any() else w
         drawn = rng.choice(len(X), trials, p=p / p.sum())
         after = [np.minimum(squares, squared_norms(X - X[i])) for i in drawn]
-        best = np.argmin([w @ each for each in after])
+        best = np.argmin([w @ each for each in after])  # the one that leaves the smallest J
         chosen.append(drawn[best])
         squares = after[best]
     return X[chosen]
@@ -567,14 +571,16 @@ def k_medoids(D, medoids):
     ...     print(state.medoids, state.labels, state.objective, state.gain)
     [0 1] [0 1 1 1 1] 100.0 inf
     [3 1] [1 1 1 0 0] 3.0 97.0
+
+    Claims: clustering-s03
     """
     K, gain = len(medoids), np.inf
     while True:
         J = float(D[:, medoids].min(axis=1).sum())
         yield Medoids(medoids, D[:, medoids].argmin(axis=1), J, gain)
-        losses = np.array([swap_losses(D, medoids, k) for k in range(K)])
-        k, j = np.unravel_index(losses.argmin(), losses.shape)
-        medoids = np.where(np.arange(K) == k, j, medoids)
+        losses = np.array([swap_losses(D, medoids, k) for k in range(K)])  # (K, n)
+        k, j = np.unravel_index(losses.argmin(), losses.shape)  # the best of all swaps
+        medoids = np.where(np.arange(K) == k, j, medoids)  # sample j takes the place of medoid k
         gain = J - float(D[:, medoids].min(axis=1).sum())
         if gain <= 0:
             return
@@ -661,11 +667,13 @@ def agglomerate(D, method):
     (4, 5) 6.0 4
 
     Raises: ValueError for another method.
+
+    Claims: clustering-s04
     """
     update, n = LINKAGES[check_choice("method", method, LINKAGES)], len(D)
     D = np.array(D, dtype=float)
     np.fill_diagonal(D, np.inf)
-    number, size, gone = np.arange(n), np.ones(n), np.zeros(n)
+    number, size, gone = np.arange(n), np.ones(n), np.zeros(n)  # of the cluster in each row of D
     chain, made = [], n
     while made < 2 * n - 1:
         if not chain:
@@ -674,7 +682,7 @@ def agglomerate(D, method):
         distances = D[a] + gone  # inf to the clusters that are gone
         b = int(distances.argmin())
         if len(chain) == 1 or distances[b] < distances[chain[-2]]:
-            chain.append(b)
+            chain.append(b)  # b is nearer to a than the cluster before a: go on from b
             continue
         b, h = chain[-2], float(distances[chain[-2]])  # a and b are each other's nearest
         pair = sorted([int(number[a]), int(number[b])])
@@ -867,14 +875,41 @@ def spectral_embedding(W, K, *, normalized=True):
     >>> f = spectral_embedding(W, 2)
     >>> bool(np.allclose(f[0], f[1])), bool(np.allclose(f[0], f[2]))
     (True, False)
+
+    Claims: clustering-s05
     """
     F = lowest_eigenvectors(laplacian(W, normalized), K)[1]
     return F / _root_degrees(laplacian(W))[:, None] if normalized else F
 
 
 # ---------------------------------------------------------------------------------------
-# Comparing groupings
+# Judging groupings
 # ---------------------------------------------------------------------------------------
+
+
+def silhouette(D, labels):
+    """s_i = (other_i - own_i) / max(own_i, other_i) of every sample, between -1 and 1: (n,).
+
+    own_i is the mean dissimilarity from sample i to the other samples of its cluster, and other_i
+    that to the samples of another cluster, whichever is nearest. The mean of all s_i judges a
+    grouping, and so a number of clusters. A sample alone in its cluster has s_i = 0.
+
+    >>> D = manhattan(np.array([[0.0], [1.0], [7.0], [9.0]]))
+    >>> silhouette(D, np.array([0, 0, 1, 1])).round(3)
+    array([0.875, 0.857, 0.692, 0.765])
+
+    Raises: ValueError for fewer than two clusters.
+    """
+    labels = np.unique(labels, return_inverse=True)[1]
+    R = responsibilities(labels, labels.max() + 1)
+    if R.shape[1] < 2:
+        raise ValueError("a silhouette compares clusters: there must be at least two")
+    n_k, sums = R.sum(axis=0), D @ R  # sums (n, K), over the samples of each cluster
+    own = sums[R == 1] / np.maximum(n_k[labels] - 1, 1)  # D_ii = 0 does not count
+    other = np.where(R == 1, np.inf, sums / n_k).min(axis=1)
+    larger = np.maximum(own, other)
+    alone = (n_k[labels] == 1) | (larger == 0)
+    return np.where(alone, 0.0, (other - own) / np.where(alone, 1.0, larger))
 
 
 def adjusted_rand_index(labels, others):

@@ -47,6 +47,7 @@ from mlnotes.clustering import (
     rbf_affinity,
     responsibilities,
     scatter,
+    silhouette,
     spectral_embedding,
     storage,
     whiten,
@@ -1359,8 +1360,31 @@ def test_equal_eigenvalues_and_clustered_ones_are_all_found(rng):
 
 
 # ---------------------------------------------------------------------------------------
-# Comparing groupings
+# Judging groupings
 # ---------------------------------------------------------------------------------------
+
+
+def test_silhouettes_are_those_of_a_loop(rng):
+    X, labels = rng.normal(size=(30, 2)), rng.integers(4, size=30)
+    labels[0] = 9  # alone in its cluster
+    D = manhattan(X)
+    s = silhouette(D, labels)
+    for i in range(30):
+        mates = [k for k in range(30) if labels[k] == labels[i] and k != i]
+        if not mates:
+            assert s[i] == 0
+            continue
+        own = np.mean(D[i, mates])
+        other = min(np.mean(D[i, labels == c]) for c in set(labels) - {labels[i]})
+        assert s[i] == pytest.approx((other - own) / max(own, other), rel=1e-12)
+    assert (np.abs(s) <= 1).all()
+    np.testing.assert_allclose(silhouette(7 * D, labels), s, rtol=1e-12, atol=1e-14)  # no unit
+
+
+def test_silhouettes_of_equal_samples_are_zero_and_one_cluster_is_refused():
+    assert silhouette(np.zeros((4, 4)), [0, 0, 1, 1]).tolist() == [0, 0, 0, 0]
+    with pytest.raises(ValueError, match="there must be at least two"):
+        silhouette(np.ones((3, 3)), [5, 5, 5])
 
 
 def test_adjusted_rand_index_counts_pairs(rng):
