@@ -1475,8 +1475,8 @@ class SVC(_OneVersusOne):
     there are no class weights and no probabilities; `n_iter_` is one number, that of the pair that
     took most steps.
 
-    K classes take K (K - 1) / 2 machines, some milliseconds each for small classes: 10 classes
-    are 45 machines, 300 classes are 44,850 and take a minute or more. `LinearSVC` takes K.
+    K classes take K (K - 1) / 2 machines, each half a millisecond at least: 10 classes are 45
+    machines, and 300 classes are 44,850 and take about half a minute. `LinearSVC` needs only K.
 
     Parameters
     ----------

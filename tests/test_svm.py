@@ -207,7 +207,7 @@ def test_w_is_normal_and_the_label_is_the_side(rng):
 
 
 @pytest.mark.claims("svm-01")
-def test_a_label_is_one_of_two_and_knows_neither_scale_nor_sign_convention(rng):
+def test_labels_do_not_depend_on_the_scale_or_the_sign_convention(rng):
     X, w, b = rng.normal(size=(200, 4)), rng.normal(size=4), 0.7
     h = label(decision(X, w, b))
     assert set(h) == {-1.0, 1.0}
@@ -233,7 +233,7 @@ def test_the_projection_is_the_nearest_point(rng):
 
 
 @pytest.mark.claims("svm-02")
-def test_the_signed_distance_is_how_far_one_goes_along_the_normal(rng):
+def test_the_signed_distance_is_measured_along_the_normal(rng):
     w, b = rng.normal(size=4), -1.3
     for x, t in zip(in_hyperplane(rng, w, b), np.linspace(-3, 3, 20), strict=True):
         there = (x + t * w / np.linalg.norm(w))[None]
@@ -398,7 +398,7 @@ def test_a_canonical_separator_has_an_empty_slab(rng):
 
 
 @pytest.mark.claims("svm-13")
-def test_the_width_is_no_other_of_the_printed_numbers():
+def test_the_other_printed_widths_are_wrong():
     X = np.array([[2.0, 0.0], [2.0, 3.0], [5.0, 1.0], [-2.0, 1.0], [-2.0, 2.0], [-3.0, 0.0]])
     y = np.array([1.0, 1, 1, -1, -1, -1])
     R2_w2 = []
@@ -473,7 +473,7 @@ def test_the_answer_is_a_separator_iff_the_hulls_are_apart(rng):
     assert 5 < sum(answers) < 35
 
 
-def test_touching_equal_and_lonely_samples():
+def test_touching_classes_equal_samples_and_single_samples():
     touching = np.array([[0.0], [1.0], [1.0], [2.0]]), np.array([-1.0, -1, 1, 1])
     assert isinstance(separate(*touching), HullsMeet) and not check_answer(*touching)
     assert not check_answer(np.ones((5, 2)), np.array([1.0, 1, 1, -1, -1]))  # all samples equal
@@ -1228,7 +1228,7 @@ def test_without_the_sum_one_solves_the_machine_without_offset(rng):
 
 
 @pytest.mark.claims("svm-44")
-def test_what_a_multiplier_tells_of_its_sample(rng):
+def test_a_multiplier_tells_where_its_sample_lies(rng):
     X, y = overlapping(rng)
     C = 0.8
     alpha, w, b = by_smo(X, y, C)
@@ -1310,7 +1310,7 @@ def test_the_offset_is_that_of_the_free_support_vectors(rng):
 
 
 @pytest.mark.claims("svm-48")
-def test_the_mean_is_no_worse_than_its_terms(rng):
+def test_the_mean_offset_is_at_least_as_accurate_as_its_terms(rng):
     X, y = overlapping(rng)
     dual, b = c_dual(y, C=0.8), soft_margin(X, y, C=0.8).b
     spread = 0.0
@@ -1357,7 +1357,7 @@ def test_the_hinge_and_its_slope_to_either_side(rng):
 
 @pytest.mark.parametrize("shift", [0.0, 10.0])
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
-def test_machines_have_no_unit_and_no_origin(rng, scale, shift):
+def test_machines_do_not_depend_on_unit_and_origin(rng, scale, shift):
     """w ~ 1 / scale and alpha, C ~ 1 / scale^2: f, xi and who supports stay."""
     X, y = separable(rng)
     Z = scale * (X + shift)
@@ -1493,7 +1493,7 @@ def test_squared_slack_of_infinite_cost_is_the_hard_margin(rng):
 
 @pytest.mark.parametrize("far", [1e6, 1e8])
 @pytest.mark.parametrize(("n", "size"), [((26, 17), 800), ((26, 17), 1e-3)])
-def test_the_origin_of_linear_machines_is_no_matter(rng, far, n, size):
+def test_linear_machines_do_not_depend_on_the_origin(rng, far, n, size):
     """As an array and by rows: the products of far samples have lost their digits."""
     X, y = overlapping(rng, n=n)
     center = np.array([far, -far])
@@ -1535,7 +1535,7 @@ def test_several_far_classes_are_told_apart_as_near_ones(rng):
         assert moved.coef_.shape == (3, 2) and moved.intercept_.shape == (3,)
 
 
-def test_rows_of_far_samples_are_those_of_the_array(rng):
+def test_rows_of_far_samples_equal_those_of_the_array(rng):
     X = rng.normal(size=(60, 2))
     y = np.where(X[:, 0] * X[:, 1] > 0, 1, -1)
     X[:30] += 1e8  # two groups: the norms have no digits for what is within one
@@ -1573,7 +1573,7 @@ def test_equal_samples_are_soon_found_to_have_no_hard_margin():
     assert model.n_iter_ < 10 and model.certificates_[0].gap == inf
 
 
-def test_rounding_is_no_variance():
+def test_a_variance_from_rounding_does_not_count():
     X = np.full((6, 2), 0.1)
     assert X.var() > 0
     assert kernel_parameters(X)["gamma"] == 1.0
@@ -1617,7 +1617,7 @@ def test_a_loose_hard_margin_is_certified_by_its_canonical_form(rng):
     assert certificate.dual <= hard_margin(X, y).objective <= certificate.primal
 
 
-def test_what_no_machine_can_be_made_of():
+def test_data_without_a_machine_are_refused():
     X, y = SQUARE
     with pytest.raises(ValueError, match=message("C must be a number > 0 and < inf; got inf")):
         LinearSVC(C=inf).fit(X, y)
@@ -1666,7 +1666,7 @@ def test_nu_is_positive(nu):
 @pytest.mark.parametrize(
     ("y", "nu", "limit"), [([1, 1, -1, -1], 1.01, 1), ([1, 1, 1, -1], 0.6, 0.5), ([1] * 4, 0.1, 0)]
 )
-def test_nu_is_no_more_than_the_smaller_class_can_carry(y, nu, limit):
+def test_nu_is_at_most_what_the_smaller_class_can_carry(y, nu, limit):
     text = f"nu must be <= 2 min(n_+, n_-) / n = {limit} here: the specified nu is infeasible; "
     with pytest.raises(ValueError, match=message(f"{text}got {nu}")):
         nu_margin(SQUARE[0], np.array(y), nu)
@@ -1674,7 +1674,7 @@ def test_nu_is_no_more_than_the_smaller_class_can_carry(y, nu, limit):
         assert nu_margin(SQUARE[0], np.array(y), limit).alpha.sum() == pytest.approx(limit)
 
 
-def test_a_hard_margin_comes_with_the_proof_that_there_is_none():
+def test_without_a_hard_margin_there_is_a_proof():
     X, y = XOR
     with pytest.raises(InfeasibleError) as caught:
         hard_margin(X, y)
@@ -2562,7 +2562,7 @@ def test_the_degree_2_kernel_is_the_inner_product_and_free_fits_follow_noise(rng
 
 @pytest.mark.claims("svm-64")
 @pytest.mark.parametrize("d", [2, 20, 500])
-def test_the_dimension_that_the_samples_are_in_is_no_matter(rng, d):
+def test_the_dimension_of_the_samples_does_not_matter(rng, d):
     X, y = two_classes(rng, (14, 12))
     Z, C = rng.normal(size=(30, 2)), 0.5
     E = np.linalg.qr(rng.normal(size=(d, 2)))[0].T  # orthonormal rows: R^2 into R^d
@@ -2768,7 +2768,7 @@ def assert_one_step(K, dual, before, after):
 
 
 @pytest.mark.claims("svm-71")
-def test_the_line_of_a_step_is_the_dual_and_its_ends_are_those_of_the_box(rng):
+def test_a_step_stays_on_a_line_that_ends_at_the_box(rng):
     X, y = two_classes(rng, (4, 4))
     K, dual = gram(X, **KERNELS["rbf"]), c_dual(y, 0.8)
     beta = 0.4 * balanced(rng, y) * y
@@ -2920,7 +2920,7 @@ def test_a_box_of_no_width_is_a_sample_left_out():
     np.testing.assert_array_equal(offsets(y, c_dual(y, 0.0), np.zeros(3)), [0.0])
 
 
-def test_slack_that_is_dear_is_no_proof_that_nothing_separates(rng):
+def test_costly_slack_does_not_prove_that_nothing_separates(rng):
     X, y = two_classes(rng, (30, 30), shift=0.5)
     squared = solve(X @ X.T + np.eye(60) / 1e8, c_dual(y), 1e-3, -1)
     assert squared.run.converged  # K + I / C always has a hard margin
@@ -2928,7 +2928,7 @@ def test_slack_that_is_dear_is_no_proof_that_nothing_separates(rng):
     assert not alone.run.converged and alone.run.n_iter < 1000
 
 
-def test_chunks_of_a_matrix_in_rows_are_those_of_the_array(rng):
+def test_chunking_is_the_same_for_a_matrix_in_rows(rng):
     X, y = two_classes(rng, (10, 10), shift=0.5)
     runs = [
         list(islice(chunking(K, c_dual(y, 1.0), 6, rng=np.random.default_rng(1)), 8))
@@ -3011,7 +3011,7 @@ def test_a_huge_c_takes_no_more_steps(rng, C):
     assert solved.certificate.dual == pytest.approx(solve_dual(K, dual).objective, rel=1e-4)
 
 
-def test_it_knows_soon_that_nothing_separates():
+def test_the_solver_soon_finds_that_nothing_separates():
     X, y = XOR
     began = perf_counter()
     solved = solve(X @ X.T, c_dual(y), 1e-3, -1)
@@ -3520,7 +3520,7 @@ def test_several_classes_are_pairs_that_vote(iris, kind):
             assert model.dual_coef_[row, s] == pytest.approx(expected, abs=1e-8)
 
 
-def test_the_layout_of_the_samples_is_no_matter(iris):
+def test_the_memory_layout_of_the_samples_does_not_matter(iris):
     """Columns or rows in a line: the same steps, to the last digit."""
     X, y = iris
     rows, columns = (SVC().fit(order(X), y) for order in (np.ascontiguousarray, np.asfortranarray))
@@ -3542,7 +3542,7 @@ def test_a_tie_of_votes_goes_to_the_first_class():
     np.testing.assert_array_equal(scores.argmax(axis=1), [0, 1, 2] * 2)
 
 
-def test_without_a_multiplier_there_is_still_a_machine(rng):
+def test_a_machine_without_support_vectors_predicts_its_offset(rng):
     X, y = two_classes(rng)
     for kind, size in product((SVC, L2SVC), (800, 1e-6)):
         model = kind(tol=3.0, cache_size=size).fit(X, y)  # the start is good enough
@@ -3921,7 +3921,7 @@ def test_bad_samples_are_refused(rng):
         nu_dual(np.array([1.0, -1.0, 1.0]), 0.4)
 
 
-def test_kernel_parameters_are_those_of_scikit_learn(rng):
+def test_kernel_parameters_mean_what_scikit_learn_means(rng):
     X = rng.normal(size=(10, 3))
     assert kernel_parameters(X)["gamma"] == pytest.approx(1 / (3 * np.mean((X - X.mean()) ** 2)))
     assert kernel_parameters(X, gamma="auto")["gamma"] == pytest.approx(1 / 3)
@@ -4069,7 +4069,7 @@ def test_a_gaussian_machine_on_mnist():
     assert_within(SVC(C=5.0, tol=1e-6).fit(train.X[few], train.y[few]), train.X[few], train.y[few])
 
 
-def test_a_nu_machine_that_is_cut_short_says_how_far_off_in_the_unit_of_its_tolerance(rng):
+def test_a_nu_machine_that_is_cut_short_gives_its_violation_in_the_unit_of_tol(rng):
     X, y = two_classes(rng)
     with pytest.warns(ConvergenceWarning, match="violation = ") as caught:
         model = NuSVC(nu=0.3, tol=1e-8, max_iter=1).fit(X, y)
@@ -4150,7 +4150,7 @@ def test_no_steps_are_the_start(rng):
 
 
 @pytest.mark.parametrize("b, most", [(0.49, 2.9), (0.67, 1.7)])
-def test_a_step_to_a_bound_ends_on_it_whatever_rounding_says(b, most):
+def test_a_step_to_a_bound_ends_exactly_on_it(b, most):
     assert b + (most - b) != most
     y, K = np.array([1.0, -1.0]), np.zeros((2, 2))  # every step goes to the box
     for C, moved in (([most, 9.0], 0), ([9.0, most], 1)):
@@ -4159,7 +4159,7 @@ def test_a_step_to_a_bound_ends_on_it_whatever_rounding_says(b, most):
         assert last.beta[moved] == most * y[moved] and last.violation <= 0
 
 
-def test_a_step_that_rounding_hides_is_the_end():
+def test_smo_ends_where_rounding_hides_the_step():
     y, K = np.array([1.0, -1.0]), np.eye(2)
     far = svm.SMOState(1e20 * y, y.copy(), (), 0.0, inf)  # a step of 1 is lost in 1e20
     (state,) = smo(K, c_dual(y), start=far)

@@ -636,7 +636,7 @@ def test_the_box_of_this_primal_is_the_cost_itself():
     assert 0 < averaged.alpha[0, 0] < 4.0 / n
 
 
-def test_the_offset_without_free_multipliers_is_amid_its_interval():
+def test_the_offset_without_free_multipliers_is_the_middle_of_its_interval():
     X, y = HAND
     alpha = np.array([[0.25, 0.0], [0.0, 0.25]])  # both at the bound: w = 1/2
     dual = tube_dual(y, 0.5, 0.25)
@@ -1147,7 +1147,7 @@ def test_targets_far_from_zero_lose_no_digits(rng, kernel):
     assert nu.fit(X, np.full(24, 1e15 / 3)).certificate_[:4] == (0, 0, 0, 0)
 
 
-def test_an_outlier_does_not_hide_what_the_other_targets_differ_by(rng):
+def test_an_outlier_does_not_hide_the_differences_of_other_targets(rng):
     X, y = on_a_grid(rng)
     y[0] = -(2.0**40)
     model = SVR(kernel="linear", epsilon=0.2, tol=1e-6)
@@ -1213,7 +1213,7 @@ def test_targets_of_any_size_have_their_fit(rng, s, C):
         np.testing.assert_allclose(np.abs(model.dual_coef_), C, rtol=1e-12)
 
 
-def test_a_tube_wider_than_all_targets_is_flat_amid_them():
+def test_a_tube_wider_than_all_targets_is_flat_and_in_the_middle():
     X, y = np.arange(4.0)[:, None], np.array([1.0, 7.0, 2.0, 3.0])
     for epsilon in (4.0, 1e3):
         for model in (SVR(epsilon=epsilon), SVR(epsilon=epsilon, C=inf), L2SVR(epsilon=epsilon)):
@@ -1256,7 +1256,7 @@ def test_duplicates_count_as_a_weight_of_two(rng):
         np.testing.assert_allclose(a, b, rtol=0, atol=1e-6)
 
 
-def test_weights_are_costs_and_a_weight_of_zero_is_no_sample(rng):
+def test_weights_are_costs_and_a_weight_of_zero_removes_a_sample(rng):
     X, y = noisy_line(rng)
     weights = rng.integers(0, 4, size=16).astype(float)
     assert (weights == 0).any()
@@ -1288,7 +1288,7 @@ def test_a_matrix_that_does_not_fit_gives_the_same_solution(rng):
         np.testing.assert_allclose(few.predict(X), whole, rtol=0, atol=1e-6)
 
 
-def test_the_steps_are_those_of_the_whole_matrix(rng):
+def test_the_steps_are_the_same_with_the_whole_matrix(rng):
     X, y = noisy_line(rng)
     K, dual = X @ X.T, tube_dual(y, 0.3, 1.0)
     steps = zip(
@@ -1380,12 +1380,12 @@ def test_squared_slack_in_large_units(rng):
         (L2SVR(epsilon=-1), "epsilon must be a number >= 0 and < inf; got -1"),
     ],
 )
-def test_what_is_refused(model, message):
+def test_bad_hyperparameters_are_refused(model, message):
     with pytest.raises(ValueError, match=message):
         model.fit([[0.0], [1.0]], [0.0, 1.0])
 
 
-def test_functions_refuse_what_has_no_meaning():
+def test_functions_refuse_bad_parameters():
     X, y = HAND
     for tube in (soft_tube, squared_tube):
         with pytest.raises(ValueError, match="C must be a number > 0; got 0"):
