@@ -4,6 +4,7 @@ from itertools import islice
 
 import numpy as np
 
+from mlnotes.datasets import load_iris
 from mlnotes.optimization import (
     Problem,
     active_set,
@@ -51,9 +52,9 @@ def wells(x):
 
 @figure("convexity", claims=(), panels=2)
 def chords(left, right):
-    """A chord of a convex function (left) lies above it: the gap (orange) is nowhere negative. Of
-    a function that is not convex (right) one chord below it is proof enough; this is the worst of
-    a thousand tried at random.
+    """Left: a convex function. Every chord (blue) lies above it, so the gap (orange) is never
+    negative. Right: a function that is not convex. One chord that passes below the function proves
+    it. The chord drawn is the worst of a thousand random ones.
     """
     grid = np.linspace(-1.8, 1.8, 361)
     worst = smallest_gap(wells, grid, rng=np.random.default_rng(4))
@@ -79,57 +80,95 @@ def chord(ax, f, x1, x2, t, side):
         ax.annotate(name, (place, f(place)), (outward, -5), ha="center", **look)
 
 
-Z = np.array([[1.0, 2.2], [-0.6, 1.8], [0.9, -2.0], [-0.4, -1.4], [1.2, 0.2], [0.3, 0.4]])
-RIDGE, START = 0.02, np.array([-5.5, 1.9])
+def widths():
+    """Z (100, 2) of the wide and narrow petals of two irises: rows y_i (1, width in cm)."""
+    iris = load_iris()
+    two = iris.y != "setosa"
+    y = np.where(iris.y[two] == "virginica", 1.0, -1.0)
+    return y[:, None] * np.column_stack([np.ones(len(y)), iris.X[two, 3]])
+
+
+Z, START = widths(), np.zeros(2)
 
 
 def loss(w):
-    """Log-loss of six samples times their labels, Z, and a little ridge; w (2,) or many (m, 2)."""
-    return np.logaddexp(0, -w @ Z.T).mean(axis=-1) + RIDGE / 2 * np.sum(w**2, axis=-1)
+    """The mean log-loss of the petals; w (2,) or many (m, 2)."""
+    return np.logaddexp(0, -w @ Z.T).mean(axis=-1)
 
 
 def loss_gradient(w):
     """Its gradient."""
-    return -Z.T @ (1 / (1 + np.exp(Z @ w))) / len(Z) + RIDGE * w
+    return -Z.T @ (1 / (1 + np.exp(Z @ w))) / len(Z)
 
 
 def loss_hessian(w):
-    """Its Hessian: at most Z^T Z / (4 n) + RIDGE."""
+    """Its Hessian: at most Z^T Z / (4 n)."""
     p = 1 / (1 + np.exp(Z @ w))
-    return (Z.T * (p * (1 - p))) @ Z / len(Z) + RIDGE * np.eye(2)
+    return (Z.T * (p * (1 - p))) @ Z / len(Z)
+
+
+@figure("step_sizes", claims=(), panels=3)
+def step_sizes(*axes):
+    """Ten steps of gradient descent in a valley that is 25 times as curved across as along, from
+    the same start with three step sizes. Left: safe for the direction across, and slow along the
+    valley. Middle: the best constant step size; it zigzags and is faster. Right: 5 % above the
+    limit of walk 7; every step overshoots by more than the one before.
+    """
+    curvatures = np.array([1.0, 25.0])
+    for ax, (name, eta) in zip(axes, STEPS, strict=True):
+        states = gradient_descent(
+            lambda x: x @ (curvatures * x) / 2, lambda x: curvatures * x, [9.0, 1.0], eta=eta
+        )
+        ax.set(xlim=(-3, 10), ylim=(-3.2, 3.2), xlabel="$x_1$", title=name, xticks=(0, 5, 10))
+        levels = np.array([0.5, 4.0, 12.0, 26.0, 52.0, 100.0])
+        draw_contours(ax, lambda X: np.sum(curvatures * X**2, axis=1) / 2, levels=levels)
+        ax.plot(*np.transpose([s.x for s in islice(states, 11)]), "o-", color=BLUE, ms=3, lw=1)
+        ax.plot(0, 0, "x", color=INK, ms=6)
+    axes[0].set(ylabel="$x_2$")
+
+
+STEPS = (("$\\eta = 1/25$", 1 / 25), ("$\\eta = 2/26$", 2 / 26), ("$\\eta = 2.1/25$", 2.1 / 25))
 
 
 @figure("descent", claims=(), panels=2)
 def valley(left, right):
-    """Three ways down a log-loss. With steps of 1/M (circles) descent is sure and slow: most of the
-    way is left for the direction in which f is flat. Backtracking (squares) finds longer steps.
-    Newton's method (diamonds) uses the curvature of f and is done in a few. Right: how far f is
-    from its minimum after k steps, and the bound (dashed) that holds for steps of 1/M on every
-    convex function.
+    """Ways down the log-loss of the petals. Left: its contours, a long narrow valley. The circles
+    are the places of gradient descent after 10, 100 and 1000 steps of size 1/M, the diamonds those
+    of Newton's method after 1 to 5 steps. Right: the height above the minimum after k steps, and
+    the bound of walk 8 for steps of size 1/M (dotted).
     """
-    M = np.linalg.eigvalsh(Z.T @ Z / (4 * len(Z)) + RIDGE * np.eye(2))[-1]
+    M = np.linalg.eigvalsh(Z.T @ Z / (4 * len(Z)))[-1]
     *_, last = newton(loss, loss_gradient, loss_hessian, START)
-    left.set(xlim=(-6.2, 5), ylim=(-3.4, 3.4), xlabel="$w_1$", ylabel="$w_2$")
-    left.set(xticks=(-5, 0, 5), yticks=(-2, 0, 2))
-    levels = last.objective + np.array([0.03, 0.12, 0.35, 0.8, 1.4, 2.2, 3.2])
-    draw_contours(left, loss, levels=levels)
     ways = (
-        ("$\\eta = 1 / M$", BLUE, "o-", gradient_descent(loss, loss_gradient, START, eta=1 / M)),
-        ("backtracking", ORANGE, "s-", gradient_descent(loss, loss_gradient, START)),
-        ("Newton", INK, "D--", newton(loss, loss_gradient, loss_hessian, START)),
+        ("$\\eta = 1 / M$", BLUE, "-", gradient_descent(loss, loss_gradient, START, eta=1 / M)),
+        ("backtracking", ORANGE, "--", gradient_descent(loss, loss_gradient, START)),
+        ("Newton", INK, "D-", newton(loss, loss_gradient, loss_hessian, START)),
     )
+    ways = [(*look, list(islice(states, 10_001))) for *look, states in ways]
+    left.set(xlim=(-27, 3), ylim=(-1, 17), xlabel="$w_0$", ylabel="$w_1$")
+    levels = last.objective + np.array([0.03, 0.12, 0.35, 0.8, 1.6, 3.2])
+    draw_contours(left, loss, levels=levels)
+    for k in (10, 100, 1000):
+        place(left, ways[0][3][k].x, k, "o", BLUE, side=1)
+    for k in range(1, 6):
+        place(left, ways[2][3][k].x, k, "D", INK, side=-1)
     for label, color, look, states in ways:
-        states = list(islice(states, 61))
-        left.plot(*np.transpose([s.x for s in states]), look, color=color, ms=3, lw=1)
-        above = np.array([s.objective for s in states]) - last.objective
+        above = np.array([s.objective for s in states])[1:] - last.objective
         above = above[above > 1e-10]
-        right.plot(
-            above, look, color=color, ms=3, lw=1, markevery=max(1, len(above) // 10), label=label
-        )
-    k = np.arange(1, 61)
-    right.plot(k, descent_bound(M, START, last.x, k), "--", color=GREY, lw=1.4, label="bound")
-    right.set(xlabel="step $k$", ylabel=r"$f(w_k) - f(w_\star)$", yscale="log", ylim=(1e-9, 1e2))
-    right.legend(loc="center right", bbox_to_anchor=(1.02, 0.57))
+        right.plot(np.arange(1, len(above) + 1), above, look, color=color, ms=3, lw=1, label=label)
+    k = np.geomspace(1, 10_000, 50)
+    right.plot(k, descent_bound(M, START, last.x, k), ":", color=GREY, lw=1.4, label="bound")
+    right.set(xlabel="step $k$", ylabel=r"$f(w_k) - f(w_\star)$")
+    right.set(xscale="log", yscale="log", ylim=(1e-9, 1e6), yticks=(1e-8, 1e-4, 1))
+    right.legend(loc="upper center", ncol=2, columnspacing=1.0)
+
+
+def place(ax, w, k, marker, color, side):
+    """A marker at w with the number k of the step on that side of it."""
+    ax.plot(*w, marker, color=color, ms=4)
+    align = "left" if side > 0 else "right"
+    look = {"textcoords": "offset points", "ha": align, "va": "center", "color": color}
+    ax.annotate(str(k), w, (6 * side, 5 * side), fontsize=8, **look)
 
 
 # ---------------------------------------------------------------------------------------
@@ -155,11 +194,12 @@ def corners(G, h):
 
 @figure("kkt", claims=(), panels=2)
 def multipliers(left, right):
-    """Left: at the solution the gradient of f (black) is the sum of the gradients of the two
-    active constraints, each times its multiplier (orange). Both multipliers are positive, so that
-    every direction into the feasible set (grey) leads uphill. Right: the duality gap in the steps
-    of the interior point method, on soft-margin programs of n variables. Many times as many
-    variables take a few steps more.
+    """Left: the feasible set (grey), contours of f and the solution (dot). There the gradient of f
+    (black arrow) is the sum of the gradients of the two active constraints, each times its
+    multiplier (orange arrows). Both multipliers are positive, so every direction into the grey set
+    leads uphill. The cross is the minimum without constraints. Right: the duality gap after each
+    step of the interior point method, for programs with n variables. Sixteen times as many
+    variables need only a few more steps.
     """
     solution = solve_qp(ROOM.P, ROOM.q, G=ROOM.C, h=ROOM.c)
     left.set(xlim=(-0.4, 4.1), ylim=(-0.4, 4.1), aspect="equal", xlabel="$x_1$", ylabel="$x_2$")
@@ -202,10 +242,9 @@ WELLS = Problem(  # x^4 - 2 x^2 + 0.3 x on x >= 0
 
 @figure("duality", claims=(), panels=2)
 def dual_functions(left, right):
-    """The dual function (blue) is concave and never above the least feasible value of f (dashed).
-    Left, x^2 on x >= 1, which is convex: the two meet at the multiplier of the constraint. Right,
-    x^4 - 2 x^2 + 0.3 x on x >= 0, which is not: at best a gap is left. There the Lagrangian has
-    two minima as deep as each other, one on either side of the constraint.
+    """The dual function g (blue) is concave and never above the least feasible value of f (dashed).
+    Left: x^2 on x >= 1, a convex problem. The two meet at the multiplier of the constraint. Right:
+    x^4 - 2 x^2 + 0.3 x on x >= 0, which is not convex. Even the best bound leaves a gap (orange).
     """
     lam = np.linspace(0, 4, 201)
     convex = [quadratic_dual(np.array([each]), **SQUARE) for each in lam]
@@ -246,10 +285,10 @@ PENALTY = 12.0
 
 @figure("touching_the_disc", claims=("optimization-27",))
 def touching_the_disc(ax):
-    """Least squares with ||w||^2 at most k: the contour of the risk that touches the disc does so
-    at the solution (dot). There the gradient of the risk points straight at the centre, as
-    gradient + 2 lambda w = 0 has it, so that the point is the ridge solution for this lambda; the
-    cross is the minimum without constraint.
+    """Least squares with the constraint that ||w||^2 is at most tau (grey disc). At the solution
+    (dot) a contour of the risk (blue) touches the disc. The gradient of the risk points from there
+    to the centre of the disc, as the condition gradient + 2 lambda w = 0 demands. The cross is the
+    minimum without the constraint.
     """
     X, y = regression()
     free, w = (np.linalg.solve(X.T @ X + r * np.eye(2), X.T @ y) for r in (0.0, PENALTY))
@@ -269,7 +308,7 @@ def touching_the_disc(ax):
     ax.annotate(
         "", w + 0.8 * gradient / np.linalg.norm(gradient), w, arrowprops={"arrowstyle": "->"}
     )
-    ax.annotate(r"$\Vert w \Vert^2 \leq k$", (0, -0.5), ha="center")
+    ax.annotate(r"$\Vert w \Vert^2 \leq \tau$", (0, -0.5), ha="center")
     ax.plot(*w, "o", color=BLUE, ms=6)
     ax.plot(*free, "x", color=INK, ms=6)
 
@@ -282,9 +321,9 @@ def two_polytopes():
 
 @figure("separation", claims=())
 def separation(ax):
-    """Two disjoint polytopes, their closest points, and the hyperplane (black) halfway between
-    them and orthogonal to the segment that joins them. The dashed lines through the closest
-    points bound the strip that is free of both: no hyperplane has a wider one.
+    """The convex hulls (grey) of two groups of points, their closest points u and v, and the line
+    halfway between u and v that is orthogonal to the segment from v to u. No point lies between
+    the dashed lines. No strip between the groups is wider.
     """
     X, Y = two_polytopes()
     u, v, _ = closest_points(X, Y)

@@ -210,6 +210,8 @@ def gradient_descent(f, gradient, x0, *, eta=None):
     >>> states = gradient_descent(lambda x: x @ x, lambda x: 2 * x, np.array([8.0]), eta=0.25)
     >>> [float(next(states).x[0]) for _ in range(4)]
     [8.0, 4.0, 2.0, 1.0]
+
+    Claims: optimization-s01
     """
     x, step = np.array(x0, dtype=np.float64), np.nan
     value, trial = f(x), 1.0
@@ -219,12 +221,13 @@ def gradient_descent(f, gradient, x0, *, eta=None):
         yield DescentState(x, float(value), norm, step)
         if norm == 0 or step == 0:
             return
-        if eta is None:
-            step, x, value = backtrack(f, x, value, -slope, slope, eta=trial)
-            trial = 2 * step if step * norm**2 > ROUNDING * abs(value) else step
-        else:
+        if eta is not None:  # the same step size always
             step, x = eta, x - eta * slope
             value = f(x)
+        else:
+            step, x, value = backtrack(f, x, value, -slope, slope, eta=trial)
+            fall = step * norm**2  # which the slope promised
+            trial = 2 * step if fall > ROUNDING * abs(value) else step
 
 
 def backtrack(f, x, value, direction, gradient, *, eta=1.0):
@@ -241,9 +244,9 @@ def backtrack(f, x, value, direction, gradient, *, eta=1.0):
     >>> backtrack(lambda x: x**2, 3.0, 9.0, direction=-6.0, gradient=6.0)
     (0.5, 0.0, 0.0)
     """
-    if not (np.isfinite(x).all() and np.isfinite(direction).all()):
-        raise ValueError("x and direction must be finite; they contain NaN or infinity")
-    slope, allowed = np.dot(gradient, direction), value + ROUNDING * abs(value)
+    _check_direction(x, direction)
+    slope = np.dot(gradient, direction)  # negative: f falls along the direction
+    allowed = value + ROUNDING * abs(value)
     ahead = x + eta * direction
     while np.any(ahead != x):
         there = f(ahead)
@@ -252,6 +255,11 @@ def backtrack(f, x, value, direction, gradient, *, eta=1.0):
         eta = eta / 2
         ahead = x + eta * direction
     return 0.0, x, value
+
+
+def _check_direction(x, direction):
+    if not (np.isfinite(x).all() and np.isfinite(direction).all()):
+        raise ValueError("x and direction must be finite; they contain NaN or infinity")
 
 
 def descent_bound(M, x0, x_star, k):
@@ -292,6 +300,8 @@ def stochastic_gradient_descent(f, gradient, x0, n, *, eta, batch=1, rng):
     >>> states = stochastic_gradient_descent(f, gradient, start, 3, eta=lambda k: 1 / k, rng=rng)
     >>> [next(states).x.round(9).tolist() for _ in range(2)]
     [[0.0], [4.0]]
+
+    Claims: optimization-s02
     """
     x, k, moved = np.array(x0, dtype=np.float64), 0, np.inf
     while True:
@@ -333,6 +343,8 @@ def newton(f, gradient, hessian, x0, *, solve=None):
     >>> states = newton(lambda x: x @ x, lambda x: 2 * x, lambda x: 2 * np.eye(1), np.array([8.0]))
     >>> [state.x.tolist() for state in states]
     [[8.0], [0.0]]
+
+    Claims: optimization-s03
     """
     x, eta, before = np.array(x0, dtype=np.float64), np.nan, np.inf
     value = f(x)
@@ -399,6 +411,8 @@ def projected_gradient(f, gradient, project, x0, *, eta):
     >>> states = projected_gradient(lambda x: x @ x, lambda x: 2 * x, project, [5.0], eta=0.25)
     >>> [next(states).x.tolist() for _ in range(4)]
     [[5.0], [2.5], [1.25], [1.0]]
+
+    Claims: optimization-s04
     """
     x = project(np.array(x0, dtype=np.float64))
     while True:
@@ -779,6 +793,8 @@ def interior_point(P, q, G, h):
     >>> *_, last = interior_point(np.array([[2.0]]), np.zeros(1), np.eye(1), np.array([3.0]))
     >>> last.x.round(6), last.lam.round(6)
     (array([3.]), array([6.]))
+
+    Claims: optimization-s05
     """
     P, q, G, h = (np.asarray(part, dtype=np.float64) for part in (P, q, G, h))
     program = QuadraticProgram(P, q, G, h, 0)
@@ -786,17 +802,18 @@ def interior_point(P, q, G, h):
     x, lam, s = _interior_start(P, q, G, h)
     while True:
         residual = _residual(program, x, lam)
-        if before <= min(residual, NEAR) or not _size(np.append(x, lam)) <= DIVERGED:
+        if _stopped(before, residual, x, lam):
             return
         yield InteriorState(x, lam, s, program.f(x), float(lam @ s), residual)
         before, mu = residual, lam @ s / m
-        dual, primal = P @ x + q - G.T @ lam, G @ x - s - h
+        dual = P @ x + q - G.T @ lam  # these two would be 0 at the solution
+        primal = G @ x - s - h
         K = np.block([[P, -G.T], [G, np.diag(s / lam)]]) + HOLD * np.eye(d + m)
-        # predictor
+        # predictor: aim at lam_j s_j = 0
         _, dlam, ds = interior_step(K, dual, primal, lam, s, 0.0)
         eta = longest_step(lam, dlam, s, ds)
         sigma = ((lam + eta * dlam) @ (s + eta * ds) / m / mu) ** 3
-        # corrector
+        # corrector: aim at lam_j s_j = sigma mu
         dx, dlam, ds = interior_step(K, dual, primal, lam, s, sigma * mu - dlam * ds)
         eta = STEP * longest_step(lam, dlam, s, ds)
         x, lam, s = x + eta * dx, lam + eta * dlam, s + eta * ds
@@ -834,6 +851,11 @@ def longest_step(lam, dlam, s, ds):
     """
     v, dv = np.concatenate([lam, s]), np.concatenate([dlam, ds])
     return float((-v[dv < 0] / dv[dv < 0]).min(initial=1.0))
+
+
+def _stopped(before, residual, x, lam):
+    """Whether rounding lets the residual rise again, or x or lam diverge."""
+    return before <= min(residual, NEAR) or not _size(np.append(x, lam)) <= DIVERGED
 
 
 def _interior_start(P, q, G, h):
@@ -903,6 +925,13 @@ def solve_qp(P, q, A=None, b=None, G=None, h=None, *, tol=1e-9, max_iter=100):
     residual = _residual(scaled, x, lam)
     if residual > tol or max(_size(x), _size(lam)) > LARGE:
         _refuse(scaled, columns, rows)
+    _check_solved(residual, tol, n_iter, max_iter)
+    x, lam = columns * x, rows * lam
+    gap = x @ program.gradient(x) - program.c @ lam
+    return QPSolution(x, lam, program.f(x), float(gap), residual, n_iter)
+
+
+def _check_solved(residual, tol, n_iter, max_iter):
     if residual > tol and n_iter < max_iter:
         raise ValueError(
             "the numbers of the program must be of similar size; rounding stopped solve_qp at "
@@ -912,11 +941,8 @@ def solve_qp(P, q, A=None, b=None, G=None, h=None, *, tol=1e-9, max_iter=100):
         warnings.warn(
             f"solve_qp stopped after {n_iter} iterations with residual = {residual:.3g} > {tol:g}",
             ConvergenceWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
-    x, lam = columns * x, rows * lam
-    gap = x @ program.gradient(x) - program.c @ lam
-    return QPSolution(x, lam, program.f(x), float(gap), residual, n_iter)
 
 
 def box(lower, upper):

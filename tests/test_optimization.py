@@ -1967,3 +1967,29 @@ def test_dual_functions_drawn_stay_below_the_dashed_line():
         g, value = ax.lines[0].get_ydata(), ax.lines[1].get_ydata()[0]
         assert (np.diff(g, 2) <= 1e-12).all()
         assert value - g.max() == pytest.approx(gap, abs=5e-3)
+
+
+def test_paths_drawn_multiply_each_coordinate_by_its_factor():
+    from figures.optimization import STEPS, step_sizes
+
+    axes = Figure().subplots(1, 3)
+    step_sizes(*axes)
+    for ax, (_, eta) in zip(axes, STEPS, strict=True):
+        path = ax.lines[0].get_xydata()
+        factors = 1 - eta * np.array([1.0, 25.0])
+        np.testing.assert_allclose(path, [9.0, 1.0] * factors ** np.arange(11)[:, None], rtol=1e-9)
+    assert np.all(np.diff(np.abs(path[:, 1])) > 0)  # the last step size is beyond the limit
+
+
+def test_valley_drawn_leads_to_the_minimum_and_stays_below_its_bound():
+    from figures.optimization import loss_gradient, valley
+
+    left, right = Figure().subplots(1, 2)
+    valley(left, right)
+    places = np.array([line.get_xydata()[0] for line in left.lines])
+    slow, fast = places[:3], places[3:]
+    norms = [np.linalg.norm(loss_gradient(w)) for w in fast]
+    assert np.all(np.diff(norms) < 0)  # each step of Newton's method comes nearer to the minimum
+    assert np.linalg.norm(loss_gradient(slow[-1])) > norms[-1]
+    height, bound = right.lines[0].get_xydata(), right.lines[-1].get_xydata()
+    assert np.all(np.interp(bound[:, 0], *height.T) <= bound[:, 1])
