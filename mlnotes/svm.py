@@ -1569,7 +1569,8 @@ class NuSVC(_OneVersusOne):
         return run._replace(state=state), certificate
 
     def _scale_and_offset(self, certificate):
-        rho, b = _margin_and_offset(certificate)
+        positive, negative = certificate.offsets  # b - rho and b + rho
+        rho, b = (negative - positive) / 2, (negative + positive) / 2
         scale = 1 / rho if rho > SMALLEST else 1.0
         return scale, scale * b
 
@@ -1577,16 +1578,10 @@ class NuSVC(_OneVersusOne):
     def rho_(self):
         """The margin of every pair before it is scaled to 1: (pairs,)."""
         self._require_fit()
-        return np.array([_margin_and_offset(c)[0] for c in self.certificates_])
+        return np.array([np.diff(found.offsets)[0] / 2 for found in self.certificates_])
 
 
 SMALLEST = 1e-300  # a smaller rho counts as 0: one cannot divide by it
-
-
-def _margin_and_offset(certificate):
-    """rho and b of the nu machine: the offsets of the classes are b - rho and b + rho."""
-    positive, negative = certificate.offsets
-    return (negative - positive) / 2, (negative + positive) / 2
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
