@@ -44,17 +44,20 @@ def lecture_sample():
 
 @figure("windows", claims=("density-08",), panels=(2, 3), size=(2.2, 2.0))
 def parzen_windows(*axes):
-    """One sample of N(0, 1) (ticks), its true density dashed. Top: the box window (blue) and the
-    histogram with cells as wide (grey). Bottom: the Gaussian window of the same standard deviation
-    h, smooth where the box jumps. A small h shows the sample and not the law, a large one neither;
-    the middle h has the smallest mean integrated squared error.
+    """Estimates (blue) from the same 60 samples of N(0, 1) (ticks); the true density is dashed.
+    Top: the box window, and a histogram with cells of the same side (grey). Bottom: the Gaussian
+    window. In each column the two windows have the same standard deviation h, so the box has the
+    side sqrt(12) h. Left, the estimates show every accident of the sample: large variance. Right,
+    they are too flat: large bias. The h in the middle has the smallest mean integrated squared
+    error.
     """
     X = lecture_sample()
     for ax, (name, h) in zip(axes[:3], CHOSEN.items(), strict=True):
         box_and_histogram(ax, X, BOX * h)
-        ax.set_title(f"{name}: $h = {h:.2f}$")
+        ax.set_title(f"{name}: box of side {BOX * h:.2f}")
     for ax, h in zip(axes[3:], CHOSEN.values(), strict=True):
         ax.plot(SPAN, np.exp(kernel_log_density(SPAN[:, None], X, h)), color=BLUE, lw=1.4)
+        ax.set_title(f"Gaussian, $h = {h:.2f}$")
         ax.set_xlabel("$x$")
     for ax in axes:
         truth = np.exp(normal_log_density(SPAN, 0.0, 1.0))
@@ -78,10 +81,12 @@ def box_and_histogram(ax, X, side):
 
 @figure("bandwidth", claims=(), panels=2)
 def choosing_the_bandwidth(left, right):
-    """Left: the exact mean integrated squared error on samples of N(0, 1). Too small an h costs
-    variance, too large a one bias; ten times the samples move the best h (circles) little. Right:
-    the sample itself says nearly as much. Its log-likelihood grows without end as h shrinks
-    (dashed), unless each sample is left out of the estimate that foresees it (solid).
+    """Left: the exact mean integrated squared error for n samples of N(0, 1). Each curve falls
+    while the variance falls, and rises when the bias takes over. Ten times as many samples move the
+    best h (circles) only a little to the left. Right: the mean of ln p over 60 samples. If each
+    sample is among those that predict it (dashed), it grows without end as h becomes small. If it
+    is left out (solid), there is a maximum (circle), here not far from the h of the smallest error
+    (dotted).
     """
     for n, look in ((20, ":"), (200, "--"), (2000, "-")):
         error = normal_mise(BANDWIDTHS, n)
@@ -94,13 +99,13 @@ def choosing_the_bandwidth(left, right):
     without = [leave_one_out(X, h).mean() for h in tried]
     within = [kernel_log_density(X, X, h).mean() for h in tried]
     right.plot(tried, without, color=BLUE, lw=1.4, label="left out")
-    right.plot(tried, within, "--", color=ORANGE, lw=1.4, label="among them")
+    right.plot(tried, within, "--", color=ORANGE, lw=1.4, label="included")
     h = best_bandwidth(X, tried)
     right.plot(h, leave_one_out(X, h).mean(), "o", color=BLUE, ms=6)
     right.axvline(BEST, color=GREY, lw=0.8, ls=":")
     right.annotate("smallest error", (0.93 * BEST, -2.55), color=GREY, rotation=90, ha="right")
     right.set(xscale="log", xlim=(0.05, 3), ylim=(-2.6, -0.6), xlabel="bandwidth $h$")
-    right.set(ylabel="mean log-likelihood")
+    right.set(ylabel="mean of $\\ln p$ at the samples")
     right.legend(loc="upper right")
 
 
@@ -115,10 +120,12 @@ def two_classes():
 
 @figure("growing_balls", claims=("density-12",), panels=3, size=(3.0, 2.35))
 def growing_balls(left, middle, right):
-    """Left: about each query a ball grows until it holds k = 5 samples; it stays small where they
-    are dense. Beside it, the share of the first class (filled). Middle: the density
-    k / (n V) at every point, the darker the higher. Right: the share k_1 / k at every point, from 0
-    (white) to 1, with a line at 1/2: Bayes' rule with these densities.
+    """Sixty samples of two classes. Left: about each of four points (crosses) a ball has grown
+    until it holds k = 5 samples. It is small where samples are dense. The number beside it is the
+    share of the first class (filled marks) in the ball. Middle: the k-NN density at every point;
+    darker is denser. Right: the share k_1 / k at every point, from 0 (white) to 1 (darkest). The
+    black line is where it passes 1/2: on either side the vote of the neighbours goes to another
+    class.
     """
     T = two_classes()
     first = np.unique(T.y)[0]

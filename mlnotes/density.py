@@ -10,8 +10,8 @@ Contents
     The histogram              histogram_density
     Parzen windows             hypercube, gaussian_window, parzen
     Balls                      ball_volume
-    Kernels                    KERNELS, Kernel, log_kernel, log_kernel_integral, sample_kernel,
-                               kernel_log_density
+    Kernels                    KERNELS, Kernel, log_kernel, log_kernel_matrix,
+                               log_kernel_integral, sample_kernel, kernel_log_density
     The error of an estimate   NormalMixture, kernel_mixture, inner_product,
                                integrated_squared_error, normal_mise
     Choosing the bandwidth     scott, silverman, leave_one_out, best_bandwidth
@@ -59,8 +59,8 @@ from mlnotes.probability import gauss_legendre, log_sum_exp, normal_log_density,
 __all__ = [
     "count_density", "relative_deviation", "histogram_density", "hypercube", "gaussian_window",
     "parzen", "ball_volume",
-    "KERNELS", "Kernel", "log_kernel", "log_kernel_integral", "sample_kernel",
-    "kernel_log_density", "NormalMixture", "kernel_mixture", "inner_product",
+    "KERNELS", "Kernel", "log_kernel", "log_kernel_matrix", "log_kernel_integral",
+    "sample_kernel", "kernel_log_density", "NormalMixture", "kernel_mixture", "inner_product",
     "integrated_squared_error", "normal_mise", "scott", "silverman", "leave_one_out",
     "best_bandwidth", "nearest_samples", "knn_density", "class_counts", "knn_joint_density",
     "knn_posterior", "KernelDensity",
@@ -118,18 +118,24 @@ def histogram_density(x, X, h, origin=0.0):
     >>> histogram_density(np.array([[0.25], [0.75], [9.0]]), X, h=0.5)
     array([1. , 0.5, 0. ])
     """
-    _check_bandwidth("h", h)
-    x, X = _points_and_samples(x, X)
+    x, X = _check_points_and_samples(x, X, h)
     n, d = X.shape
+    _check_origin(origin, d)
+    everything = np.vstack([X, x])  # first the samples, then the points
+    cells = np.floor((everything - origin) / h)  # whole steps of length h
+    _, number = np.unique(cells, axis=0, return_inverse=True)
+    number = number.ravel()  # the same number for the same cell
+    counts = np.bincount(number[:n], minlength=number.max() + 1)
+    k = counts[number[n:]]  # samples in the cell of each point
+    return _density_in_cubes(k, n, h, d)  # k / (n h^d)
+
+
+def _check_origin(origin, d):
     if np.shape(origin) not in ((), (d,)):
         raise ValueError(f"origin must be a number or a point ({d},); got {np.shape(origin)}")
-    cells = np.floor((np.vstack([X, x]) - origin) / h)
-    number = np.unique(cells, axis=0, return_inverse=True)[1].ravel()
-    k = np.bincount(number[:n], minlength=number.max() + 1)
-    return _in_cubes(k[number[n:]], n, h, d)
 
 
-def _in_cubes(k, n, h, d):
+def _density_in_cubes(k, n, h, d):
     """k / (n h^d), and 0 where k is 0. In many dimensions h^d may be 0 or inf in floating point."""
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         return np.where(k == 0, 0.0, count_density(k, n, np.float64(h) ** d))
@@ -177,13 +183,13 @@ def parzen(x, X, h, window=hypercube):
 
     Claims: density-03
     """
-    _check_bandwidth("h", h)
-    x, X = _points_and_samples(x, X)
+    x, X = _check_points_and_samples(x, X, h)
     n, d = X.shape
     k = np.empty(len(x))
-    for rows in _blocks(x, X, each=d):
-        k[rows] = window((x[rows, None] - X) / h).sum(axis=1)
-    return _in_cubes(k, n, h, d)
+    for rows in _blocks(x, X, each=d):  # a part at a time, to save memory
+        u = (x[rows, None, :] - X) / h  # (points, n, d)
+        k[rows] = window(u).sum(axis=1)
+    return _density_in_cubes(k, n, h, d)  # k / (n h^d)
 
 
 def _blocks(x, X, each=1):
@@ -191,8 +197,9 @@ def _blocks(x, X, each=1):
     return row_blocks(len(x), BLOCK // (each * len(X)))
 
 
-def _points_and_samples(x, X):
+def _check_points_and_samples(x, X, h=1.0):
     """x (m, d) and X (n, d) in double precision: finite samples, and no NaN among the points."""
+    _check_bandwidth("h", h)
     x, X = _same_columns(x, check_samples(X))
     if np.isnan(x).any():
         raise ValueError(f"x must hold points; it contains NaN {np.isnan(x).sum()} times")
@@ -320,6 +327,21 @@ def log_kernel(t, kernel="gaussian"):
     return log_K
 
 
+def log_kernel_matrix(x, X, h, kernel="gaussian"):
+    """ln K(u) of u = (x - x_i) / h for every point x (row) and every sample x_i (column).
+
+    A window with a rim needs exact distances: a sample at the distance h is outside.
+
+    Returns: (m, n).
+
+    >>> log_kernel_matrix(np.array([[0.5]]), np.array([[0.0], [1.0], [2.5]]), h=0.5)
+    array([[-0.5, -0.5, -8. ]])
+    """
+    rim = _kernel(kernel).reach < inf
+    squares = exact_squared_distances(x, X) if rim else squared_distances(x, X)
+    return log_kernel(squares / h**2, kernel)  # -||u||^2 / 2 for the Gaussian
+
+
 def log_kernel_integral(d, kernel="gaussian"):
     """ln of the integral of K(u) over u in R^d; for the Gaussian it is d/2 ln(2 pi).
 
@@ -363,25 +385,21 @@ def kernel_log_density(x, X, h, kernel="gaussian", sample_weight=None):
     pi^{-d/2}).
     Claims: density-05
     """
-    x, X = _points_and_samples(x, X)
-    w, d = check_weights(sample_weight, len(X)), X.shape[1]
-    with np.errstate(divide="ignore"):
-        log_w = np.log(w / w.sum())
+    x, X = _check_points_and_samples(x, X, h)
+    n, d = X.shape
+    log_w = _log_weights(sample_weight, n)  # ln(1/n) each
     log_p = np.empty(len(x))
-    for rows, log_K in _log_kernels(x, X, h, kernel):
-        log_p[rows] = log_sum_exp(log_K + log_w)
+    for rows in _blocks(x, X):  # a part at a time, to save memory
+        log_K = log_kernel_matrix(x[rows], X, h, kernel)
+        log_p[rows] = log_sum_exp(log_w + log_K)
     return log_p - d * log(h) - log_kernel_integral(d, kernel)
 
 
-def _log_kernels(x, X, h, kernel):
-    """Blocks of rows of x, and ln K((x - x_i) / h) for them.
-
-    A window with a rim needs exact distances: a sample at the distance h is outside.
-    """
-    _check_bandwidth("h", h)
-    distances = squared_distances if _kernel(kernel).reach == inf else exact_squared_distances
-    for rows in _blocks(x, X):
-        yield rows, log_kernel(distances(x[rows], X) / h**2, kernel)
+def _log_weights(sample_weight, n):
+    """ln(w_i / sum_j w_j), (n,); -inf for a sample of weight 0."""
+    w = check_weights(sample_weight, n)
+    with np.errstate(divide="ignore"):
+        return np.log(w / w.sum())
 
 
 # ---------------------------------------------------------------------------------------
@@ -486,15 +504,23 @@ def leave_one_out(X, h, kernel="gaussian"):
     >>> leave_one_out(np.array([[0.0], [1.0]]), h=0.5) + np.log(0.5 * np.sqrt(2 * np.pi))
     array([-2., -2.])
     """
-    X = check_samples(X)
+    X = _check_two_samples(X, h)
     n, d = X.shape
-    if n < 2:
-        raise ValueError(f"to leave one out takes at least 2 samples; got {n}")
     log_p = np.empty(n)
-    for rows, log_K in _log_kernels(X, X, h, kernel):
-        np.fill_diagonal(log_K[:, rows], -inf)
+    for rows in _blocks(X, X):  # a part at a time, to save memory
+        log_K = log_kernel_matrix(X[rows], X, h, kernel)
+        np.fill_diagonal(log_K[:, rows], -inf)  # K = 0 to itself
         log_p[rows] = log_sum_exp(log_K)
-    return log_p - log(n - 1) - d * log(h) - log_kernel_integral(d, kernel)
+    log_p = log_p - log(n - 1)
+    return log_p - d * log(h) - log_kernel_integral(d, kernel)
+
+
+def _check_two_samples(X, h):
+    _check_bandwidth("h", h)
+    X = check_samples(X)
+    if len(X) < 2:
+        raise ValueError(f"to leave one out takes at least 2 samples; got {len(X)}")
+    return X
 
 
 def best_bandwidth(X, bandwidths, kernel="gaussian"):
@@ -505,11 +531,17 @@ def best_bandwidth(X, bandwidths, kernel="gaussian"):
 
     >>> best_bandwidth(np.array([[0.0], [1.0], [2.0]]), [0.01, 1.0, 100.0])
     1.0
+
+    Claims: density-s03
     """
-    totals = [leave_one_out(X, h, kernel).sum() for h in bandwidths]
-    if max(totals, default=-inf) == -inf:
+    log_likelihoods = [leave_one_out(X, h, kernel).sum() for h in bandwidths]
+    _check_reach(log_likelihoods, bandwidths)
+    return bandwidths[int(np.argmax(log_likelihoods))]
+
+
+def _check_reach(log_likelihoods, bandwidths):
+    if max(log_likelihoods, default=-inf) == -inf:
         raise ValueError(f"a bandwidth must reach every sample from another; got {bandwidths}")
-    return bandwidths[int(np.argmax(totals))]
 
 
 # ---------------------------------------------------------------------------------------
@@ -529,19 +561,20 @@ def nearest_samples(x, X, k):
     >>> index, r
     (array([[1, 2]]), array([2.]))
     """
-    x, X = _points_and_samples(x, X)
+    x, X = _check_points_and_samples(x, X)
+    _check_neighbours(k, X)
+    index, r = np.empty((len(x), k), dtype=np.intp), np.empty(len(x))
+    for rows in _blocks(x, X):  # a part at a time, to save memory
+        D = exact_squared_distances(x[rows], X)
+        order = np.argsort(D, axis=1, kind="stable")  # nearest first
+        index[rows] = np.sort(order[:, :k], axis=1)
+        r[rows] = np.sqrt(np.sort(D, axis=1)[:, k - 1])
+    return index, r
+
+
+def _check_neighbours(k, X):
     if not (isinstance(k, Integral) and 1 <= k <= len(X)):
         raise ValueError(f"k must be an integer between 1 and the {len(X)} samples; got {k}")
-    index, r = np.empty((len(x), k), dtype=np.intp), np.empty(len(x))
-    for rows in _blocks(x, X):
-        D = exact_squared_distances(x[rows], X)
-        rim = np.partition(D, k - 1, axis=1)[:, k - 1 : k]
-        inside, on_rim = D < rim, D == rim
-        room = k - inside.sum(axis=1, keepdims=True)
-        inside |= on_rim & (np.cumsum(on_rim, axis=1) <= room)
-        index[rows] = np.nonzero(inside)[1].reshape(-1, k)
-        r[rows] = np.sqrt(rim[:, 0])
-    return index, r
 
 
 def knn_density(x, X, k):
@@ -557,8 +590,9 @@ def knn_density(x, X, k):
     """
     n, d = X.shape
     _, r = nearest_samples(x, X, k)
-    with np.errstate(over="ignore", divide="ignore"):
-        return np.divide(k, n * ball_volume(r, d))
+    with np.errstate(over="ignore", divide="ignore"):  # V may be 0
+        V = ball_volume(r, d)
+        return k / (n * V)
 
 
 def class_counts(x, X, y, k):
@@ -571,13 +605,17 @@ def class_counts(x, X, y, k):
     array([[1, 1],
            [0, 2]])
     """
+    y = _check_labels(y, X)
+    index, _ = nearest_samples(x, X, k)
+    labels = y[index]  # for every point a row of k labels
+    counts = [(labels == name).sum(axis=1) for name in np.unique(y)]
+    return np.stack(counts, axis=1)
+
+
+def _check_labels(y, X):
     if np.shape(y) != (len(X),):
         raise ValueError(f"y must have shape ({len(X)},), a label a sample; got {np.shape(y)}")
-    classes, number = np.unique(y, return_inverse=True)
-    index, _ = nearest_samples(x, X, k)
-    K = len(classes)
-    cells = np.arange(len(x))[:, None] * K + number[index]
-    return np.bincount(cells.ravel(), minlength=len(x) * K).reshape(len(x), K)
+    return np.asarray(y)
 
 
 def knn_joint_density(x, X, y, k):
