@@ -56,10 +56,10 @@ MU, SIGMA = np.array([2.0, 1.0]), np.array([[2.25, 0.9], [0.9, 0.81]])
 
 @figure("bivariate", claims=(), panels=2)
 def bivariate(left, right):
-    """Left: 400 draws of a bivariate normal law, and the ellipses on which its density is the same,
-    at one, two and three standard deviations. Their axes are the eigenvectors of the covariance,
-    as long as the square roots of the eigenvalues say. Right: how much lies within the ellipse of
-    radius c. Of one number 68 % is within one standard deviation (dashed), of two 39 %.
+    """Left: 400 draws from a bivariate normal distribution. On each ellipse the density is
+    constant; the radii R are 1, 2 and 3. The dashed axes are eigenvectors of the covariance. Right:
+    the probability within the ellipse of radius R (solid). Look at R = 1: a single normal number is
+    within one standard deviation in 68 % of the cases (dashed), a pair is inside in only 39 %.
     """
     draws = sample_multivariate_normal(400, MU, SIGMA, rng=np.random.default_rng(4))
     left.plot(*draws.T, "o", ms=2.2, color=GREY, mew=0)
@@ -81,7 +81,7 @@ def bivariate(left, right):
         right.annotate(f"{p:.1%}", (radius, p), (5, -9), textcoords="offset points", fontsize=9)
     right.text(0.1, 0.84, "one number", color=ORANGE)
     right.text(1.75, 0.6, "two numbers", color=BLUE)
-    right.set(xlim=(0, 4), ylim=(0, 1.02), xlabel="radius $c$", ylabel="probability within")
+    right.set(xlim=(0, 4), ylim=(0, 1.02), xlabel="radius $R$", ylabel="probability within")
 
 
 # ---------------------------------------------------------------------------------------
@@ -94,10 +94,10 @@ WITHIN = 0.5, 0.95
 
 @figure("winery", claims=("generative-07",), panels=2)
 def winery(left, right):
-    """178 wines of three cultivars by two of their thirteen measurements. Left: a bivariate normal
-    law for each cultivar. Half of its wines should be within the inner ellipse, 95 % of them
-    within the outer. Right: each point of the plane given to the cultivar with the largest
-    pi_k p(x | k). The boundaries are conics.
+    """178 wines of three cultivars, by two of their thirteen measurements. Left: a bivariate normal
+    distribution for each cultivar. The inner ellipse should contain half of its wines, the outer
+    one 95 %. Right: every point is tinted with the cultivar of the largest weighted density. The
+    boundaries are curved. The title counts errors on the wines that were learnt from.
     """
     wine = load_wine()
     X, names = wine.X[:, FEATURES], ("cultivar 1", "cultivar 2", "cultivar 3")
@@ -127,9 +127,9 @@ LINE_MU, LINE_PRIOR = np.array([0.0, 2.0]), np.array([0.9, 0.1])
 
 @figure("prior", claims=(), panels=2)
 def prior(left, right):
-    """Which class was x most likely to come from? Left: by the densities alone, from class 1 where
-    x > 1. Right: but nine in ten come from class 0. Weighted by the priors, class 1 is the better
-    guess from x = 2.1 on; who cuts at 1 (dotted) errs on the shaded mass as well.
+    """Left: the densities of two classes cross at x = 1. Right: the same densities, weighted by the
+    priors 0.9 and 0.1, cross at x = 2.1. A rule that cuts at 1 (dotted) makes more errors than the
+    rule that cuts at 2.1. The shaded area is the difference of the two errors.
     """
     x = np.linspace(-3, 5, 401)
     log_p = np.column_stack([normal_log_density(x, mu, 1.0) for mu in LINE_MU])
@@ -180,13 +180,14 @@ def excess_errors(fit_law, n, times):
 
 @figure("plug_in", claims=(), size=(4.2, 2.9))
 def plug_in(ax):
-    """What it costs to learn the classes N(0, 1) and N(2, 1) from n samples: the error beyond the
-    Bayes error of 15.9 %, its mean over 50 training sets. With normal laws, which the truth is, it
-    falls like 1/n (dotted); kernel estimates, which know less, need more samples for the same.
+    """The price of learning the classes N(0, 1) and N(2, 1) from n samples: the error beyond the
+    Bayes error of 15.9 %, averaged over 50 training sets. Both axes are logarithmic. With normal
+    distributions it falls like 1/n (the dotted line). With kernel estimates it is larger at every
+    n, and falls more slowly.
     """
     sizes = np.array([30, 100, 300, 1000, 3000])
     for fit_law, color, style, name in (
-        (normal_law, BLUE, "o-", "normal laws"),
+        (normal_law, BLUE, "o-", "normal distributions"),
         (kernel_law, ORANGE, "s--", "kernel estimates"),
     ):
         excess = [np.mean(list(excess_errors(fit_law, n, times=50))) for n in sizes]
@@ -214,20 +215,21 @@ def plane_error(predict):
 
 @figure("families", claims=(), panels=3, size=(2.8, 2.8))
 def families(left, middle, right):
-    """The same 300 samples learnt by normal laws of three kinds; the contours are the densities of
-    the classes at one and two standard deviations, the titles the probabilities of error. Left:
-    a covariance for each class, and a conic for a boundary. Middle: one covariance for both, and a
-    straight line. Right: naive Bayes, whose contours are parallel to the axes.
+    """The same 300 samples, learnt in three ways. The ellipses have the radii 1 and 2; the titles
+    give the probability of error. Left: quadratic discriminant analysis. Each class has its own
+    covariance, and the boundary is curved. Middle: linear discriminant analysis. Both ellipses have
+    the same shape, and the boundary is straight. Right: naive Bayes. The axes of the ellipses are
+    parallel to the axes of the plane.
     """
     T = make_blobs([150, 150], PLANE_MU, PLANE_SIGMA, rng=np.random.default_rng(8))
     for ax, name, model in (
-        (left, "each its own", QuadraticDiscriminantAnalysis(store_covariance=True)),
-        (middle, "shared", SharedCovarianceClassifier()),
-        (right, "naive", GaussianNB()),
+        (left, "QDA", QuadraticDiscriminantAnalysis(store_covariance=True)),
+        (middle, "LDA", SharedCovarianceClassifier()),
+        (right, "naive Bayes", GaussianNB()),
     ):
         model.fit(T.X, T.y)
         ax.set(xlim=(-4.5, 5), ylim=(-4.5, 5), aspect="equal", xlabel="$x_1$", xticks=(-2, 0, 2, 4))
-        ax.set(yticks=(-2, 0, 2, 4), title=f"{name}: {plane_error(model.predict):.3f}")
+        ax.set(yticks=(-2, 0, 2, 4), title=f"{name}: {plane_error(model.predict):.1%}")
         draw_regions(ax, model.predict, model.classes_)
         draw_samples(ax, T.X, T.y, size=2.2)
         for mu, Sigma in laws_of(model):
@@ -254,10 +256,10 @@ TILTED = np.array([[-0.8, 0.8], [0.8, -0.8]]), np.array([[1.0, 0.64], [0.64, 1.0
 
 @figure("independence", claims=(), panels=2)
 def independence(left, right):
-    """Independent given the class is one thing, independent another. Left: within each class
-    (ellipses) the two features are uncorrelated, and yet over all samples (dashed) large values go
-    with large ones, because the means do. Right: the reverse. In each class the features are
-    correlated, and the means cancel that in the whole.
+    """Left: in each class (coloured ellipses) the features are independent. Over all samples
+    (dashed ellipse) they are correlated, because both means of the orange class are larger. Right:
+    the reverse. In each class the features are correlated, and over all samples they are not. The
+    means cancel the correlation.
     """
     left.set_title("independent given the class")
     right.set_title("uncorrelated as a whole")
@@ -274,10 +276,10 @@ def independence(left, right):
 
 @figure("emails", claims=(), panels=2)
 def emails(left, right):
-    """Left: how often five words are in 200 e-mails of either kind, smoothed (bars), and the
-    probabilities that the e-mails were made with (lines). Right: what a word adds to the log-odds
-    of spam where it is there, and where it is not. The sum of all five, with the log-odds of the
-    priors, decides.
+    """Left: how often five words occur in ham and in spam, estimated from 200 e-mails with alpha =
+    1 (bars). The short black lines are the true probabilities with which the e-mails were made.
+    Right: what each word adds to the log-odds of spam if it is there (black bars) and if it is not
+    (white bars). The sum of five bars and the log-odds of the priors decides.
     """
     T = make_emails(200, rng=np.random.default_rng(6))
     model = BernoulliNB().fit(T.X, T.y)

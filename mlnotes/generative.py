@@ -8,13 +8,13 @@ that the features are independent given the class; then distributions of single 
 
 Contents
     One class at a time    labelled_samples, learn_classes, GenerativeModel, normal_law, NormalLaw,
-                           log_joint_density, classify, likeliest
+                           log_densities, log_joint_density, classify, likeliest
     Two features           bivariate_normal_density, ellipse, ellipse_probability, ellipse_radius
-    Normal classes         class_moments, ClassMoments, pooled_covariance, regularised,
+    Normal classes         class_moments, ClassMoments, normal_laws, pooled_covariance, regularised,
                            quadratic_log_odds, linear_scores
     Naive Bayes            naive_law, NaiveLaw, naive_normal_log_density
-    Discrete features      category_counts, smoothed_log_frequencies, categorical_log_density,
-                           binary_log_density, binary_log_odds
+    Discrete features      category_counts, binary_counts, smoothed_log_frequencies,
+                           categorical_log_density, binary_log_density, binary_log_odds
     Estimators             QuadraticDiscriminantAnalysis, SharedCovarianceClassifier, GaussianNB,
                            CategoricalNB, BernoulliNB
 
@@ -75,13 +75,13 @@ from mlnotes.probability import (
 
 __all__ = [
     "labelled_samples", "learn_classes", "GenerativeModel", "normal_law", "NormalLaw",
-    "log_joint_density", "classify", "likeliest", "bivariate_normal_density", "ellipse",
-    "ellipse_probability", "ellipse_radius",
-    "class_moments", "ClassMoments", "pooled_covariance", "regularised", "quadratic_log_odds",
-    "linear_scores", "naive_law", "NaiveLaw", "naive_normal_log_density", "category_counts",
-    "smoothed_log_frequencies", "categorical_log_density", "binary_log_density", "binary_log_odds",
-    "QuadraticDiscriminantAnalysis", "SharedCovarianceClassifier", "GaussianNB", "CategoricalNB",
-    "BernoulliNB",
+    "log_densities", "log_joint_density", "classify", "likeliest", "bivariate_normal_density",
+    "ellipse", "ellipse_probability", "ellipse_radius",
+    "class_moments", "ClassMoments", "normal_laws", "pooled_covariance", "regularised",
+    "quadratic_log_odds", "linear_scores", "naive_law", "NaiveLaw", "naive_normal_log_density",
+    "category_counts", "binary_counts", "smoothed_log_frequencies", "categorical_log_density",
+    "binary_log_density", "binary_log_odds", "QuadraticDiscriminantAnalysis",
+    "SharedCovarianceClassifier", "GaussianNB", "CategoricalNB", "BernoulliNB",
 ]  # fmt: skip
 
 MOST_CATEGORIES = 1e9  # larger numbers are not categories, and a table of them does not fit
@@ -165,6 +165,17 @@ def normal_law(X):
     return NormalLaw(*multivariate_normal_mle(X))
 
 
+def log_densities(X, model):
+    """ln p(x_i | k) for a `GenerativeModel` `model`: (n, K), a column for each class.
+
+    >>> X, y = np.array([[0.0], [2.0], [7.0], [9.0]]), np.array([4, 4, 6, 6])
+    >>> log_p = log_densities(np.array([[1.0]]), learn_classes(X, y, normal_law))
+    >>> (log_p[0, 0] - log_p[0, 1]).round(9).item()  # the means are 1 and 8, the variances 1
+    24.5
+    """
+    return np.array([law.score_samples(X) for law in model.laws]).T
+
+
 def log_joint_density(X, model):
     """ln Pr(x_i, k) = ln pi_k + ln p(x_i | k) for a `GenerativeModel` `model`: (n, K).
 
@@ -175,12 +186,7 @@ def log_joint_density(X, model):
     >>> bool(np.isclose(joint[0, 0], joint[0, 1]))  # halfway
     True
     """
-    return log_joint(_log_densities(X, model), model.prior)
-
-
-def _log_densities(X, model):
-    """ln p(x_i | k): (n, K)."""
-    return np.array([law.score_samples(X) for law in model.laws]).T
+    return log_joint(log_densities(X, model), model.prior)
 
 
 def classify(X, model):
@@ -196,7 +202,7 @@ def classify(X, model):
 
     Claims: generative-02
     """
-    return model.classes[bayes_classify(_log_densities(X, model), model.prior)]
+    return model.classes[bayes_classify(log_densities(X, model), model.prior)]
 
 
 def likeliest(X, model):
@@ -213,7 +219,7 @@ def likeliest(X, model):
 
     Errata: generative-03 (REP describes this rule in words, and then uses pi_y p(x | y)).
     """
-    return model.classes[_log_densities(X, model).argmax(axis=1)]
+    return model.classes[log_densities(X, model).argmax(axis=1)]
 
 
 # ---------------------------------------------------------------------------------------
@@ -249,11 +255,11 @@ def bivariate_normal_density(X, mu, Sigma):
 
 
 def ellipse(mu, Sigma, radius, t):
-    """The points mu + c U Lambda^{1/2} (cos t, sin t) with Sigma = U Lambda U^T, at angles t (m,).
+    """The points mu + R U Lambda^{1/2} (cos t, sin t) with Sigma = U Lambda U^T, at angles t (m,).
 
-    There (x - mu)^T Sigma^{-1} (x - mu) = c^2, so the density of N(mu, Sigma) is constant on the
-    ellipse; it is smaller for a larger `radius` c. The axes of the ellipse are along the
-    eigenvectors u_j of Sigma, and their half-lengths are c standard deviations c sqrt(lambda_j).
+    There (x - mu)^T Sigma^{-1} (x - mu) = R^2, so the density of N(mu, Sigma) is constant on the
+    ellipse; it is smaller for a larger `radius` R. The axes of the ellipse are along the
+    eigenvectors u_j of Sigma, and their half-lengths are R standard deviations R sqrt(lambda_j).
 
     Returns: (m, 2). Raises: ValueError if Sigma is not positive semidefinite.
 
@@ -270,16 +276,16 @@ def ellipse(mu, Sigma, radius, t):
 
 
 def ellipse_probability(radius):
-    """1 - exp(-c^2 / 2): the probability of the ellipse of `radius` c, for a bivariate normal x.
+    """1 - exp(-R^2 / 2): the probability of the ellipse of `radius` R, for a bivariate normal x.
 
-    >>> [round(float(ellipse_probability(c)), 3) for c in (1, 2, 3)]
+    >>> [round(float(ellipse_probability(R)), 3) for R in (1, 2, 3)]
     [0.393, 0.865, 0.989]
     """
     return -np.expm1(-(radius**2) / 2)
 
 
 def ellipse_radius(p):
-    """The radius c = sqrt(-2 ln(1 - p)) of the ellipse that has the probability p.
+    """The radius R = sqrt(-2 ln(1 - p)) of the ellipse that has the probability p.
 
     >>> round(float(ellipse_radius(0.95)), 3)
     2.448
@@ -313,16 +319,46 @@ def class_moments(X, k, kind="full", sample_weight=None):
     array([[1., 0.],
            [0., 0.]])
     """
-    w = check_weights(sample_weight, len(X))
-    n_k = np.bincount(k, w)
-    if not n_k.all():
-        raise ValueError(f"every class must have samples; their weights are {n_k}")
+    w = check_weights(sample_weight, len(X))  # all 1 if there are none
+    n_k = _check_present(np.bincount(k, w))
     means, covariances = [], []
     for c in range(len(n_k)):
         X_c, shares = X[k == c], w[k == c] / n_k[c]
         means.append(shares @ X_c)
         covariances.append(weighted_scatter(X_c, means[c], shares, kind))
     return ClassMoments(n_k, np.array(means), np.array(covariances))
+
+
+def _check_present(n_k):
+    """Refuse classes without samples."""
+    if not n_k.all():
+        raise ValueError(f"every class must have samples; their weights are {n_k}")
+    return n_k
+
+
+def normal_laws(moments, shared_covariance=False, reg_param=0.0):
+    """A normal distribution for each class: with its own covariance, or with one for all classes.
+
+    With their own covariances it is quadratic discriminant analysis (QDA), with the shared one
+    linear discriminant analysis (LDA). `moments` are `ClassMoments`, and `reg_param` is the r of
+    `regularised`.
+
+    Returns: a list of K `NormalLaw`.
+
+    >>> X, k = np.array([[0.0], [2.0], [5.0], [11.0]]), np.array([0, 0, 1, 1])
+    >>> moments = class_moments(X, k)
+    >>> [law.covariance.round(9).item() for law in normal_laws(moments)]
+    [1.0, 9.0]
+    >>> [law.covariance.round(9).item() for law in normal_laws(moments, shared_covariance=True)]
+    [5.0, 5.0]
+
+    Claims: generative-s02
+    """
+    n_k, means, covariances = moments
+    if shared_covariance:
+        covariances = [pooled_covariance(n_k, covariances)] * len(n_k)
+    pairs = zip(means, covariances, strict=True)
+    return [NormalLaw(mu, regularised(Sigma, reg_param)) for mu, Sigma in pairs]
 
 
 def pooled_covariance(n_k, covariances):
@@ -390,7 +426,8 @@ def linear_scores(means, Sigma, prior):
     m = expectation(prior, means)
     L = np.linalg.cholesky(Sigma)
     W = np.linalg.solve(L.T, np.linalg.solve(L, (means - m).T)).T
-    return W, _log(check_prior(prior)) - np.einsum("kj,kj->k", W, means + m) / 2
+    b = _log(check_prior(prior)) - np.sum(W * (means + m), axis=1) / 2
+    return W, b
 
 
 def _log(p):
@@ -448,9 +485,10 @@ def naive_normal_log_density(X, means, variances):
     ... )
     array([[-2.,  0.]])
     """
-    each = zip(means, variances, strict=True)
-    constants = np.log(2 * pi * variances).sum(axis=1)
-    return -0.5 * (np.array([(X - mu) ** 2 @ (1 / v) for mu, v in each]).T + constants)
+    log_p = []
+    for mu, v in zip(means, variances, strict=True):  # one class after the other
+        log_p.append(-0.5 * (np.log(2 * pi * v).sum() + (X - mu) ** 2 @ (1 / v)))
+    return np.array(log_p).T
 
 
 # ---------------------------------------------------------------------------------------
@@ -470,31 +508,61 @@ def category_counts(x, k, m, sample_weight=None):
            [0., 0., 1.]])
     """
     w, K = check_weights(sample_weight, len(x)), k.max() + 1
-    if not 0 <= x.min() <= x.max() < m:
-        raise ValueError(
-            f"x must be in a category 0, ..., {m - 1}; got from {x.min()} to {x.max()}"
-        )
+    _check_in_range(x, m)
     counts = np.zeros((K, m))
     np.add.at(counts, (k, x), w)  # counts[k_i, x_i] += w_i for every i
     return counts
 
 
+def _check_in_range(x, m):
+    """Refuse categories that are not 0, ..., m - 1."""
+    if not 0 <= x.min() <= x.max() < m:
+        raise ValueError(
+            f"x must be in a category 0, ..., {m - 1}; got from {x.min()} to {x.max()}"
+        )
+
+
+def binary_counts(X, k, sample_weight=None):
+    """In how many samples of class k feature j is 0, and in how many it is 1: (K, d, 2).
+
+    X (n, d) holds 0 and 1. A sample with the `sample_weight` w_i counts w_i times.
+
+    >>> X = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+    >>> binary_counts(X, np.array([0, 0, 1])).astype(int).tolist()
+    [[[0, 2], [1, 1]], [[1, 0], [0, 1]]]
+
+    Claims: generative-s03
+    """
+    w = check_weights(sample_weight, len(X))  # all 1 if there are none
+    n_k = np.bincount(k, w)
+    on = np.array([w[k == c] @ X[k == c] for c in range(len(n_k))])
+    off = np.maximum(n_k[:, None] - on, 0)  # sums of weights may be rounded to less than 0
+    return np.stack([off, on], axis=-1)
+
+
 def smoothed_log_frequencies(counts, alpha=1.0):
     """ln p_kc, p_kc = (n_kc + alpha) / (n_k + alpha m), with n_k = sum_c n_kc over the last axis.
 
-    alpha is added to every count. alpha = 0 is maximum likelihood: a category that was not seen in
-    class k has the log-probability -inf, and excludes class k whatever the other features are.
-    alpha > 0 is the posterior mean for the prior `estimation.Dirichlet` (alpha, ..., alpha).
+    Every category counts as if it had been seen alpha more times than it was. alpha = 0 is maximum
+    likelihood: a category that was not seen in class k has the log-probability -inf, and excludes
+    class k whatever the other features are. alpha > 0 is the posterior mean for the prior
+    `estimation.Dirichlet` (alpha, ..., alpha).
 
     Raises: ValueError unless 0 <= alpha < inf, and for alpha = 0 if a class was never seen.
 
     >>> np.exp(smoothed_log_frequencies(np.array([3.0, 0.0, 1.0]), alpha=2.0)).round(12)
     array([0.5, 0.2, 0.3])
     """
-    total = counts.sum(axis=-1, keepdims=True) + alpha * counts.shape[-1]
+    m = counts.shape[-1]
+    total = counts.sum(axis=-1, keepdims=True) + alpha * m
+    _check_alpha(alpha, total)
+    return _log(counts + alpha) - np.log(total)
+
+
+def _check_alpha(alpha, total):
+    """Refuse pseudo-counts that leave a class without shares."""
     if not (alpha >= 0 and ((total > 0) & (total < inf)).all()):
         raise ValueError(f"alpha must be finite and >= 0, and > 0 without counts; got {alpha}")
-    return _log(counts + alpha) - np.log(total)
 
 
 def categorical_log_density(X, log_p):
@@ -534,13 +602,23 @@ def binary_log_density(X, log_on, log_off):
     >>> np.exp(binary_log_density(np.array([[1.0, 1.0], [1.0, 0.0]]), log_on, log_off)).ravel()
     array([0.125, 0.375])
     """
+    excluded = _excluded(X, log_on, log_off)  # where a factor of the product is 0
+    log_on, log_off = _finite(log_on), _finite(log_off)
+    log_p = log_off.sum(axis=1) + X @ (log_on - log_off).T
+    return np.where(excluded, -np.inf, log_p)
+
+
+def _finite(log_p):
+    """log_p with 0 in the place of -inf, which times 0 is not a number."""
+    return np.where(log_p == -np.inf, 0.0, log_p)
+
+
+def _excluded(X, log_on, log_off):
+    """Whether a sample has a value of probability 0 in the class: (n, K), or False for none."""
     never_on, never_off = log_on == -np.inf, log_off == -np.inf
-    offset = np.where(never_off, 0.0, log_off)
-    slope = np.where(never_on, 0.0, log_on) - offset
-    log_p = X @ slope.T + offset.sum(axis=1)
     if never_on.any() or never_off.any():
-        log_p[X @ never_on.T + (1 - X) @ never_off.T > 0] = -np.inf
-    return log_p
+        return X @ never_on.T + (1 - X) @ never_off.T > 0
+    return False
 
 
 def binary_log_odds(p, prior):
@@ -670,14 +748,14 @@ class QuadraticDiscriminantAnalysis(_NormalClassifier):
     def fit(self, X, y):
         """Learn the classes of samples X (n, d) with labels y (n,); return self."""
         store = check_flag("store_covariance", self.store_covariance)
-        classes, prior, (_, means, covariances) = self._learn(X, y)
-        covariances = regularised(covariances, self.reg_param)
-        for c, mu, Sigma in zip(classes, means, covariances, strict=True):
-            _check_full_rank(mu, Sigma, f"class {c}")
-        laws = [NormalLaw(mu, Sigma) for mu, Sigma in zip(means, covariances, strict=True)]
+        classes, prior, moments = self._learn(X, y)
+        laws = normal_laws(moments, reg_param=self.reg_param)
+        for c, law in zip(classes, laws, strict=True):
+            _check_full_rank(law.mean, law.covariance, f"class {c}")
         self._model = GenerativeModel(classes, prior, laws)
+        covariances = np.array([law.covariance for law in laws])
         variances, axes = np.linalg.eigh(covariances)
-        self.classes_, self.priors_, self.means_ = classes, prior, means
+        self.classes_, self.priors_, self.means_ = classes, prior, moments.means
         self.scalings_, self.rotations_ = variances[:, ::-1], axes[:, :, ::-1]
         vars(self).pop("covariance_", None)
         if store:
@@ -727,10 +805,11 @@ class SharedCovarianceClassifier(_NormalClassifier):
 
     def fit(self, X, y):
         """Learn the classes of samples X (n, d) with labels y (n,); return self."""
-        classes, prior, (n_k, means, covariances) = self._learn(X, y)
-        Sigma = regularised(pooled_covariance(n_k, covariances), self.reg_param)
+        classes, prior, moments = self._learn(X, y)
+        laws = normal_laws(moments, shared_covariance=True, reg_param=self.reg_param)
+        means, Sigma = moments.means, laws[0].covariance
         _check_full_rank(np.abs(means).max(axis=0), Sigma, "the classes")
-        self._model = GenerativeModel(classes, prior, [NormalLaw(mu, Sigma) for mu in means])
+        self._model = GenerativeModel(classes, prior, laws)
         W, b = linear_scores(means, Sigma, prior)
         if len(classes) == 2:
             W, b = W[1:] - W[:1], b[1:] - b[:1]
@@ -960,12 +1039,10 @@ class BernoulliNB(_DiscreteNB):
         """Learn the classes of samples X (n, d), labels y (n,) and their weights; return self."""
         alpha = check_number("alpha", self.alpha, at_least=0)
         samples, classes, k, w = labelled_samples(X, y, sample_weight)
-        bits, n_k = self._bits(samples), np.bincount(k, w)
-        on = np.array([w[k == c] @ bits[k == c] for c in range(len(n_k))])
-        off = np.maximum(n_k[:, None] - on, 0)  # sums of weights are rounded
-        log_p = smoothed_log_frequencies(np.stack([off, on], axis=-1), alpha)
+        n_k, counts = np.bincount(k, w), binary_counts(self._bits(samples), k, w)
+        log_p = smoothed_log_frequencies(counts, alpha)
         self.class_log_prior_ = self._log_prior(n_k)
-        self.classes_, self.class_count_, self.feature_count_ = classes, n_k, on
+        self.classes_, self.class_count_, self.feature_count_ = classes, n_k, counts[..., 1]
         self._log_off, self.feature_log_prob_ = log_p[..., 0], log_p[..., 1]
         return self._remember(X)
 

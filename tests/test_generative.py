@@ -31,6 +31,7 @@ from mlnotes.generative import (
     NormalLaw,
     QuadraticDiscriminantAnalysis,
     SharedCovarianceClassifier,
+    binary_counts,
     binary_log_density,
     binary_log_odds,
     bivariate_normal_density,
@@ -44,10 +45,12 @@ from mlnotes.generative import (
     learn_classes,
     likeliest,
     linear_scores,
+    log_densities,
     log_joint_density,
     naive_law,
     naive_normal_log_density,
     normal_law,
+    normal_laws,
     pooled_covariance,
     quadratic_log_odds,
     regularised,
@@ -424,6 +427,29 @@ def test_pooled_covariance_maximises_the_likelihood_of_all_classes_together(rng)
     assert likelihood(covariances.mean(axis=0)) < likelihood(Sigma)  # weights matter
 
 
+def test_normal_laws_have_their_own_or_the_pooled_covariance_regularised(rng):
+    X, y = three_classes(rng)
+    moments = class_moments(X, np.searchsorted(np.unique(y), y))
+    pooled = pooled_covariance(moments.n_k, moments.covariances)
+    for r in (0.0, 0.3):
+        own, shared = normal_laws(moments, reg_param=r), normal_laws(moments, True, r)
+        for c in range(3):
+            np.testing.assert_array_equal(own[c].mean, moments.means[c])
+            np.testing.assert_array_equal(shared[c].mean, moments.means[c])
+            np.testing.assert_array_equal(own[c].covariance, regularised(moments.covariances[c], r))
+            np.testing.assert_array_equal(shared[c].covariance, regularised(pooled, r))
+
+
+def test_densities_of_a_model_are_those_of_its_laws_and_the_joint_adds_the_prior(rng):
+    X, y = three_classes(rng)
+    model = learn_classes(X, y, normal_law)
+    log_p = log_densities(X, model)
+    for c, law in enumerate(model.laws):
+        expected = multivariate_normal_log_density(X, law.mean, law.covariance)
+        np.testing.assert_allclose(log_p[:, c], expected, rtol=1e-12)
+    np.testing.assert_allclose(log_joint_density(X, model), log_p + np.log(model.prior), rtol=1e-12)
+
+
 def test_regularisation_moves_every_eigenvalue_towards_one(rng):
     S = random_covariance(rng, 4)
     before, U = np.linalg.eigh(S)
@@ -669,6 +695,15 @@ def test_categorical_density_is_the_product_over_the_tables(rng):
                for x in X]  # fmt: skip
     log_p = categorical_log_density(X, [np.log(t) for t in tables])
     np.testing.assert_allclose(np.exp(log_p), literal, rtol=1e-12)
+
+
+def test_binary_counts_are_those_of_two_categories(rng):
+    X, k = rng.integers(2, size=(60, 4)), np.append(rng.integers(3, size=57), [0, 1, 2])
+    for w in (None, rng.uniform(0.5, 2, size=60)):
+        counts = binary_counts(X.astype(float), k, w)
+        for j in range(4):
+            expected = category_counts(X[:, j], k, 2, w)
+            np.testing.assert_allclose(counts[:, j], expected, rtol=1e-12, atol=1e-12)
 
 
 def test_binary_density_is_the_categorical_one_of_two_categories(rng):
@@ -1264,7 +1299,7 @@ def test_families_drawn_have_the_boundaries_and_errors_they_are_said_to():
     from figures.generative import PLANE_MU, PLANE_SIGMA, families, plane_error
 
     axes = drawn(families, 3)
-    errors = [float(ax.get_title().split()[-1]) for ax in axes]
+    errors = [float(ax.get_title().split()[-1].rstrip("%")) / 100 for ax in axes]
     assert errors[0] < errors[1] < errors[2]
     truth = [NormalLaw(mu, S) for mu, S in zip(PLANE_MU, PLANE_SIGMA, strict=True)]
     best = plane_error(lambda X: classify(X, GenerativeModel(np.array([0, 1]), HALF, truth)))
