@@ -45,10 +45,10 @@ def around_the_query():
 
 @figure("neighborhoods", claims=("neighbors-07",), panels=2)
 def neighborhoods(left, right):
-    """Left: the query (cross) asks its k nearest samples, those within a circle, and the answer
-    depends on k: the nearest alone, joined by a line, says a, three say b, seven say a again.
-    Right: the five events of IRHD 2.2. At x = 4 the three neighbours (filled) average to 10/3
-    (line); the one event at x = 4 itself says 5.
+    """Left: a query (cross) and ten samples of the classes a and b. Each circle holds the k nearest
+    samples. The answer depends on k: the nearest alone says a, three say b, and seven say a
+    again. Right: five events, numbers y at places x. At x = 4 the three neighbours (filled)
+    average to 10/3 (line). The only event at x = 4 itself says 5.
     """
     X, y = around_the_query()
     turn = np.linspace(0, 2 * np.pi, 181)
@@ -101,9 +101,9 @@ def labelled_sites():
 
 @figure("voronoi", claims=("neighbors-12",), size=(4.2, 3.5))
 def voronoi_diagram(ax):
-    """Every sample controls the points that are nearer to it than to any other: its Voronoi cell.
-    The edges between cells of different classes (bold) are where the 1-NN classifier changes its
-    mind; crossing a thin one changes nothing. Samples that lie among the other class make islands.
+    """Thirty samples of two classes with their Voronoi cells. The answer of 1-NN changes on the
+    bold edges, between cells of different classes. It does not change on the thin edges. A sample
+    that lies among the other class makes an island.
     """
     X, y = labelled_sites()
     segments, sites = voronoi_edges(X, VIEW)
@@ -138,10 +138,10 @@ def noisy_moons():
 
 @figure("decision_maps", claims=("neighbors-17",), panels=(2, 2), size=(3.1, 2.35))
 def decision_maps(*axes):
-    """80 samples of two classes, one label in ten wrong, and what k-NN makes of them. k = 1
-    believes every sample and errs on none of them: islands. They go as k grows, and the boundary
-    becomes smooth; k = n asks everyone everywhere. The titles give the share of errors on the
-    samples and on 2000 new ones.
+    """The answers of k-NN for 80 samples of two classes, of which one label in ten is wrong. With
+    k = 1 every sample is believed, and wrong labels make islands. They vanish as k grows, and the
+    boundary becomes smooth. With k = n the answer is the same everywhere. The titles give the
+    share of errors on the samples and on 2000 new ones.
     """
     (X, y), (X_new, y_new) = noisy_moons()
     for ax, k in zip(axes, ASKED, strict=True):
@@ -178,10 +178,10 @@ def one_nn_error(n, shift, runs, rng):
 
 @figure("cover_hart", claims=(), panels=2)
 def cover_hart(left, right):
-    """Left: where the error of 1-NN ends up as the samples grow in number, against the Bayes error
-    R*: no lower than R*, no higher than 2 R* (1 - R*). Each mark is a pair of normal classes.
-    Right: on the way there, for one such pair at equal priors, it is higher still (dots, with two
-    standard errors); the bound is one for the limit.
+    """Left: the error of 1-NN for n to infinity against the Bayes error R*. Each mark is a pair of
+    normal classes. All marks lie in the grey region between R* and 2 R* (1 - R*). Right: the error
+    for finite n (dots, with two standard errors), for one such pair with equal priors. For few
+    samples it is above 2 R*: the bound holds in the limit.
     """
     R = np.linspace(0, 0.5, 101)
     left.fill_between(R, R, cover_hart_bound(R), color=SHADE, lw=0)
@@ -214,10 +214,10 @@ DIMENSIONS = (2, 10, 40, 100)
 
 @figure("where_the_mass_is", claims=("neighbors-28",), panels=2)
 def where_the_mass_is(left, right):
-    """Left: in one dimension most of a normal law is near its mean: 68 % of it within one standard
-    deviation (shaded). Right: the density of the distance ||x|| from the mean in d dimensions.
-    Though the mean is where x is densest, the mass moves away from it, to a shell of radius
-    sqrt(d - 1) (ticks) that gets no thicker.
+    """Left: in one dimension, 68 % of the normal distribution is within one standard deviation of
+    the mean (shaded). Right: the density of the distance ||x|| from the mean in d dimensions. The
+    more dimensions, the farther from the mean the samples are. The hills stand over sqrt(d - 1)
+    (ticks) and hardly get wider.
     """
     x = np.linspace(-4, 4, 401)
     density = np.exp(normal_log_density(x, 0.0, 1.0))
@@ -238,9 +238,9 @@ def where_the_mass_is(left, right):
 
 @figure("nothing_is_near", claims=(), size=(3.6, 2.7))
 def nothing_is_near(ax):
-    """How near the nearest of 500 samples is, as a share of the distance of the farthest, for
-    normal samples in d dimensions: the median of 200 queries and the middle nine tenths. In many
-    dimensions the nearest sample is hardly nearer than any other.
+    """The distance to the nearest of 500 normal samples, divided by the distance to the farthest,
+    in d dimensions: the median over 200 queries (dots) and the middle nine tenths (grey). In 1000
+    dimensions the nearest sample is about nine tenths as far away as the farthest.
     """
     dimensions = np.array([1, 2, 5, 10, 20, 50, 100, 200, 500, 1000])
     shares = []

@@ -150,8 +150,9 @@ class Neighbors(NamedTuple):
 def nearest_neighbors(x, X, k, p=2):
     """N_k(x), the k samples nearest to x: the first k when all n distances are sorted.
 
-    Not all n distances have to be sorted. First a bound is found that k of them do not exceed,
-    then the samples within this bound (up to rounding) are sorted by distance and number.
+    Sorting puts the nearest first, and of equally near samples the one with the smaller number.
+    Not all n have to be sorted: `_candidates` leaves out most of those that are too far away. It
+    goes through the queries in blocks of rows, so that memory is bounded.
 
     Returns: `Neighbors`. Raises: ValueError unless 1 <= k <= n and x has the columns of X.
 
@@ -163,12 +164,9 @@ def nearest_neighbors(x, X, k, p=2):
     x, X = np.asarray(x, dtype=float), np.asarray(X, dtype=float)
     found = []
     for rows in row_blocks(len(x), max(BLOCK // len(X), X.shape[1])):
-        D = squared_distances(x[rows], X) if p == 2 else distances(x[rows], X, p)
-        bound = (1 + ROUND_OFF) * _bound_of_kth(D, k)
-        i, j = np.divmod(np.flatnonzero(D <= bound), len(X))
-        r = D[i, j] if callable(p) else _distances_of_pairs(x[rows], X, i, j, p)
-        order = np.lexsort((j, r, i))  # by query, then by distance, then by number
-        first = np.searchsorted(i, np.arange(len(D)))
+        i, j, r = _candidates(x[rows], X, k, p)  # query, sample, distance
+        order = np.lexsort((j, r, i))  # by query, by distance, by number
+        first = np.unique(i, return_index=True)[1]  # where each query begins
         chosen = order[first[:, None] + np.arange(k)]
         found.append((r[chosen], j[chosen]))
     return Neighbors(*map(np.concatenate, zip(*found, strict=True)))
@@ -179,6 +177,18 @@ def _check_query(x, X, k):
         raise ValueError(f"k must be between 1 and the {len(X)} samples; got {k}")
     if x.ndim != 2 or X.ndim != 2 or x.shape[1] != X.shape[1] or len(x) == 0:
         raise ValueError(f"queries and samples must be (m, d), (n, d); got {x.shape}, {X.shape}")
+
+
+def _candidates(x, X, k, p):
+    """For each query the samples that may be among its k nearest: pairs (i, j), their distances r.
+
+    First a bound is found that k of the distances do not exceed. The samples within this bound (up
+    to rounding) are the candidates. The queries i rise.
+    """
+    D = squared_distances(x, X) if p == 2 else distances(x, X, p)
+    bound = (1 + ROUND_OFF) * _bound_of_kth(D, k)
+    i, j = np.divmod(np.flatnonzero(D <= bound), len(X))
+    return i, j, D[i, j] if callable(p) else _distances_of_pairs(x, X, i, j, p)
 
 
 def _bound_of_kth(D, k):
@@ -201,17 +211,24 @@ def _distances_of_pairs(x, X, i, j, p):
 def other_neighbors(X, k, p=2):
     """The k samples nearest to each sample among the n - 1 others.
 
+    The k + 1 nearest are found, and the sample itself is taken out. It need not be the first of
+    them: an equal sample with a smaller number comes before it.
+
     Returns: `Neighbors`, (n, k). Raises: ValueError unless 1 <= k <= n - 1.
 
     >>> other_neighbors(np.array([[0.0], [1.0], [3.0]]), k=1).index.ravel()
     array([1, 0, 1])
     """
+    _check_others(X, k)
+    distance, index = nearest_neighbors(X, X, k + 1, p)
+    other = index != np.arange(len(X))[:, None]
+    other[other.all(axis=1), -1] = False  # k + 1 equal ones come first
+    return Neighbors(distance[other].reshape(len(X), k), index[other].reshape(len(X), k))
+
+
+def _check_others(X, k):
     if not 1 <= k < len(X):
         raise ValueError(f"k must be between 1 and the {len(X) - 1} other samples; got {k}")
-    near = nearest_neighbors(X, X, k + 1, p)
-    other = near.index != np.arange(len(X))[:, None]
-    other[other.all(axis=1), -1] = False  # k + 1 duplicates come before the sample itself
-    return Neighbors(*(part[other].reshape(len(X), k) for part in near))
 
 
 # ---------------------------------------------------------------------------------------
@@ -367,9 +384,12 @@ def leave_one_out_errors(X, y, ks, p=2):
     """The share of samples that their k nearest others misclassify, for every k of `ks`.
 
     A sample is its own nearest neighbour, so that its own vote must not count: otherwise k = 1
-    would look perfect on any labels. One search serves all k.
+    would look perfect on any labels. One search serves all k: the k nearest are the first k of
+    the max(ks) nearest.
 
     Returns: (len(ks),).
+
+    Claims: neighbors-s03
 
     >>> X, y = np.array([[0.0], [1.0], [2.0], [9.0]]), np.array([0, 0, 0, 1])
     >>> leave_one_out_errors(X, y, ks=[1, 3])
@@ -420,21 +440,20 @@ def clip(cell, a, c, site):
            [1., 1.],
            [0., 1.]]), across=array([-1,  7, -1, -1]))
     """
-    beyond = cell.vertices @ a - c
-    corners = []
-    for t, (f, edge) in enumerate(zip(beyond, cell.across, strict=True)):
-        here, there = cell.vertices[t], cell.vertices[(t + 1) % len(beyond)]
-        g = beyond[(t + 1) % len(beyond)]
-        if f <= 0:
-            corners.append((here, edge))
-        if (f < 0 < g) or (g < 0 < f):
-            corners.append((here + f / (f - g) * (there - here), site if f < 0 else edge))
-        elif f == 0 and g > 0:
-            corners[-1] = (here, site)
-    return Cell(
-        np.array([corner for corner, _ in corners]).reshape(-1, 2),
-        np.array([edge for _, edge in corners], dtype=int),
-    )
+    excess = cell.vertices @ a - c  # positive where a vertex is cut off
+    corners, across = [], []
+    for t in range(len(excess)):
+        after = (t + 1) % len(excess)  # the edge goes from t to here
+        here, there = cell.vertices[t], cell.vertices[after]
+        leaves = excess[t] <= 0 < excess[after]  # the edge goes out
+        if excess[t] <= 0:  # the vertex stays
+            corners.append(here)
+            across.append(site if excess[t] == 0 and leaves else cell.across[t])
+        if excess[t] < 0 < excess[after] or excess[after] < 0 < excess[t]:
+            share = excess[t] / (excess[t] - excess[after])
+            corners.append(here + share * (there - here))  # on the line
+            across.append(site if leaves else cell.across[t])
+    return Cell(np.array(corners).reshape(-1, 2), np.array(across, dtype=int))
 
 
 def voronoi_cell(X, i, box):
@@ -454,11 +473,11 @@ def voronoi_cell(X, i, box):
 
     Claims: neighbors-10
     """
-    cell, steps = box_cell(box), norm(X - X[i])
-    for j in np.argsort(steps, kind="stable"):
-        if len(cell.vertices) == 0 or steps[j] > 2 * norm(cell.vertices - X[i]).max():
-            break
-        if steps[j] > 0:
+    cell, r = box_cell(box), norm(X - X[i])
+    for j in np.argsort(r, kind="stable"):
+        if len(cell.vertices) == 0 or r[j] > 2 * norm(cell.vertices - X[i]).max():
+            break  # nothing is left, or the rest is too far away
+        if r[j] > 0:
             a = X[j] - X[i]
             cell = clip(cell, a, a @ (X[i] + X[j]) / 2, j)
     return cell
