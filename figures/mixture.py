@@ -7,15 +7,18 @@ from matplotlib.colors import to_rgb
 
 from mlnotes.base import iterate
 from mlnotes.clustering import KMeans
-from mlnotes.datasets import load_digits, load_iris, make_blobs
+from mlnotes.datasets import load_breast_cancer, load_digits, load_iris, make_blobs
 from mlnotes.mixture import (
     KINDS,
     GaussianMixture,
     bernoullis,
+    e_step,
     em,
+    entropy,
     gaussians,
     generate,
     initialise,
+    log_joint,
     log_likelihood,
     mixture_density,
     responsibilities,
@@ -27,6 +30,7 @@ from mlnotes.plotting import (
     INK,
     MARKERS,
     ORANGE,
+    PURPLE,
     SHADE,
     draw_contours,
     draw_ellipse,
@@ -36,7 +40,9 @@ from mlnotes.plotting import (
     figure,
     run_script,
     set_view,
+    tint,
 )
+from mlnotes.probability import log_sum_exp
 
 PALETTE = np.array([to_rgb(color) for color in COLORS[:3]])
 SMALL = (2.5, 2.3)  # inches of a panel where there are many
@@ -78,9 +84,9 @@ def label(axes, columns, x, y):
 
 @figure("hidden_choice", claims=(), panels=3, size=SMALL)
 def hidden_choice(complete, incomplete, inferred):
-    """Left: the complete data, each sample with the component that it was drawn from. Middle:
-    what is observed. Right: what Bayes' rule gives back, the responsibilities, as mixtures of the
-    three colours: pure inside the groups and mixed where they meet.
+    """Three made-up groups in the plane. Left: the samples, each in the colour of the component
+    that it was drawn from. Middle: what is observed. Right: what can be said about the choices
+    afterwards. Deep inside a group the colour is pure; where groups meet, it is mixed.
     """
     weights, components = three_groups()
     X, Z = generate(300, weights, components, rng=np.random.default_rng(3))
@@ -94,86 +100,201 @@ def hidden_choice(complete, incomplete, inferred):
         draw_contours(ax, lambda x: mixture_density(x, weights, components), levels=4)
 
 
-@figure("likelihood", claims=(), panels=2)
-def likelihood(left, right):
-    """Left: the log-likelihood as a function of the two means alone. Swapped means are as good, so
-    that there are two maxima (crosses), and the point halfway between them (dot) is lower: -l is
-    not convex. Right: one component sits on a sample and shrinks. In the end l grows by ln 10
-    with every tenth of its width, past the best honest fit and without bound. A floor under the
-    width (dotted) puts an end to that.
+@figure("bound", claims=(), panels=3, size=(3.0, 2.7))
+def bound(jensen, one_sample, one_mean):
+    """Left: Jensen's inequality. The mean of two logarithms lies on the chord (blue), below the
+    logarithm of the mean (orange square). The short orange line is the loss. Middle: the bound for
+    one tumour, for every choice of r_1. It touches ln p(x) where r is the posterior; this is the
+    E-step. Right: the log-likelihood of all tumours as a function of the second mean alone (black).
+    EM stands at the blue dot. The bound that touches there (blue) is a parabola, and the M-step
+    goes to its top (triangle). The next bound (orange) touches at the new place.
     """
-    X = np.random.default_rng(5).normal(size=(80, 1)) + np.repeat([[-1.5], [1.5]], 40, axis=0)
-    surface(left, X)
-    collapse(right, X)
+    x = dent_scores()
+    weights, means, variances = np.array([0.6, 0.4]), np.array([7.0, 17.0]), np.array([9.0, 25.0])
+    components = gaussians(means[:, None], variances, "spherical")
+    a = np.exp(log_joint(np.array([[12.0]]), weights, components))[0]
+    chord(jensen, a, r=np.array([0.1, 0.9]))
+    touching(one_sample, a)
+    climbing(one_mean, x, weights, means, variances, at=24.5)
 
 
-def surface(ax, X):
-    """l over the means of two components of variance 1 and weight 1/2."""
-    grid = np.linspace(-4, 4, 81)
-    l_of = np.array([[fit_of(X, [a, b], [1.0, 1.0]) for a in grid] for b in grid])
-    levels = l_of.max() - np.array([220, 160, 115, 80, 54, 34, 20, 10, 4, 1])
+def dent_scores():
+    """The dent score of every tumour: (n, 1)."""
+    tumours = load_breast_cancer()
+    return 100 * tumours.X[:, [tumours.feature_names.index("worst concave points")]]
+
+
+def chord(ax, a, r):
+    """ln of a_k / r_k, the chord between, and what lies above each other at their mean, p."""
+    u, p = a / r, a.sum()
+    grid = np.linspace(0.35 * u.min(), 1.15 * u.max(), 200)
+    ax.plot(grid, np.log(grid), color=INK, lw=1.4)
+    ax.plot(u, np.log(u), "o-", color=BLUE, ms=5)
+    ax.plot([p, p], [r @ np.log(u), np.log(p)], color=ORANGE, lw=2)
+    ax.plot(p, np.log(p), "s", color=ORANGE, ms=5)
+    for k, side in ((0, "right"), (1, "left")):
+        name = f"$a_{k + 1}/r_{k + 1}$"
+        shift = (4, -13) if side == "left" else (-4, 5)
+        ax.annotate(name, (u[k], np.log(u[k])), shift, textcoords="offset points", ha=side)
+    ax.annotate(r"$\ln p(x)$", (p, np.log(p)), (-6, 4), textcoords="offset points", ha="right")
+    ax.annotate("bound", (p, r @ np.log(u)), (6, -11), textcoords="offset points")
+    ax.set(xlabel="$u$", ylabel=r"$\ln u$", title="Jensen", xticks=[], yticks=[])
+    ax.set_xlim(-0.15 * u.max(), 1.2 * u.max())
+
+
+def touching(ax, a):
+    """sum_k r_k ln(a_k / r_k) of two components as a function of r_1, below ln sum_k a_k."""
+    r = np.linspace(0.001, 0.999, 400)
+    value = r * np.log(a[0] / r) + (1 - r) * np.log(a[1] / (1 - r))
+    ax.axhline(np.log(a.sum()), color=ORANGE, lw=1.4, ls="--")
+    ax.plot(r, value, color=BLUE, lw=1.4)
+    ax.plot(a[0] / a.sum(), np.log(a.sum()), "s", color=ORANGE, ms=6)
+    ax.text(0.98, np.log(a.sum()) + 0.02, r"$\ln p(x)$", ha="right", va="bottom")
+    ax.set(xlabel="$r_1$", ylabel="bound", title="E-step: one tumour", xlim=(0, 1))
+    ax.set(ylim=(np.log(a.sum()) - 1.0, np.log(a.sum()) + 0.15))
+
+
+def climbing(ax, x, weights, means, variances, at, steps=2):
+    """l as a function of the last mean, and the bounds of the first EM steps from `at`."""
+    grid = np.linspace(10, 26, 161)
+    log_joints = [
+        log_joint(x, weights, gaussians([[means[0]], [m]], variances, "spherical")) for m in grid
+    ]
+    ax.plot(grid, [log_sum_exp(joint).sum() for joint in log_joints], color=INK, lw=1.4)
+    for color in (BLUE, ORANGE)[:steps]:
+        here = gaussians([[means[0]], [at]], variances, "spherical")
+        R, log_p = e_step(x, weights, here)
+        ax.plot(grid, [(R * joint).sum() + entropy(R) for joint in log_joints], color=color, lw=1.1)
+        ax.plot(at, log_p.sum(), "o", color=color, ms=6, zorder=4)
+        at = (R[:, 1] @ x[:, 0]) / R[:, 1].sum()
+        top = log_joint(x, weights, gaussians([[means[0]], [at]], variances, "spherical"))
+        ax.plot(at, (R * top).sum() + entropy(R), "^", color=color, ms=6, zorder=4)
+    ax.set(xlabel=r"$\mu_2$", ylabel="$l$", title="M-step: all tumours")
+    ax.set(xlim=(10, 26), ylim=(-2150, -1815))
+
+
+@figure("landscape", claims=(), size=(4.6, 4.2))
+def landscape(ax):
+    """The log-likelihood of the two means alone; both weights are 1/2 and both variances 16. Swap
+    the means, and the mixture is the same, so there are two peaks of the same height. From the blue
+    and the orange start EM climbs to different peaks (stars). The purple start has two equal means.
+    It ends on the pass between the peaks and stays there for ever.
+    """
+    x, grid = dent_scores(), np.linspace(-1, 27, 71)
+    l_of = np.array([[log_likelihood(x, HALVES, of_means(a, b)) for a in grid] for b in grid])
+    levels = l_of.max() - np.array([2000, 1300, 800, 500, 300, 170, 90, 40, 15, 3])
     ax.contour(grid, grid, l_of, levels=levels, colors=[GREY], linewidths=0.8)
-    best = grid[[*np.unravel_index(l_of.argmax(), l_of.shape)]]
-    ax.plot([best[0], best[1]], [best[1], best[0]], "P", color=BLUE, ms=9, mec="white")
-    ax.plot(*[best.mean()] * 2, "o", color=ORANGE, ms=6, mec="white")
-    ax.set(
-        aspect="equal", xlabel=r"$\mu_1$", ylabel=r"$\mu_2$", xticks=(-3, 0, 3), yticks=(-3, 0, 3)
-    )
+    for start, color, marker in zip(STARTS, (BLUE, ORANGE, PURPLE), MARKERS, strict=False):
+        path = means_only(x, start)
+        ax.plot(*path.T, marker + "-", color=color, ms=4, lw=1, mec="white", mew=0.5, zorder=4)
+        ax.plot(*path[-1], "*", color=color, ms=13, mec="white", zorder=5)
+    ax.set(aspect="equal", xlabel=r"$\mu_1$", ylabel=r"$\mu_2$", xticks=(0, 10, 20))
+    ax.set(yticks=(0, 10, 20))
 
 
-def collapse(ax, X, floor=0.01):
-    """l as the component that sits on the sample nearest to 0 shrinks."""
-    sigma, x = np.geomspace(1e-30, 5, 300), X[np.abs(X).argmin(), 0]
-    l_of = [fit_of(X, [x, X.mean()], [s**2, X.var()]) for s in sigma]
-    ax.semilogx(sigma, l_of, color=INK, lw=1.4)
-    ax.axvspan(sigma[0], floor, color=SHADE, lw=0)
-    ax.axvline(floor, color=GREY, lw=1, ls=":")
-    ax.text(1e-28, -210, "below the floor", color=INK)
-    ax.set(xlabel=r"width $\sigma_1$ of the component", ylabel="log-likelihood $l$")
-    ax.set(xlim=(1e-30, 5), xticks=[1e-30, 1e-20, 1e-10, 1])
+HALVES = np.array([0.5, 0.5])
+STARTS = ((2.0, 6.0), (25.0, 21.0), (24.0, 24.0))  # of EM in the landscape
 
 
-def fit_of(X, means, variances):
-    """l of two components of weight 1/2 in one dimension."""
-    components = gaussians(np.reshape(means, (2, 1)), variances, "spherical")
-    return log_likelihood(X, np.array([0.5, 0.5]), components)
+def of_means(a, b):
+    """Two components of variance 16 with these means."""
+    return gaussians([[a], [b]], [16.0, 16.0], "spherical")
+
+
+def means_only(x, means, steps=40):
+    """The means after each step of an EM that leaves weights and variances as they are."""
+    path = [np.array(means)]
+    for _ in range(steps):
+        R = responsibilities(x, HALVES, of_means(*path[-1]))
+        path.append(R.T @ x[:, 0] / R.sum(axis=0))
+    return np.array(path)
+
+
+@figure("collapse", claims=(), panels=2, size=(3.4, 2.7))
+def collapse(left, right):
+    """Left: the mixture of the dent scores with a third component on the 13 zeros, at three widths.
+    Right: the log-likelihood as this component shrinks. It rises by about 30 with each factor of
+    10, without end. Soon after the width is below the floor of 0.5 (grey), it is above the best fit
+    that we found among three components that keep the floor (dashed).
+    """
+    x, widths = dent_scores(), np.geomspace(1e-6, 3, 200)
+    weights, spiked = with_spike(x)
+    grid = np.linspace(-2, 30, 2001)
+    left.hist(x[:, 0], bins=30, range=(0, 30), density=True, color=tint(GREY, 0.4))
+    for width, color, style in ((0.5, BLUE, "-"), (0.2, ORANGE, "--"), (0.05, PURPLE, ":")):
+        p = mixture_density(grid[:, None], weights, spiked(width))
+        left.plot(grid, p, color=color, ls=style, lw=1.3, label=rf"$\sigma_3 = {width:g}$")
+    left.set(xlabel="dent score", ylabel="density", xlim=(-2, 30), ylim=(0, 0.24))
+    left.legend()
+    l_of = [log_likelihood(x, weights, spiked(width)) for width in widths]
+    right.semilogx(widths, l_of, color=INK, lw=1.4)
+    best = best_with_floor(x)
+    right.axhline(best, color=BLUE, lw=1.2, ls="--")
+    right.axvspan(widths[0], FLOOR, color=SHADE, lw=0)
+    right.text(2e-6, best - 6, "best fit found with a floor", color=BLUE, va="top")
+    right.text(2e-6, -1868, "below the floor", color=INK)
+    right.set(xlabel=r"width $\sigma_3$", ylabel="log-likelihood $l$", xlim=(1e-6, 3))
+    right.set(ylim=(-1880, None), xticks=[1e-6, 1e-4, 1e-2, 1])
+
+
+FLOOR = 0.5  # smallest width of a component of the dent scores
+
+
+def with_spike(x):
+    """The best two components and a third on the zeros: weights, and components by its width."""
+    fit = GaussianMixture(2, tol=1e-9, max_iter=500, random_state=0).fit(x)
+    share = np.mean(x == 0)
+    sd = np.sqrt(fit.covariances_.ravel())
+
+    def spiked(width):
+        return gaussians([*fit.means_, [0.0]], np.append(sd, width) ** 2, "spherical", FLOOR**2)
+
+    return np.append((1 - share) * fit.weights_, share), spiked
+
+
+def best_with_floor(x):
+    """The largest l found of three components with a floor: from the spike, or from k-means."""
+    how = {"tol": 1e-9, "max_iter": 3000, "reg_covar": FLOOR**2, "random_state": 0}
+    weights, spiked = with_spike(x)
+    from_spike = iterate(em(x, weights, spiked(FLOOR)), "gain", 1e-9, 3000).state.objective
+    return len(x) * max(from_spike, GaussianMixture(3, **how).fit(x).score(x))
 
 
 @figure("em_progress", claims=("mixture-18",), panels=(2, 3), size=SMALL)
 def em_progress(*axes):
-    """EM from three equal circles. Each sample is drawn in the colours of the components, mixed in
-    the shares r_ik that they take in it; the ellipses are two standard deviations wide. The
-    components first find out what is where, then turn and shrink to fit; the mean log-likelihood
-    (in the titles) rises with every step, by less and less in the end.
+    """A film strip of EM on the tumours. Each tumour has the colours of the two components, mixed
+    by its responsibilities; the ellipses are two standard deviations wide. The two circles at the
+    start have nothing to do with the groups. One step later both ellipses cover nearly everything.
+    Then they move apart: blue takes the compact group at the lower left, orange the rest. The
+    log-likelihood l (in the titles) rises all the way.
     """
     X, start = em_start()
     states = list(islice(em(X, *start), STEPS[-1] + 1))
     for ax, t in zip(axes, STEPS, strict=True):
         _, components, R, objective, _ = states[t]
-        draw_shares(ax, X, R)
+        draw_shares(ax, X, R, size=8)
         draw_components(ax, components)
-        set_view(ax, X, margin=0.15)
-        ax.set(xticks=[], yticks=[])
-        ax.set_title(f"step {t}: $l/n = {objective:.3f}$")
-    label(axes, 3, "$x_1$", "$x_2$")
+        ax.set(xlim=(-2, 31), ylim=(3, 38), xticks=(0, 10, 20, 30), yticks=(10, 20, 30))
+        ax.set_title(f"step {t}: $l = {len(X) * objective:.0f}$")
+    label(axes, 3, "dent score", "radius")
 
 
-STEPS = (0, 1, 2, 4, 8, 40)  # of EM, drawn
+STEPS = (0, 1, 4, 8, 16, 60)  # of EM, drawn
 
 
 def em_start():
-    """The samples, and the weights and components that EM starts from."""
-    X, _ = generate(300, *three_groups(), rng=np.random.default_rng(3))
-    means = [[-0.5, 1.0], [0.5, 1.0], [0.0, 2.0]]
-    return X, (np.full(3, 1 / 3), gaussians(means, np.tile(np.eye(2), (3, 1, 1))))
+    """Dent scores and radii, and the weights and components that EM starts from."""
+    tumours = load_breast_cancer()
+    X = np.column_stack([dent_scores(), tumours.X[:, tumours.feature_names.index("worst radius")]])
+    return X, (HALVES, gaussians([[18.0, 9.0], [8.0, 24.0]], [25 * np.eye(2)] * 2))
 
 
 @figure("kmeans_and_gmm", claims=("mixture-20",), panels=2, size=(3.2, 2.2))
 def kmeans_and_gmm(left, right):
-    """Two small groups above and below a large and long one. Left: k-means takes the nearest
-    center, and so cuts the long group into pieces (hard colours, straight borders). Right: the
-    Gaussian mixture started from these pieces finds the groups: it has weights, shapes (ellipses
-    of two standard deviations), and shares (mixed colours) where groups meet.
+    """Two small groups above and below a large and long one. Left: k-means cuts the long group into
+    pieces with straight borders. Right: the Gaussian mixture, started from these pieces, finds the
+    groups. The ellipses are two standard deviations wide, and where groups meet the colours of the
+    samples are mixed.
     """
     X, clusters, (_, components, R, _, _) = both_fits()
     for ax in (left, right):
@@ -198,9 +319,9 @@ def both_fits():
 
 @figure("kinds", claims=(), panels=(2, 2), size=(3.2, 1.75))
 def kinds(*axes):
-    """Three components of each kind of covariance on the petals of the irises: any ellipses; one
-    ellipse for all; ellipses along the axes; circles. In the titles the number of free parameters
-    and the criterion BIC, the lower the better: the parameters of the first earn their keep.
+    """The four kinds of covariance with three components each, on the petals of 150 irises: any
+    ellipse for each component; one ellipse for all; ellipses along the axes; circles. In the
+    titles: the number of free parameters, and the criterion BIC, which should be low.
     """
     petals = load_iris().X[:, 2:]
     for ax, kind in zip(axes, KINDS, strict=True):
@@ -217,9 +338,9 @@ def kinds(*axes):
 
 @figure("digits", claims=(), panels=(2, 5), size=(1.25, 1.4))
 def digits(*axes):
-    """EM with another family: ten components of 64 Bernoulli laws each, on 1797 handwritten digits
-    whose pixels are on or off. No label was told. Each image shows the probabilities of a
-    component, the darker the likelier to be on; above it its weight.
+    """Ten components of 64 pixels each, fitted to 1797 handwritten digits without their labels: the
+    darker a pixel, the likelier it is on. The numbers are the weights. Most of the images look like
+    a digit.
     """
     X = (load_digits().X > 7).astype(float)
     grey = np.random.default_rng(2).uniform(0.3, 0.7, size=(10, 64))

@@ -58,8 +58,8 @@ from mlnotes.base import (
 )
 from mlnotes.clustering import kmeans_plus_plus, lloyd, nearest
 from mlnotes.clustering import responsibilities as hard_responsibilities
+from mlnotes.decision_theory import check_possible
 from mlnotes.decision_theory import log_joint as log_weighted_densities
-from mlnotes.decision_theory import log_posterior
 from mlnotes.numerics import symmetric
 from mlnotes.probability import log_sum_exp
 
@@ -141,8 +141,10 @@ def generate(n, weights, components, *, rng):
     prints p(x|z) = sum_k p_k(x), which does not depend on z and integrates to K).
     Claims: mixture-02
     """
-    k = rng.choice(len(weights), size=n, p=weights)
-    return components.draw(k, rng), np.eye(len(weights))[k]
+    k = rng.choice(len(weights), size=n, p=weights)  # the hidden choices
+    X = components.draw(k, rng)  # x_i from component k[i]
+    Z = np.eye(len(weights))[k]  # the choices as one-hot rows
+    return X, Z
 
 
 def mixture_moments(weights, means, covariances):
@@ -222,9 +224,10 @@ def e_step(X, weights, components):
     >>> R.round(12), log_p.round(12) / np.pi
     (array([[0.25, 0.75]]), array([-1.]))
     """
-    joint = log_joint(X, weights, components)
-    R = np.exp(log_posterior(joint))
-    return R / R.sum(axis=1, keepdims=True), log_sum_exp(joint)  # the sum differs by rounding
+    joint = check_possible(log_joint(X, weights, components))  # ln pi_k p_k(x_i)
+    log_p = log_sum_exp(joint)  # ln p(x_i)
+    R = np.exp(joint - log_p[:, None])
+    return R / R.sum(axis=1, keepdims=True), log_p  # the sum is 1, except for rounding
 
 
 def responsibilities(X, weights, components):
@@ -297,7 +300,7 @@ def maximise(X, R, components):
 
     Claims: mixture-14
     """
-    n_k = R.sum(axis=0)
+    n_k = R.sum(axis=0)  # the samples of each component, counted in fractions
     return n_k / len(X), components.maximised(X, R)
 
 
@@ -336,10 +339,10 @@ def em(X, weights, components):
     """
     before = -np.inf
     while True:
-        R, log_p = e_step(X, weights, components)
-        objective = float(log_p.mean())
+        R, log_p = e_step(X, weights, components)  # E-step
+        objective = float(log_p.mean())  # l / n
         yield EMState(weights, components, R, objective, objective - before)
-        weights, components = maximise(X, R, components)
+        weights, components = maximise(X, R, components)  # M-step
         before = objective
 
 
@@ -381,18 +384,13 @@ class Gaussians(NamedTuple):
     def maximised(self, X, R):
         """The M-step: weighted means, and weighted covariances with eigenvalues above the floor."""
         n_k = R.sum(axis=0)
-        used = np.flatnonzero(n_k)
-        shares = R.T[used] / n_k[used, None]  # r_ik / n_k, which sum to 1
-        means = self.means.copy()
-        means[used] = shares @ X
-        each = zip(means[used], shares, strict=True)
-        S = np.array([weighted_scatter(X, mu, a, self.kind) for mu, a in each])
-        if self.kind == "tied":
-            used, S = ..., np.average(S, axis=0, weights=n_k[used])
-        covariances, factors = self.covariances.copy(), self.factors.copy()
-        least = least_variances(X, self.floor)
-        covariances[used], factors[used] = _with_floor(S, self.kind, self.floor, least)
-        return self._replace(means=means, covariances=covariances, factors=factors)
+        means, S = self.means.copy(), []
+        used = np.flatnonzero(n_k)  # a component without any sample keeps its parameters
+        for k in used:
+            a = R[:, k] / n_k[k]  # weights of the samples, with the sum 1
+            means[k] = a @ X
+            S.append(weighted_scatter(X, means[k], a, self.kind))  # about the new mean
+        return self._with(X, means, used, np.array(S), n_k[used])
 
     def draw(self, k, rng):
         """x_i = mu_k + U_k^{-T} e_i with e_i from N(0, I) and k = k[i]: Var[x_i] = Sigma_k."""
@@ -402,6 +400,15 @@ class Gaussians(NamedTuple):
             root = _matrix(U, X.shape[1]).T
             X[k == j] += np.linalg.solve(root, noise[k == j].T).T
         return X
+
+    def _with(self, X, means, used, S, n_k):
+        """These components with new means, and the covariances S of those in use, with floor."""
+        if self.kind == "tied":
+            used, S = ..., np.average(S, axis=0, weights=n_k)
+        covariances, factors = self.covariances.copy(), self.factors.copy()
+        least = least_variances(X, self.floor)
+        covariances[used], factors[used] = _with_floor(S, self.kind, self.floor, least)
+        return self._replace(means=means, covariances=covariances, factors=factors)
 
     def _each(self, values):
         """The values of components 1, ..., K; for the tied kind, K times the same."""
@@ -543,9 +550,9 @@ def floored(S, least):
 
         Sigma = sum_j max(lambda_j, 1) v_j v_j^T,    and features multiplied by sqrt(least) again.
 
-    Proof: for P = Sigma^{-1}, 0 < P <= I, maximise ln |P| - tr(P S). For given eigenvalues p_j of
-    P, tr(P S) is smallest if P has the eigenvectors of S (von Neumann). Then each term
-    ln p_j - p_j lambda_j rises up to p_j = 1/lambda_j, so that p_j = min(1/lambda_j, 1).
+    Proof: for P = Sigma^{-1} with eigenvalues in (0, 1], maximise g(P) = ln |P| - tr(P S). As ln is
+    concave, g(P) - g(P*) <= tr((Sigma* - S) (P - P*)) for Sigma* as above and P* its inverse. This
+    is the sum of (1 - lambda_j) (v_j^T P v_j - 1) over all lambda_j < 1, where no term is > 0.
 
     Adding a constant to the diagonal of S also keeps Sigma away from 0, but it maximises nothing:
     with it, EM may lower the likelihood.
