@@ -234,7 +234,11 @@ def overlapping(ax, mu, Sigma):
 
 ALARM = np.array([[0.0, 5.0], [1.0, 0.0]])  # a miss costs five times a false alarm
 ASK = 0.5  # the cost of asking somebody else
-DELTAS = (("length", 1.0, GREY, ":"), ("lightness", 2.0, ORANGE, "--"), ("both", 2.6, BLUE, "-"))
+DELTAS = (
+    ("length", 1.0, GREY, ":"),
+    ("lightness", 2.0, ORANGE, "--"),
+    ("lightness, width", 2.6, BLUE, "-"),
+)
 
 
 def trade_off(Delta, costs):
@@ -254,8 +258,9 @@ def trade_off(Delta, costs):
 def reject(left, right):
     """Left: the conditional risk of three actions, as the posterior of class 1 grows. A miss costs
     5, a false alarm 1, asking 1/2. The smallest risk (grey band) belongs first to "class 0",
-    then to "ask", then to "class 1". Right: the fish, under 0-1 loss. The more of the doubtful
-    ones are left aside, the fewer errors there are among the others.
+    then to "ask", then to "class 1". Right: the fish, under 0-1 loss, by length, by lightness,
+    and by lightness and width. The more of the doubtful ones are left aside, the fewer errors
+    there are among the others.
     """
     q_1 = np.linspace(0, 1, 201)
     risk = conditional_risk(np.column_stack([1 - q_1, q_1]), with_reject(ALARM, ASK))

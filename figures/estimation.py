@@ -147,7 +147,7 @@ def throws():
 
 @figure("learning", claims=(), panels=2)
 def learning(left, right):
-    """The posterior density of p after 0, 5, 50 and 500 throws (darker), 30 % of them heads
+    """The posterior density of p after 0, 5, 50 and 500 throws (darker) of a coin with p = 0.3
     (dotted line). Left: a flat prior follows the data at once. Right: a prior that is sure of a
     fair coin, with 40 pseudo-counts, takes longer. In the end both are nearly the same.
     """
@@ -170,11 +170,12 @@ def virginica():
 
 @figure("normal", claims=(), panels=2)
 def normal(left, right):
-    """Petals of virginica; the first three of fifty are the thick ticks. Left: the mean length
-    before (dashed) and after the three, with known variance, and the likelihood (grey), scaled.
-    Right: the next length. The normal density with the two estimates plugged in (dashed) is too
-    narrow for the other 47 petals (thin ticks). The predictive density with mean and variance
-    both uncertain (solid) has room for them.
+    """Petals of virginica; the first three of fifty are the thick ticks. Left: the density of the
+    mean length before (dotted) and after the three (solid), with known variance, and the
+    likelihood (dashed), scaled. Right: the next length. The normal density with the two
+    estimates plugged in (dashed) leaves 7 of the other 47 petals (thin ticks) outside two of
+    its standard deviations. The predictive density, with a prior on the variance too (solid),
+    is wider.
     """
     x = virginica()
     mu, few = np.linspace(3.2, 7.8, 400), x[:3]
