@@ -60,9 +60,9 @@ def blend(R):
     return R @ PALETTE[: R.shape[1]]
 
 
-def draw_shares(ax, X, R, size=16):
+def draw_shares(ax, X, R, size=16, rim=0.25):
     """The samples, each in the colours of its components, mixed as its responsibilities are."""
-    return ax.scatter(*X.T, s=size, c=blend(R), edgecolors=INK, linewidths=0.25, zorder=3)
+    return ax.scatter(*X.T, s=size, c=blend(R), edgecolors=INK, linewidths=rim, zorder=3)
 
 
 def draw_components(ax, components, **style):
@@ -272,7 +272,7 @@ def em_progress(*axes):
     states = list(islice(em(X, *start), STEPS[-1] + 1))
     for ax, t in zip(axes, STEPS, strict=True):
         _, components, R, objective, _ = states[t]
-        draw_shares(ax, X, R, size=8)
+        draw_shares(ax, X, R, size=8, rim=0)
         draw_components(ax, components)
         ax.set(xlim=(-2, 31), ylim=(3, 38), xticks=(0, 10, 20, 30), yticks=(10, 20, 30))
         ax.set_title(f"step {t}: $l = {len(X) * objective:.0f}$")
