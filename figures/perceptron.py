@@ -28,11 +28,11 @@ def lecture_set():
 
 @figure("at_work", claims=("perceptron-16",), panels=2)
 def perceptron_at_work(left, right):
-    """Left: every mistake tilts the boundary, the later the darker. The last boundary (black)
-    separates the classes, but not along the middle of the empty strip around w*, which is as
-    wide as twice its margin. Right: after k mistakes the squared length of w is at most k M and
-    at least (k v / ||w*||)^2. A parabola overtakes every line: the lens between them closes at
-    the mistake bound, and the perceptron must stop inside it.
+    """Left: twenty samples, and the boundary after each mistake, the later the darker. The last
+    one (black) separates the classes. The grey strip is the empty space around another separator
+    w*. The last boundary does not run along its middle. Right: the squared length of w after k
+    mistakes (dots). It stays below the dashed line and above the parabola. The two meet at the
+    mistake bound, so the run cannot go beyond it.
     """
     X, y, w_star = lecture_set()
     W = np.array([update.w for update in updates(X, y)])

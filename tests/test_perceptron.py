@@ -541,15 +541,15 @@ def test_history_is_the_loss_at_the_end_of_every_pass_and_starts_at_its_minimum(
 
 
 def test_a_mistake_is_found_wherever_it_is():
-    for place in range(200):  # the ends of blocks among them
+    for place in range(200):
         y = np.where(np.arange(200) == place, -1.0, 1.0)
         ((i, w),) = sweep(np.ones((200, 1)), y, np.array([9.0]))
         assert (i, w.tolist()) == (place, [8.0])
 
 
-def test_sweep_over_many_blocks_is_the_loop_over_samples(rng):
+def test_sweep_over_many_samples_is_the_loop_with_the_rule_written_out(rng):
     X, y = rng.normal(size=(3000, 4)), rng.choice([-1.0, 1.0], size=3000)
-    y[:2900] = np.sign(X[:2900] @ np.ones(4))  # long searches first, then a mistake in two
+    y[:2900] = np.sign(X[:2900] @ np.ones(4))  # mistakes in the last 100 alone
     wrong, weights = zip(*sweep(X, y, np.ones(4), eta=0.1), strict=True)
     literal, expected = np.ones(4), []
     for i in range(3000):
