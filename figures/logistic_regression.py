@@ -10,8 +10,12 @@ from mlnotes.logistic_regression import (
     functional_margins,
     geometric_margin,
     gradient_ascent,
+    irls,
     log_loss,
+    log_loss_curvature,
     ray_scale,
+    sigmoid,
+    working_response,
 )
 from mlnotes.optimization import separating_hyperplane
 from mlnotes.plotting import (
@@ -29,13 +33,16 @@ from mlnotes.plotting import (
 
 STEPS = 10_000  # of gradient ascent
 TILT = 0.5  # how far the badly placed separator is turned, in radians
+RADII = np.array([7.93, 13.16, 14.39, 15.20, 15.75, 16.77, 22.51, 23.23])  # of eight tumours
+MALIGNANT = np.array([-1, -1, -1, 1, 1, -1, 1, 1])
 
 
 @figure("losses", claims=("logistic_regression-03",), size=(3.6, 2.7))
 def losses(ax):
-    """The 0-1 loss jumps from 1 to 0 where the score gets the right sign, and has no slope to
-    follow. The log-loss, smooth and convex, falls from the line -t to 0; being log 2 at t = 0 it
-    lies below the step there. Divided by log 2 it touches the step, and is a bound.
+    """Losses against the margin t; a label is right where t is positive. The 0-1 loss (black) jumps
+    from 1 to 0 and is flat elsewhere. The log-loss (blue) is smooth and convex. It falls from the
+    dotted line, -t, towards 0. At t = 0 it is log 2 = 0.69, below the step. Divided by log 2
+    (orange, dashed) it touches the step there and is above it everywhere else.
     """
     t = np.linspace(-3, 3, 301)
     for side in (t <= 0, t > 0):
@@ -48,8 +55,53 @@ def losses(ax):
     ax.annotate(r"$\ell(t)/\log 2$", (-1.55, 2.75), color=ORANGE, ha="left")
     ax.annotate(r"$\ell(t)$", (-2.25, 2.42), color=BLUE, ha="left")
     ax.annotate("$-t$", (-0.66, 0.5), color=GREY, ha="right")
-    ax.set(xlim=(-3, 3), ylim=(-0.05, 3.2), xlabel="$t = y f(x)$", ylabel="loss")
+    ax.set(xlim=(-3, 3), ylim=(-0.05, 3.2), xlabel="margin $t = y f(x)$", ylabel="loss")
     ax.set(xticks=range(-3, 4), yticks=range(4))
+
+
+@figure("sigmoid", claims=(), panels=2, size=(3.2, 2.4))
+def logistic(left, right):
+    """Left: the logistic function turns a score f into a probability. The score 0 becomes 1/2, and
+    a score of 2 already 0.88. Turn the curve by half a turn around the black dot, and you get the
+    same curve: the values at f and -f add up to 1. Right: its slope is largest at 0, where it is
+    1/4 (dotted), and becomes small on both sides.
+    """
+    f = np.linspace(-6, 6, 241)
+    for y in (0.0, 1.0):
+        left.axhline(y, color=GREY, lw=0.8, ls=":")
+    left.plot(f, sigmoid(f), color=BLUE, lw=1.6)
+    left.plot(0, 0.5, "o", color=INK, ms=4)
+    left.plot([-2, 2], sigmoid(np.array([-2, 2])), "o", color=ORANGE, ms=4)
+    left.annotate("$\\sigma(2) = 0.88$", (2.3, 0.76), color=ORANGE)
+    left.annotate("$\\sigma(-2) = 0.12$", (-2.3, 0.19), color=ORANGE, ha="right")
+    left.set(xlabel="score $f$", ylabel="$\\sigma(f)$", xticks=range(-6, 7, 2), yticks=(0, 0.5, 1))
+    right.axhline(0.25, color=GREY, lw=0.8, ls=":")
+    right.plot(f, log_loss_curvature(f), color=BLUE, lw=1.6)
+    right.set(xlabel="score $f$", ylabel="$\\sigma'(f)$", xticks=range(-6, 7, 2))
+    right.set(yticks=(0, 0.25), yticklabels=("0", "1/4"))
+
+
+@figure("irls", claims=(), panels=3, size=(2.8, 2.7))
+def reweighted_lines(*axes):
+    """The first three Newton steps for eight tumours, as weighted least squares. Each tumour is
+    drawn at its working response: above the old line (dotted) if it is malignant (full), below it
+    if it is benign (open). The larger a marker, the larger its weight. The new line (solid) is
+    fitted to the markers, and its height is the new score. The weights shrink at both ends, where
+    the labels are in little doubt, and the line becomes steeper.
+    """
+    A = augment(RADII[:, None] - 16)
+    states = [state.x for state, _ in zip(irls(A, MALIGNANT), axes + ("end",), strict=False)]
+    view = np.array([6.0, 25.0])
+    for k, ax in enumerate(axes):
+        r, B = working_response(A, MALIGNANT, states[k])
+        for look, x in ((":", states[k]), ("-", states[k + 1])):
+            ax.plot(view, x[0] + x[1] * (view - 16), look, color=INK, lw=1.2)
+        for label, color in ((1, BLUE), (-1, ORANGE)):
+            of = MALIGNANT == label
+            fill = color if label == 1 else "white"
+            ax.scatter(RADII[of], r[of], s=240 * B[of], fc=fill, ec=color, zorder=3)
+        ax.set(title=f"step {k + 1}", xlabel="worst radius", xlim=view, ylim=(-7, 7))
+    axes[0].set(ylabel="score, working response")
 
 
 def separable_set():
@@ -75,10 +127,11 @@ def turned(X, y, theta):
 
 @figure("separable", claims=(), panels=3, size=(2.8, 2.7))
 def without_a_minimum(left, middle, right):
-    """Left: two separators, one in the middle and one that is badly placed. Middle: both, scaled
-    by h, take the cost below any eps, from the h of the theorem on (dots, for eps = 1e-6); the one
-    of smaller margin only needs a larger h. Right: gradient ascent does the same, ever more
-    slowly. Its ||w|| grows without levelling off, while the cost goes to 0.
+    """Left: two lines that separate 24 samples, a well placed one (black) and a badly placed one
+    (orange). Middle: the cost of both, multiplied by a scale s. Both fall towards 0. The dots
+    mark the s of the theorem for a cost of 1e-6; the line of smaller margin needs a larger s.
+    Right: gradient ascent on the same samples. The length of w (solid) keeps growing, and the
+    cost (dashed) keeps falling.
     """
     X, y, separators = separable_set()
     looks = ({"color": INK, "lw": 1.6}, {"color": ORANGE, "lw": 1.6, "ls": "--"})
@@ -90,16 +143,16 @@ def without_a_minimum(left, middle, right):
     left.set(xlabel="$x_1$", ylabel="$x_2$")
     left.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, handletextpad=0)
     middle.axhline(1e-6, color=GREY, lw=0.8, ls=":")
-    middle.set(yscale="log", xscale="log", xlabel="scale $h$", ylabel=r"$F(h w_s, h b_s)$")
+    middle.set(yscale="log", xscale="log", xlabel="scale $s$", ylabel=r"$F(s\,\theta)$")
     middle.set(ylim=(1e-9, 100), yticks=[1e-9, 1e-6, 1e-3, 1])
     growing(right, X, y)
 
 
 def along_the_ray(ax, X, y, theta, look):
-    """F(h theta) and the h of the theorem for eps = 1e-6."""
-    A, h = augment(X), np.geomspace(0.1, 400, 200)
+    """F(s theta) and the s of the theorem for eps = 1e-6."""
+    A, s = augment(X), np.geomspace(0.1, 400, 200)
     beyond = ray_scale(functional_margins(A, y, theta), 1e-6)
-    ax.plot(h, [cost(A, y, scale * theta) for scale in h], **look)
+    ax.plot(s, [cost(A, y, scale * theta) for scale in s], **look)
     ax.plot(beyond, 1e-6, "o", color=look["color"], ms=5)
 
 

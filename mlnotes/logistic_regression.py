@@ -23,24 +23,25 @@ Symbols
     w, b    (d,), float  weights and offset of the scores f(x) = w^T x + b
     A       (n, m)       the rows (1, x), m = d + 1; or X itself, with no offset
     theta   (m,)         (b, w), so that f(x) = theta^T (1, x); theta0 a start (0 if not given)
-    f, a    (n,)         scores A theta; a in the notes where the labels are z
+    f       (n,)         scores A theta
     y       (n,)         labels, -1 or +1
     z       (n,)         the same labels as 0 or 1: y = 2 z - 1
-    t       (n,)         functional margins t = y f; xi those of a separator
+    t       (n,)         functional margins t = y f
     h       (n,)         probabilities sigma(f) of label 1
-    F       float        the cost sum_i log(1 + exp(-t_i)), and P_i = h_i (1 - h_i) its weights
+    F       float        the cost sum_i log(1 + exp(-t_i))
+    B       (n,)         the diagonal of a matrix: B_i = h_i (1 - h_i), the slope of h_i in f_i
     lam     float        lambda >= 0: lam ||theta||^2 is added to the cost; or (m,), a constant for
                          each weight, with 0 for an offset that is not penalised
     weights (n,)         weights of the samples, 1 if not given
     Z       (n, K)       for K classes: 1 at the class of each sample, else 0; then theta (m, K) has
-                         a column for each class
+                         a column for each class, and P (n, K) are the probabilities
     eta     float        learning rate
     prior   (2,)         probabilities of class 0 and class 1
     rng     Generator    draws the order of the samples in every pass
 
 Notes: REP "Logistic Regression"; MLN "Logistic Regression"; IRHD 3, 3.1 and 3.2. REP and MLN have
-labels 0 and 1, and so has IRHD 3.1; IRHD's X holds a sample per column, its g is our sigma, and
-in 3.1 its L is our F.
+labels 0 and 1, and so has IRHD 3.1; their scores are a, IRHD's X holds a sample per column, its g
+is our sigma, its P_i is our B_i, in 3.1 its L is our F, and in 3.2 its xi and h are our t and s.
 """
 
 import warnings
@@ -60,11 +61,7 @@ from mlnotes.decision_theory import check_possible, log_joint, normal_log_odds
 from mlnotes.generative import labelled_samples
 from mlnotes.linear_regression import augment, initial
 from mlnotes.numerics import conjugate_gradients
-from mlnotes.optimization import (
-    gradient_descent,
-    newton,
-    stochastic_gradient_descent,
-)
+from mlnotes.optimization import DescentState, StochasticState, newton
 from mlnotes.probability import log_sum_exp
 
 __all__ = [
@@ -115,14 +112,14 @@ def log_loss_curvature(t):
     return sigmoid(t) * sigmoid(-np.asarray(t))
 
 
-def sigmoid(a):
-    """sigma(a) = 1 / (1 + e^{-a}), the logistic function, from the real line to (0, 1).
+def sigmoid(f):
+    """sigma(f) = 1 / (1 + e^{-f}), the logistic function, from the real line to (0, 1).
 
-        sigma(-a) = 1 - sigma(a),   sigma' = sigma (1 - sigma),   log sigma(a) = -l(a),
-        sigma(a) = (1 + tanh(a / 2)) / 2
+        sigma(-f) = 1 - sigma(f),   sigma' = sigma (1 - sigma),   log sigma(f) = -l(f),
+        sigma(f) = (1 + tanh(f / 2)) / 2
 
-    The values 0 and 1 are not attained. In floating point, sigma(a) is 1 from a = 37 on, so that
-    1 - sigma(a) is computed as sigma(-a).
+    The values 0 and 1 are not attained. In floating point, sigma(f) is 1 from f = 37 on, so that
+    1 - sigma(f) is computed as sigma(-f).
 
     >>> sigmoid(np.array([0.0, np.log(3), -1000.0]))
     array([0.5 , 0.75, 0.  ])
@@ -130,9 +127,9 @@ def sigmoid(a):
     Errata: logistic_regression-34 (REP and IRHD give the range as [0, 1]).
     Claims: logistic_regression-05
     """
-    a = np.asarray(a, dtype=np.float64)
-    e = np.exp(-np.abs(a))
-    return np.where(a >= 0, 1.0, e) / (1 + e)
+    f = np.asarray(f, dtype=np.float64)
+    e = np.exp(-np.abs(f))  # at most 1, so it cannot overflow
+    return np.where(f >= 0, 1.0, e) / (1 + e)
 
 
 # ---------------------------------------------------------------------------------------
@@ -141,12 +138,12 @@ def sigmoid(a):
 
 
 def class_0_log_odds(log_p, prior):
-    """xi = ln(f_0 p_0 / (f_1 p_1)) = ln(q_0 / q_1): for any f_k the posterior is a logistic of xi,
+    """xi = ln(q_0 / q_1) of the posterior q_k = P(k|x): for any densities it is a logistic of xi,
 
-        q_0 = f_0 p_0 / (f_0 p_0 + f_1 p_1) = sigma(xi),   q_1 = E[y | x] = sigma(-xi).
+        q_0 = p(x|0) pi_0 / (p(x|0) pi_0 + p(x|1) pi_1) = sigma(xi),   q_1 = sigma(-xi).
 
     A model q_1 = sigma(w^T x) has the linear score w^T x = -xi. `log_p` (n, 2) are the
-    log-densities ln f_k(x).
+    log-densities ln p(x|k), and `prior` (2,) is pi.
 
     Raises: ValueError if both classes are impossible at a sample.
 
@@ -164,7 +161,7 @@ def normal_model(mu, Sigma, prior):
     """theta for two normal classes with the same covariance, for which the model is exact:
 
         ln(q_1 / q_0) = w^T x + b,   w = Sigma^{-1} (mu_1 - mu_0),
-        b = -1/2 (mu_1^T Sigma^{-1} mu_1 - mu_0^T Sigma^{-1} mu_0) + ln(p_1 / p_0)
+        b = -1/2 (mu_1^T Sigma^{-1} mu_1 - mu_0^T Sigma^{-1} mu_0) + ln(pi_1 / pi_0)
 
     With different covariances the log-odds are quadratic: see `generative.quadratic_log_odds`.
     `mu` (2, d) are the means, `Sigma` (d, d) is the covariance.
@@ -210,19 +207,19 @@ def likelihood(z, h):
     return float(np.prod(np.where(z == 1, h, 1 - h)))
 
 
-def cross_entropy(z, a):
-    """-log L for h = sigma(a), which is smallest where L is largest:
+def cross_entropy(z, f):
+    """-log L for h = sigma(f), which is smallest where L is largest:
 
-        -sum_i [ z_i log h_i + (1 - z_i) log(1 - h_i) ] = sum_i [ log(1 + e^{a_i}) - z_i a_i ]
+        -sum_i [ z_i log h_i + (1 - z_i) log(1 - h_i) ] = sum_i [ log(1 + e^{f_i}) - z_i f_i ]
 
-    >>> round(cross_entropy(np.array([1, 0]), a=np.array([0.0, -1000.0])), 4)  # log 2
+    >>> round(cross_entropy(np.array([1, 0]), f=np.array([0.0, -1000.0])), 4)  # log 2
     0.6931
 
     Errata: logistic_regression-13 (IRHD 3.7 and 3.11 omit the brackets, so that the minus belongs
     to the first term alone; that cost is unbounded below).
     Claims: logistic_regression-12
     """
-    return float(np.sum(np.maximum(a, 0.0) - z * a + np.log1p(np.exp(-np.abs(a)))))
+    return float(np.sum(np.maximum(f, 0.0) - z * f + np.log1p(np.exp(-np.abs(f)))))
 
 
 # ---------------------------------------------------------------------------------------
@@ -266,7 +263,7 @@ def gradient(A, y, theta, lam=0.0, weights=1.0):
 
 
 def hessian(A, theta, lam=0.0, weights=1.0):
-    """H = A^T B A = sum_i P_i a_i a_i^T with B = diag(P_i), plus 2 lam I for the penalty.
+    """H = A^T B A = sum_i B_i a_i a_i^T with B = diag(B_i), plus 2 lam I for the penalty.
 
     The labels do not occur in it, as y_i^2 = 1. v^T H v = ||B^{1/2} A v||^2 >= 0, so F is convex;
     H is positive definite iff A has full column rank.
@@ -277,20 +274,25 @@ def hessian(A, theta, lam=0.0, weights=1.0):
 
     Claims: logistic_regression-21
     """
-    P = weights * log_loss_curvature(A @ theta)
-    return A.T @ (P[:, None] * A) + 2 * lam * np.eye(A.shape[1])
+    B = weights * log_loss_curvature(A @ theta)
+    return A.T @ (B[:, None] * A) + 2 * lam * np.eye(A.shape[1])
 
 
-def hessian_product(A, P, v, lam=0.0):
+def hessian_product(A, B, v, lam=0.0):
     """H v = A^T (B (A v)) + 2 lam v, which does not form H = A^T B A + 2 lam I.
 
-    P (n,) is the diagonal of B. Two products of A with a vector take the place of the m / 2 that
-    forming H costs.
+    Two products of A with a vector take the place of the m / 2 that forming H costs.
 
-    >>> hessian_product(np.array([[1.0, 2.0], [1.0, -2.0]]), P=np.full(2, 0.25), v=np.ones(2))
+    >>> hessian_product(np.array([[1.0, 2.0], [1.0, -2.0]]), B=np.full(2, 0.25), v=np.ones(2))
     array([0.5, 2. ])
     """
-    return A.T @ (P * (A @ v)) + 2 * lam * v
+    return A.T @ (B * (A @ v)) + 2 * lam * v
+
+
+def _hessian_products(A, theta, lam, weights):
+    """The function v -> H v."""
+    B = weights * log_loss_curvature(A @ theta)
+    return lambda v: hessian_product(A, B, v, lam)
 
 
 # ---------------------------------------------------------------------------------------
@@ -310,19 +312,19 @@ def gradient_ascent(A, y, theta0=None, *, eta=None):
     [2.254, 1.443, 1.386]
 
     Errata: logistic_regression-34 (REP calls it "descent to maximise").
-    Claims: logistic_regression-23
+    Claims: logistic_regression-23, logistic_regression-s01
     """
+    theta, z, step = initial(A, theta0), (y + 1) / 2, np.nan
     eta = max_eta(A) / 2 if eta is None else eta
-    return gradient_descent(
-        lambda theta: cost(A, y, theta),
-        lambda theta: gradient(A, y, theta),
-        initial(A, theta0),
-        eta=eta,
-    )
+    while True:
+        h = sigmoid(A @ theta)
+        pull = A.T @ (z - h)  # minus the gradient of F
+        yield DescentState(theta, cost(A, y, theta), float(np.linalg.norm(pull)), step)
+        theta, step = theta + eta * pull, eta
 
 
 def max_eta(A):
-    """2 / M with M = lambda_max(A^T A) / 4, an upper bound of the curvature of F, as P_i <= 1/4.
+    """2 / M with M = lambda_max(A^T A) / 4, an upper bound of the curvature of F, as B_i <= 1/4.
 
     >>> max_eta(np.array([[2.0, 0.0], [0.0, 1.0]]))
     2.0
@@ -334,7 +336,7 @@ def stochastic_gradient_ascent(A, y, theta0=None, *, eta, rng):
     """One sample at a time: theta <- theta + eta (z_i - h_i) a_i.
 
     At a fixed theta, the steps for all samples add up to one step of `gradient_ascent`. eta is a
-    number or a function of the step's number: see `optimization.stochastic_gradient_descent`.
+    number or a function of the number of the step: see `optimization.stochastic_gradient_descent`.
 
     Yields: the start, then an `optimization.StochasticState` per pass, whose objective is F / n.
 
@@ -343,24 +345,26 @@ def stochastic_gradient_ascent(A, y, theta0=None, *, eta, rng):
     >>> [next(states).x.round(3).tolist() for _ in range(2)]  # z - h = 1/2 at the start
     [[0.0], [0.5]]
 
-    Claims: logistic_regression-24
+    Claims: logistic_regression-24, logistic_regression-s02
     """
-    n = len(A)
-    return stochastic_gradient_descent(
-        lambda theta: cost(A, y, theta) / n,
-        lambda theta, rows: gradient(A[rows], y[rows], theta) / len(rows),
-        initial(A, theta0),
-        n,
-        eta=eta,
-        rng=rng,
-    )
+    theta, z, n = initial(A, theta0), (y + 1) / 2, len(A)
+    count, moved = 0, np.inf
+    while True:
+        yield StochasticState(theta, cost(A, y, theta) / n, moved)
+        before = theta
+        for i in rng.permutation(n):  # a pass: every sample once, in random order
+            count += 1
+            step = eta(count) if callable(eta) else eta
+            h_i = sigmoid(A[i] @ theta)
+            theta = theta + step * (z[i] - h_i) * A[i]
+        moved = float(np.linalg.norm(theta - before))
 
 
 def irls(A, y, theta0=None, *, lam=0.0, weights=1.0, solve=None):
     """Newton's method on F: theta <- theta - H^{-1} gradient.
 
     For lam = 0 each step solves the weighted least-squares problem of `working_response`, with new
-    weights P_i: hence iteratively reweighted least squares. Where a full step would not lower F
+    weights B_i: hence iteratively reweighted least squares. Where a full step would not lower F
     enough, it is halved (`optimization.newton`). It also does what MLN leaves open, the fit itself.
 
     ``solve(product, g)`` may solve H p = g with products v -> H v alone, instead of elimination.
@@ -373,36 +377,30 @@ def irls(A, y, theta0=None, *, lam=0.0, weights=1.0, solve=None):
     >>> sigmoid(last.x).round(12)
     array([0.75])
 
-    Claims: logistic_regression-25
+    Claims: logistic_regression-25, logistic_regression-s03
     """
-
-    def curvature(theta):
-        if solve is None:
-            return hessian(A, theta, lam, weights)
-        P = weights * log_loss_curvature(A @ theta)
-        return lambda v: hessian_product(A, P, v, lam)
-
+    curvature = hessian if solve is None else _hessian_products
     states = newton(
         lambda theta: cost(A, y, theta, lam, weights),
         lambda theta: gradient(A, y, theta, lam, weights),
-        curvature,
+        lambda theta: curvature(A, theta, lam, weights),
         initial(A, theta0),
         solve=solve,
     )
     for state in states:
         if not np.any(lam) and functional_margins(A, y, state.x).min() > 0:
-            raise SeparableError(state)
+            raise SeparableError(state)  # every label is right: there is no minimum
         yield state
 
 
 def working_response(A, y, theta):
-    """r = A theta - B^{-1} (h - z) and the weights P, with which a Newton step minimises
+    """r = A theta - B^{-1} (h - z) and the weights B, with which a Newton step minimises
 
-        sum_i P_i (r_i - theta^T a_i)^2,   theta_new = (A^T B A)^{-1} A^T B r .
+        sum_i B_i (r_i - theta^T a_i)^2,   theta_new = (A^T B A)^{-1} A^T B r .
 
     In terms of the labels y_i the response is r_i = f_i + y_i / P(y_i|x_i).
 
-    Returns: r and P, both (n,).
+    Returns: r and B, both (n,).
 
     >>> working_response(np.array([[1.0]]), np.array([1]), theta=np.array([0.0]))
     (array([2.]), array([0.25]))
@@ -439,22 +437,22 @@ def geometric_margin(X, y, w, b=0.0):
     return float(np.min(y * (X @ w + b)) / np.linalg.norm(w))
 
 
-def ray_scale(xi, eps):
-    """h_0 = -log(e^{eps / n} - 1) / min_i xi_i, or 0: for all h > h_0, F(h theta_s) < eps.
+def ray_scale(t, eps):
+    """s_0 = -log(e^{eps / n} - 1) / min_i t_i, or 0: for all s > s_0, F(s theta) < eps.
 
-    On the ray through a separator theta_s with margins xi, the cost is sum_i log(1 + e^{-h xi_i}).
-    That is at most n times the term of the smallest xi_i, which goes to 0 as h grows; yet F > 0
+    On the ray through a separator theta with margins t, the cost is sum_i log(1 + e^{-s t_i}).
+    That is at most n times the term of the smallest t_i, which goes to 0 as s grows; yet F > 0
     everywhere. So F has no minimum (IRHD's theorem 3.4), whatever separator is taken. For
     eps >= n log 2 = F(0) the result is 0.
 
-    Raises: ValueError if xi are not the margins of a separator, all positive.
+    Raises: ValueError if t are not the margins of a separator, all positive.
 
     >>> ray_scale(np.array([2.0, 5.0]), eps=2 * np.log(2)), ray_scale(np.array([1.0]), 0.01) > 4.6
     (0.0, True)
     """
-    if not np.min(xi) > 0:
-        raise ValueError(f"xi must be positive, as the margins of a separator are; got {min(xi):g}")
-    return max(0.0, float(-np.log(np.expm1(eps / len(xi))) / np.min(xi)))
+    if not np.min(t) > 0:
+        raise ValueError(f"t must be positive, as the margins of a separator are; got {min(t):g}")
+    return max(0.0, float(-np.log(np.expm1(eps / len(t))) / np.min(t)))
 
 
 class SeparableError(ValueError):
@@ -509,8 +507,8 @@ def separator(A, y, tol=1e-9):
 # ---------------------------------------------------------------------------------------
 
 
-def softmax(F):
-    """P(k|x) = exp(f_k) / sum_j exp(f_j) of scores F (n, K); sigma(f) for the scores (0, f).
+def softmax(scores):
+    """P(k|x) = exp(f_k) / sum_j exp(f_j) of scores (n, K); sigma(f) for the scores (0, f).
 
     Adding a number to all scores of a sample changes nothing; the largest is subtracted first.
 
@@ -518,8 +516,8 @@ def softmax(F):
     array([[0.25, 0.75],
            [1.  , 0.  ]])
     """
-    E = np.exp(F - F.max(axis=1, keepdims=True))
-    return E / E.sum(axis=1, keepdims=True)
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))  # of e, at most 1
+    return powers / powers.sum(axis=1, keepdims=True)
 
 
 def softmax_cost(A, Z, theta, lam=0.0, weights=1.0):
@@ -531,8 +529,8 @@ def softmax_cost(A, Z, theta, lam=0.0, weights=1.0):
     >>> round(softmax_cost(np.ones((3, 1)), np.eye(3), theta=np.zeros((1, 3))), 4)  # 3 log 3
     3.2958
     """
-    F = A @ theta
-    losses = log_sum_exp(F) - np.sum(Z * F, axis=1)
+    scores = A @ theta
+    losses = log_sum_exp(scores) - np.sum(Z * scores, axis=1)
     return float(np.sum(weights * losses) + np.sum(np.square(theta).T * lam))
 
 
@@ -682,7 +680,7 @@ class LogisticRegression(LinearClassifier):
         warnings.warn(
             "LogisticRegression found the classes linearly separable: without a penalty the cost "
             f"has no minimum, and multiplying coef_ and intercept_, of margin {margin:.3g}, by "
-            "h > 1 lowers it further, to 0 as h grows; choose a finite C",
+            "s > 1 lowers it further, to 0 as s grows; choose a finite C",
             shared(ConvergenceWarning),
             stacklevel=3,
         )
@@ -717,9 +715,9 @@ def _until_separated(states):
         yield error.state
 
 
-def _smallest_margin(F, Z):
+def _smallest_margin(scores, Z):
     """min_i of the score of the right class less the largest other score."""
-    if F.shape[1] == 1:
-        F = np.column_stack([-F / 2, F / 2])
-    others = np.where(Z == 1, -np.inf, F).max(axis=1)
-    return float(np.min(np.sum(Z * F, axis=1) - others))
+    if scores.shape[1] == 1:
+        scores = np.column_stack([-scores / 2, scores / 2])
+    others = np.where(Z == 1, -np.inf, scores).max(axis=1)
+    return float(np.min(np.sum(Z * scores, axis=1) - others))

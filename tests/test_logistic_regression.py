@@ -175,6 +175,17 @@ def test_losses_drawn_are_the_step_and_the_two_curves():
     assert abs(natural[0, 1] + t[0]) < 0.05 and natural[-1, 1] < 0.05
 
 
+def test_logistic_function_drawn_is_symmetric_and_steepest_at_0():
+    axes = Figure().subplots(1, 2)
+    figures.logistic(*axes)
+    f, value = next(line.get_xydata().T for line in axes[0].lines if len(line.get_xdata()) > 100)
+    np.testing.assert_allclose(value, 1 / (1 + np.exp(-f)))
+    np.testing.assert_allclose(value + value[::-1], 1)
+    slope = axes[1].lines[1].get_ydata()
+    np.testing.assert_allclose(slope, value * (1 - value), atol=1e-15)
+    assert slope.max() == 0.25 and f[slope.argmax()] == 0
+
+
 # ---------------------------------------------------------------------------------------
 # The posterior and the model
 # ---------------------------------------------------------------------------------------
@@ -573,6 +584,31 @@ def test_a_newton_step_is_a_weighted_least_squares_problem(rng):
             np.testing.assert_allclose(after.x, solution, rtol=1e-10, atol=1e-10)
 
 
+def test_lines_drawn_are_weighted_least_squares_lines_through_the_responses():
+    tumours, axes = load_breast_cancer(), Figure().subplots(1, 3)
+    radius = tumours.X[:, tumours.feature_names.index("worst radius")]
+    for x, label in zip(figures.RADII, figures.MALIGNANT, strict=True):
+        assert tumours.y[np.argmin(np.abs(radius - x))] == ("malignant" if label > 0 else "benign")
+        assert np.abs(radius - x).min() < 1e-9
+    figures.reweighted_lines(*axes)
+    ends = []
+    for ax in axes:
+        old, new = (np.polyfit(*line.get_data(), deg=1) for line in ax.lines)
+        x, r = np.vstack([part.get_offsets() for part in ax.collections]).T
+        size = np.concatenate([part.get_sizes() for part in ax.collections])
+        h = sigmoid(np.polyval(old, x))
+        np.testing.assert_allclose(size / 240, h * (1 - h))
+        np.testing.assert_allclose(new, np.polyfit(x, r, deg=1, w=np.sqrt(size)))
+        malignant = np.arange(len(x)) < 4
+        np.testing.assert_array_equal(r > np.polyval(old, x), malignant)
+        low, high = ax.get_ylim()
+        assert (r > low).all() and (r < high).all()
+        ends.append((old, new))
+    np.testing.assert_allclose(ends[0][0], 0)
+    np.testing.assert_allclose(ends[1][0], ends[0][1])
+    assert ends[0][1][0] < ends[1][1][0] < ends[2][1][0]  # steeper and steeper
+
+
 def test_algorithms_start_where_they_are_told(rng):
     A, y, _ = overlapping(rng)
     start = np.arange(4) / 4
@@ -670,7 +706,7 @@ def test_separable_data_have_no_minimum_and_the_theorem_says_from_where(rng):
 
 def test_the_ray_must_be_that_of_a_separator():
     for xi in (np.array([2.0, -0.5]), np.array([1.0, 0.0]), np.array([np.nan])):
-        with pytest.raises(ValueError, match="xi must be positive, as the margins of a separator"):
+        with pytest.raises(ValueError, match="t must be positive, as the margins of a separator"):
             ray_scale(xi, 0.1)
 
 
