@@ -455,7 +455,7 @@ def dual_problem():
 
 
 STEPS = np.arange(-8, 8)  # of the contours, from the one that touches the line
-SHOWN = (5, 4)  # steps of SMO there: on equal labels, cut, and on opposite ones
+SHOWN = (7, 8)  # steps of SMO there: on equal labels, cut, and on opposite ones
 
 
 @figure("dual_slice", claims=("svm-69",), panels=2, size=(3.4, 2.6))

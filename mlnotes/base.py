@@ -6,8 +6,8 @@ Contents
     Input           check_samples, check_labels, check_targets, check_weights, check_number,
                     check_choice, check_flag, check_random_state
     Labels          one_vs_rest
-    Estimators      Estimator, Classifier, LinearClassifier, ProbabilisticClassifier, Regressor,
-                    Transformer, Clusterer, DensityEstimator
+    Estimators      Estimator, Classifier, LinearClassifier, ProbabilisticClassifier,
+                    LogProbabilisticClassifier, Regressor, Transformer, Clusterer, DensityEstimator
     Exceptions      NotFittedError, ConvergenceWarning, DataConversionWarning, shared
 
 The range contract. Samples, targets and weights are refused where their squares leave the range
@@ -38,8 +38,8 @@ __all__ = [
     "iterate", "Run", "row_blocks", "check_samples", "check_labels", "check_targets",
     "check_weights", "check_number", "check_choice", "check_flag", "check_random_state",
     "one_vs_rest", "Estimator", "Classifier", "LinearClassifier", "ProbabilisticClassifier",
-    "Regressor", "Transformer", "Clusterer", "DensityEstimator", "NotFittedError",
-    "ConvergenceWarning", "DataConversionWarning", "shared",
+    "LogProbabilisticClassifier", "Regressor", "Transformer", "Clusterer", "DensityEstimator",
+    "NotFittedError", "ConvergenceWarning", "DataConversionWarning", "shared",
 ]  # fmt: skip
 
 
@@ -624,6 +624,17 @@ class ProbabilisticClassifier(Classifier):
         """The label of largest probability, of equals the first: (n,)."""
         P = self.predict_proba(X)
         return self.classes_[P.argmax(axis=1)]
+
+
+class LogProbabilisticClassifier(Classifier):
+    """A classifier by the logarithms of the probabilities, which its ``predict_log_proba`` gives.
+
+    A probability below 1e-308 is 0, but its logarithm is still a number.
+    """
+
+    def predict_proba(self, X):
+        """The probabilities of the classes: (n, C)."""
+        return np.exp(self.predict_log_proba(X))
 
 
 class Regressor(Estimator):

@@ -54,7 +54,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mlnotes.base import (
-    Classifier,
+    LogProbabilisticClassifier,
     check_labels,
     check_number,
     check_samples,
@@ -845,7 +845,7 @@ def epsilon_greedy(p, *, eps, runs=1, rng):
 
 
 @dataclass(eq=False, repr=False)
-class BayesClassifier(Classifier):
+class BayesClassifier(LogProbabilisticClassifier):
     """The action with the smallest expected loss, from densities of the classes, priors and losses.
 
     Densities and priors that are not given are estimated: the priors as the shares of the classes,
@@ -948,10 +948,6 @@ class BayesClassifier(Classifier):
     def predict_log_proba(self, X):
         """ln q_k of every sample, (n, K)."""
         return log_posterior(self._scores(X))
-
-    def predict_proba(self, X):
-        """The posterior probabilities q_k of every sample, (n, K)."""
-        return np.exp(self.predict_log_proba(X))
 
     def conditional_risk(self, X):
         """The expected loss of each action at every sample, (n, m)."""

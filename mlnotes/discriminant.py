@@ -47,6 +47,7 @@ import numpy as np
 
 from mlnotes.base import (
     LinearClassifier,
+    LogProbabilisticClassifier,
     Transformer,
     check_choice,
     check_flag,
@@ -666,7 +667,7 @@ def _pair_scatter(X, A):
 
 
 @dataclass(eq=False, repr=False)
-class LinearDiscriminantAnalysis(LinearClassifier, Transformer):
+class LinearDiscriminantAnalysis(LinearClassifier, LogProbabilisticClassifier, Transformer):
     """Linear discriminant analysis: hyperplanes between the classes, and at most C - 1 features.
 
     The features are the `discriminants` of S_B and Sigma = S_W / n. In their space the classes are
@@ -779,10 +780,6 @@ class LinearDiscriminantAnalysis(LinearClassifier, Transformer):
         """ln Pr(k | x_i): (n, C)."""
         F = self.decision_function(X)
         return log_posterior(np.column_stack([np.zeros(len(F)), F]) if F.ndim == 1 else F)
-
-    def predict_proba(self, X):
-        """Pr(k | x_i): (n, C)."""
-        return np.exp(self.predict_log_proba(X))
 
     def transform(self, X):
         """The discriminant features scalings_^T (x - xbar_): (n, m)."""

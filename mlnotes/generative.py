@@ -47,8 +47,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mlnotes.base import (
-    Classifier,
     DataConversionWarning,
+    LogProbabilisticClassifier,
     check_flag,
     check_labels,
     check_number,
@@ -646,7 +646,7 @@ def binary_log_odds(p, prior):
 # ---------------------------------------------------------------------------------------
 
 
-class _GenerativeClassifier(Classifier):
+class _GenerativeClassifier(LogProbabilisticClassifier):
     """The label of the largest joint Pr(x, k)."""
 
     def _log_joint(self, X):
@@ -666,10 +666,6 @@ class _GenerativeClassifier(Classifier):
         """ln Pr(k | x_i): (n, K)."""
         X = self._check_fitted(X)
         return log_posterior(self._scores(X))
-
-    def predict_proba(self, X):
-        """Pr(k | x_i): (n, K)."""
-        return np.exp(self.predict_log_proba(X))
 
     def predict(self, X):
         """The most probable class of every sample, the first of those that tie: (n,)."""

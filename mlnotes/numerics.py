@@ -9,7 +9,6 @@ Contents
     Matrices         square, symmetric
     Lanczos          leading_eigenpairs
     Cholesky         positive_cholesky, cholesky_solve
-    Scale            power_of_two
     QR               triangle
     Least squares    refined_least_squares
     Newton's step    conjugate_gradients
@@ -27,7 +26,7 @@ Where trees grow, y are class numbers or targets and W (T, n) weights of the sam
 of T trees. The m nodes of a level hold N samples, node by node; `segment` (N,) is the node of each.
 """
 
-from math import frexp, inf, ldexp, nan, sqrt
+from math import inf, nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -36,7 +35,7 @@ from mlnotes.base import check_random_state, row_blocks
 
 __all__ = [
     "squared_norms", "squared_distances", "nearest_rows", "exact_squared_distances", "square",
-    "symmetric", "leading_eigenpairs", "positive_cholesky", "cholesky_solve", "power_of_two",
+    "symmetric", "leading_eigenpairs", "positive_cholesky", "cholesky_solve",
     "triangle", "refined_least_squares", "conjugate_gradients", "grow_trees",
     "GramRows", "Stacked", "kernel_product",
 ]  # fmt: skip
@@ -310,22 +309,6 @@ def cholesky_solve(L, y):
     for p in reversed(panels):  # L^T a = b
         a[p] = np.linalg.solve(L[p, p].T, a[p] - L[p.stop :, p].T @ a[p.stop :])
     return a
-
-
-# ---------------------------------------------------------------------------------------
-# Scale
-# ---------------------------------------------------------------------------------------
-
-
-def power_of_two(size):
-    """The largest power of two that is not above `size`, and 1 for 0.
-
-    Numbers that are divided by a power of two keep all their digits.
-
-    >>> power_of_two(5.0), power_of_two(0.3), power_of_two(0.0)
-    (4.0, 0.25, 1.0)
-    """
-    return ldexp(1.0, frexp(size)[1] - 1) if size > 0 else 1.0
 
 
 # ---------------------------------------------------------------------------------------
@@ -754,10 +737,10 @@ class GramRows:
 
 
 class Stacked:
-    """The matrix [[K, K], [K, K]], of which only K (n, n) is held.
+    """The matrix [[K, K], [K, K]], of which only K (n, n) is held, or [K, K] if K is an array.
 
     The dual of support vector regression has two multipliers per sample. Held in memory, its
-    matrix would be four times as large.
+    matrix would be four times as large as K. Rows of [K, K] need not be put together anew.
 
     >>> K = Stacked(np.array([[1.0, 2.0], [2.0, 5.0]]))
     >>> K[3], K.diagonal(), K @ np.array([1.0, 0.0, 0.0, -1.0])
@@ -766,9 +749,12 @@ class Stacked:
 
     def __init__(self, K):
         self.K, self.n = K, len(K.diagonal())
+        self.upper = np.hstack([K, K]) if isinstance(K, np.ndarray) else None
 
     def __getitem__(self, i):
         """Row i (2n,), or for an array of m indices their rows (m, 2n)."""
+        if self.upper is not None:
+            return self.upper[i % self.n]
         row = self.K[i % self.n]
         return np.concatenate([row, row], axis=-1)
 

@@ -17,7 +17,7 @@ Contents
     The nu machine          nu_margin, NuMachine
     The dual problem        Dual, c_dual, nu_dual, fill, solve_dual, DualSolution
     Offset and certificate  offset_intervals, offsets, certify, Certificate
-    SMO                     smo, SMOState, best_pair, Pair, step_bounds, chunking
+    SMO                     smo, SMOState, violating_pair, step_bounds, chunking
     The solver              newton_step, newton_on_free, smo_with_newton, solve, Solved
     The primal              erm_objective, subgradient_descent, SubgradientState, primal_newton
     Kernels                 kernel_parameters, about_mean, kernel_matrix, kernel_score, weights_of
@@ -81,7 +81,7 @@ __all__ = [
     "soft_margin", "Machine", "soft_lagrangian", "kkt_residuals", "KKTResiduals",
     "squared_slack_margin", "nu_margin", "NuMachine", "Dual", "c_dual", "nu_dual", "fill",
     "solve_dual", "DualSolution", "offset_intervals", "offsets", "certify", "Certificate", "smo",
-    "SMOState", "best_pair", "Pair", "step_bounds", "chunking", "newton_step", "newton_on_free",
+    "SMOState", "violating_pair", "step_bounds", "chunking", "newton_step", "newton_on_free",
     "smo_with_newton", "solve", "Solved", "erm_objective", "subgradient_descent",
     "SubgradientState", "primal_newton", "kernel_parameters", "about_mean", "kernel_matrix",
     "kernel_score", "weights_of", "KernelMachine", "SVC", "NuSVC", "L2SVC", "LinearSVC",
@@ -817,7 +817,8 @@ def smo(K, dual, start=None):
         t (g_i - g_j) - t^2 eta / 2,   eta = K_ii + K_jj - 2 K_ij,
 
     which is largest at t = (g_i - g_j) / eta, clipped where either multiplier meets its bound.
-    `best_pair` chooses i and j. Two rows of K bring g up to date, so that a step costs O(n).
+    `violating_pair` chooses i and j. Two rows of K bring g up to date, so that a step costs O(n).
+    Equal samples have eta = 0, and rounding may make it negative: the step then goes to a bound.
 
     K is an array or `numerics.GramRows`. `start` is a state from which to go on; None stands for
     the start of `dual`.
@@ -837,14 +838,13 @@ def smo(K, dual, start=None):
     no_fall = np.where(beta > dual.lower, 0.0, inf)  # inf where beta_j is at its lower bound
     while True:
         high, low = g + no_rise, g + no_fall
-        pairs = [best_pair(K, diagonal, high, low, group, flat) for group in dual.groups]
-        yield SMOState(beta, g, pair, objective, max(found.violation for found in pairs))
-        gain, i, j, _ = max(pairs)
-        if gain == 0:
+        violation, i, j = max(violating_pair(high, low, group) for group in dual.groups)
+        yield SMOState(beta, g, pair, objective, violation)
+        if violation <= 0:
             return
         row_i, row_j = K[i], K[j]
-        slope, eta = g[i] - g[j], diagonal[i] + diagonal[j] - 2 * row_i[j]
-        t = min(slope / max(eta, flat), dual.upper[i] - beta[i], beta[j] - dual.lower[j])
+        eta = diagonal[i] + diagonal[j] - 2 * row_i[j]
+        t = min(violation / max(eta, flat), dual.upper[i] - beta[i], beta[j] - dual.lower[j])
         before, beta = beta, beta.copy()
         near = HIDDEN * (abs(beta[i]) + abs(beta[j]) + t)
         beta[i] = dual.upper[i] if dual.upper[i] - beta[i] - t <= near else beta[i] + t
@@ -854,7 +854,7 @@ def smo(K, dual, start=None):
         for k in (i, j):
             no_rise[k] = 0.0 if beta[k] < dual.upper[k] else -inf
             no_fall[k] = 0.0 if beta[k] > dual.lower[k] else inf
-        objective += float(t * (slope - t * eta / 2))
+        objective += float(t * (violation - t * eta / 2))
         g = g - t * (row_i - row_j)
         pair = i, j
 
@@ -867,36 +867,21 @@ def _start(K, dual):
     return SMOState(beta, dual.p - product, (), float(beta @ (dual.p - product / 2)), inf)
 
 
-class Pair(NamedTuple):
-    """Two multipliers of a group, for a step of SMO."""
-
-    gain: float  # twice what the step would add to the objective if no bound clipped it
-    i: int  # the multiplier that rises
-    j: int  # the multiplier that falls
-    violation: float  # the largest g_i - g_j in the group
-
-
-def best_pair(K, diagonal, high, low, group, flat=HIDDEN):
-    """The pair of a group that violates the KKT conditions and promises the largest gain.
+def violating_pair(high, low, group):
+    """The pair of a group that violates the KKT conditions most.
 
     `high` (n,) holds g_i where beta_i may rise, else -inf. `low` (n,) holds g_j where beta_j may
-    fall, else inf. i has the largest `high`, and j the largest (g_i - g_j)^2 / eta. Equal samples
-    have eta = 0, and rounding may make it negative: eta counts as `flat` at least, and the step
-    goes to a bound. `diagonal` (n,) holds the K_ii.
+    fall, else inf. i has the largest `high` of the group, and j the smallest `low`.
 
-    Returns: a `Pair`; its gain is 0 if nothing can be gained.
+    Returns: g_i - g_j, i, j. Nothing can be gained if the first is not above 0.
 
-    >>> K = np.array([[1.0, -1.0, -2.0], [-1.0, 1.0, 2.0], [-2.0, 2.0, 4.0]])
-    >>> high, low = np.array([1.0, -np.inf, -np.inf]), np.array([np.inf, -1.0, -1.0])
-    >>> best_pair(K, K.diagonal(), high, low, slice(0, 3))
-    Pair(gain=1.0, i=0, j=1, violation=2.0)
+    >>> high, low = np.array([1.0, -np.inf, -np.inf]), np.array([np.inf, -1.0, -2.0])
+    >>> violating_pair(high, low, slice(0, 3))
+    (3.0, 0, 2)
     """
     i = group.start + int(high[group].argmax())
-    excess = high[i] - low[group]  # g_i - g_j
-    eta = np.maximum(diagonal[i] + diagonal[group] - 2 * K[i][group], flat)
-    gain = np.maximum(excess, 0.0) ** 2 / eta
-    j = int(gain.argmax())
-    return Pair(float(gain[j]), i, group.start + j, float(excess.max()))
+    j = group.start + int(low[group].argmin())
+    return float(high[i] - low[j]), i, j
 
 
 def step_bounds(dual, beta, i, j):

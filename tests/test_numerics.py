@@ -19,7 +19,6 @@ from mlnotes.numerics import (
     kernel_product,
     leading_eigenpairs,
     nearest_rows,
-    power_of_two,
     refined_least_squares,
     square,
     squared_distances,
@@ -144,14 +143,6 @@ def test_a_matrix_is_symmetric_up_to_the_rounding_of_its_precision(rng):
     with pytest.raises(ValueError, match="K must be symmetric"):
         symmetric((S + 1e-3 * A).astype(np.float32))
     assert symmetric(np.array([[2, 1], [1, 2]], dtype=np.int8)).dtype == np.float64
-
-
-@pytest.mark.parametrize("size", [1e-300, 0.3, 0.5, 1.0, 1.5, 2.0, 1e10, 1e150])
-def test_the_power_of_two_below_a_number_divides_it_without_rounding(size):
-    unit = power_of_two(size)
-    assert unit <= size < 2 * unit
-    assert np.frexp(unit)[0] == 0.5 and (size / unit) * unit == size
-    assert power_of_two(0.0) == 1.0
 
 
 # ---------------------------------------------------------------------------------------

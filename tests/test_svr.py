@@ -1020,7 +1020,12 @@ def check_optimal(model, X, y):
     assert exact - 1e-6 * size <= c.primal <= exact + 1e-6 * size + len(y) * model.C * model.tol
     assert c.gap == pytest.approx(c.primal - c.dual, abs=1e-12 * size)
     primal = primal_value(model, K, X, y)
-    assert primal == pytest.approx(c.primal, rel=1e-6, abs=1e-6 * size)
+    clipped = 0.0  # a width that came out below 0, by less than tol, is 0 in the model
+    if isinstance(model, NuSVR):
+        clipped = max(0.0, c.offsets[1] - c.offsets[0]) / 2
+        assert clipped <= model.tol
+    clipped *= model.C * len(X)
+    assert primal == pytest.approx(c.primal, rel=1e-6, abs=1e-6 * size + clipped)
     beta = np.zeros(len(X))
     beta[model.support_] = model.dual_coef_[0]
     assert abs(beta.sum()) <= 1e-9 * max(1e-300, np.abs(beta).sum())
