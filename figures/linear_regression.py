@@ -64,11 +64,10 @@ def two_groups():
 
 @figure("overview", claims=("linear_regression-33",), panels=3, size=(2.5, 2.55))
 def three_tasks(left, middle, right):
-    """The same fifty samples, three questions. Clustering: which belong together? Nobody says, and
-    k-means finds two groups around their centers. Classification: the labels are known, and a line
-    separates them, here by least squares on -1 and +1; one sample is not where k-means put it.
-    Regression: one coordinate is asked for, the other given, and a line runs through the samples.
-    Below, ISML's methods for each.
+    """The same fifty samples and three questions. Clustering: which samples belong together? There
+    are no labels, and k-means finds two groups with their centers (+). Classification: the labels
+    are known, and a line separates them. Regression: the horizontal coordinate is given, and the
+    line predicts the vertical one. Below each panel stand methods of this book for the task.
     """
     T = two_groups()
     signs = 2.0 * T.y - 1
@@ -107,9 +106,10 @@ def few_samples():
 
 @figure("residuals", claims=("linear_regression-34",), panels=2)
 def residuals_and_the_bowl(left, right):
-    """Left: the least-squares line and the residuals, which are vertical and sum to 0; the line
-    passes through the mean (cross). Right: every line is a point (b, w), and the sum of squares
-    is a bowl over them. Gradient descent (circles) goes down steeply, then along the valley.
+    """Left: twelve samples, their least-squares line, and the errors, which are vertical and sum to
+    0. The line passes through the mean of the samples (cross). Right: every line is a point (b, w).
+    On an ellipse all lines have the same cost. Gradient descent (circles) goes down the steep side
+    first, and then slowly along the valley to the minimum (cross).
     """
     X, y = few_samples()
     fit = least_squares(X, y)
@@ -142,6 +142,56 @@ def bowl(ax, A, y, theta):
     ax.plot(*theta, "P", color="white", mec=INK, ms=7.5, mew=1.1)
 
 
+THREE_X = np.array([-1.0, 0.0, 1.0])
+THREE_Y = np.array([1.0, 3.5, 2.0])
+
+
+def seen(points):
+    """Points of R^3 as one sees them from above the plane spanned by (1, 1, 1) and THREE_X."""
+    along = np.array([np.ones(3) / np.sqrt(3), THREE_X / np.sqrt(2), [1.0, -2.0, 1.0] / np.sqrt(6)])
+    p, q, up = along @ np.asarray(points, dtype=float).T  # coordinates in the plane, and above it
+    turn, tilt = np.radians(35), np.radians(28)  # the view
+    across, away = np.cos(turn) * p + np.sin(turn) * q, np.cos(turn) * q - np.sin(turn) * p
+    return np.stack([across, np.sin(tilt) * away - np.cos(tilt) * up], axis=-1)
+
+
+@figure("projection", claims=("linear_regression-06",), panels=2)
+def projection(left, right):
+    """The same fit seen in two ways. Left: three samples and their line; the errors are vertical.
+    Right: all three targets are one point y of three-dimensional space. The predictions of all
+    lines form the plane (blue) through 0 that is spanned by the two columns of A. The best
+    prediction is the point of the plane that is nearest to y, so the error (orange) stands
+    perpendicular on the plane.
+    """
+    A = augment(THREE_X[:, None])
+    theta = least_squares(THREE_X[:, None], THREE_Y)
+    fitted = theta.b + theta.w[0] * THREE_X
+    left.axline((0, theta.b), slope=theta.w[0], color=BLUE, lw=1.6)
+    left.vlines(THREE_X, THREE_Y, fitted, color=ORANGE, lw=1.6)
+    left.plot(THREE_X, THREE_Y, "o", color=INK, ms=5)
+    left.set(xlim=(-1.4, 1.4), ylim=(0, 4), xlabel="$x$", ylabel="$y$", xticks=(-1, 0, 1))
+
+    corners_of_plane = [[-0.5, -2.0], [3.4, -2.0], [3.4, 2.0], [-0.5, 2.0]]
+    right.fill(*seen(corners_of_plane @ A.T).T, facecolor="#dbe5f0", edgecolor=BLUE, lw=0.8)
+    origin, y, foot = seen([0, 0, 0]), seen(THREE_Y), seen(fitted)
+    for end, name, shift in ((A[:, 0], "$(1, 1, 1)$", (0.1, -0.5)), (A[:, 1], "$x$", (0, 0.2))):
+        right.annotate("", seen(end), origin, arrowprops={"arrowstyle": "->", "color": INK})
+        right.text(*(seen(end) + shift), name, fontsize=9, color=INK)
+    right.plot(*np.array([foot, y]).T, "-", color=ORANGE, lw=1.8)
+    right.plot(*np.array([origin, foot]).T, "--", color=BLUE, lw=1.2)
+    up, side = 0.2 * (THREE_Y - fitted) / np.linalg.norm(THREE_Y - fitted), 0.1 * fitted
+    angle = seen([fitted + up, fitted + up - side, fitted - side])
+    right.plot(*angle.T, "-", color=INK, lw=0.8)
+    right.plot(*y, "o", color=INK, ms=5)
+    right.plot(*foot, "o", color=BLUE, ms=5)
+    right.plot(*origin, "o", color=INK, ms=3)
+    right.text(*(y + [0.22, -0.05]), "$y$", fontsize=10)
+    right.text(*(foot + [0.2, -0.45]), r"$A\hat\theta$", fontsize=10, color=BLUE)
+    right.text(*(origin + [-0.3, -0.1]), "0", fontsize=9)
+    right.set(aspect="equal", xticks=(), yticks=())
+    right.axis("off")
+
+
 # ---------------------------------------------------------------------------------------
 # Ridge and LASSO
 # ---------------------------------------------------------------------------------------
@@ -157,9 +207,10 @@ def two_weights():
 
 @figure("corners", claims=(), panels=2)
 def corners(left, right):
-    """The sum of squares (contours) over (w_1, w_2), and what the penalty allows. The minimum
-    (cross) is out of reach: the solution is where the lowest contour touches. The diamond of
-    LASSO is touched at a corner, w_2 = 0; the disc of ridge has none, and both weights stay.
+    """The sum of squares (contours) over the two weights, and the region that a budget for the
+    penalty allows (blue). The minimum (cross) is outside; the solution (dot) is where the lowest
+    contour touches the region. The diamond of LASSO is touched at a corner, where the second weight
+    is 0. The disc of ridge has no corners, and both weights stay.
     """
     X, y = two_weights()
     best = least_squares(X, y).w
@@ -169,8 +220,8 @@ def corners(left, right):
     disc = np.linalg.norm(by_ridge) * np.column_stack([np.cos(turn), np.sin(turn)])
     diamond = np.abs(by_lasso).sum() * np.array([[1, 0], [0, 1], [-1, 0], [0, -1]])
     for ax, w, allowed, name in (
-        (left, by_lasso, diamond, r"LASSO, $\Vert w \Vert_1 \leq t$"),
-        (right, by_ridge, disc, r"ridge, $\Vert w \Vert_2 \leq t$"),
+        (left, by_lasso, diamond, r"LASSO, $\Vert w \Vert_1 \leq$ budget"),
+        (right, by_ridge, disc, r"ridge, $\Vert w \Vert_2 \leq$ budget"),
     ):
         ax.set(xlim=(-1.1, 2.3), ylim=(-1.1, 1.5), aspect="equal", title=name)
         ax.set(xlabel="$w_1$", ylabel="$w_2$", xticks=(-1, 0, 1, 2), yticks=(-1, 0, 1))
@@ -195,9 +246,10 @@ def wine():
 
 @figure("paths", claims=("linear_regression-35",), panels=2, size=(3.4, 3.0))
 def coefficient_paths(left, right):
-    """The weights with which five standardised features predict the alcohol of 178 wines, against C
-    (from 0 on, then logarithmic). At C = 0 both are least squares. LASSO sets one weight after
-    the other to exactly 0, the last at C_max (dotted); ridge shrinks all of them and zeroes none.
+    """The weights of five standardised features that predict the alcohol of 178 wines, as the
+    penalty C grows (the axis is linear up to 10, then logarithmic). At C = 0 both methods are least
+    squares. LASSO sets one weight after the other to exactly 0, the last one at C_max (dotted).
+    Ridge with lambda = C shrinks all of them, and none is 0.
     """
     X, y = wine()
     top = lasso_bound(X, y)

@@ -26,13 +26,14 @@ Symbols
     w, b    (d,), float weights and offset of the plane f(x) = w^T x + b
     A       (n, m)      design matrix: the rows (1, x), m = d + 1; or X itself, with no offset
     theta   (m,)        (b, w), so that f(x) = theta^T (1, x)
-    r       (n,)        residuals y - A theta
+    e       (n,)        errors A theta - y, which `residual` returns
+    r       (n,)        residuals y - A theta = -e
     s, u, v             A = sum_j s_j u_j v_j^T, the singular value decomposition; A^+ inverts it
     lam     float       ridge constant lambda >= 0: half of it times ||w||^2 is added to the cost
     C       float       LASSO constant >= 0: C ||w||_1 is added to the sum of squares
     sigma   float       standard deviation of the noise
-    alpha   float       standard deviation of the prior of w, as in MLN; in the estimators it is
-                        scikit-learn's name for the strength of the penalty
+    beta    float       standard deviation of the prior of w, alpha in MLN; in the estimators alpha
+                        is scikit-learn's name for the strength of the penalty
     p       (k,)        probabilities of the k points of a discrete distribution of (x, y)
     rng     Generator   draws the order of the samples in every pass (None: as they come)
 
@@ -258,7 +259,9 @@ def minimum_norm(A, y, smallest=None):
     """
     A, y = _doubles(A, y)
     U, s, Vt = np.linalg.svd(A, full_matrices=False)
-    kept = s > (max(A.shape) * EPS * s[0] if smallest is None else smallest)
+    if smallest is None:
+        smallest = max(A.shape) * EPS * s[0]  # what rounding leaves of a zero
+    kept = s > smallest
     return Vt[kept].T @ (U[:, kept].T @ y / s[kept])
 
 
@@ -422,12 +425,15 @@ def lms(A, y, theta0=None, *, eta, rng=None):
     >>> states = lms(np.array([[1.0]]), np.array([1.0]), eta=0.5)
     >>> [float(next(states).theta[0]) for _ in range(4)]
     [0.0, 0.5, 0.75, 0.875]
+
+    Claims: linear_regression-s02
     """
     theta = initial(A, theta0)
     while True:
         slope = np.linalg.norm(gradient(A, y, theta))
         yield LMSState(theta, cost(A, y, theta), float(slope))
-        for i in range(len(A)) if rng is None else rng.permutation(len(A)):
+        order = range(len(A)) if rng is None else rng.permutation(len(A))
+        for i in order:
             theta = theta + eta * (y[i] - A[i] @ theta) * A[i]
 
 
@@ -582,9 +588,11 @@ def centred_ridge(X, y, lam):
 
     Claims: linear_regression-28
     """
-    X_c, y_c, x_mean, y_mean = _centred(*_doubles(X, y))
+    X, y = _doubles(X, y)
+    X_c, y_c, x_mean, y_mean = _centred(X, y)
     w = ridge(X_c, y_c, lam)
-    return np.append(y_mean - w @ x_mean, w)
+    b = y_mean - w @ x_mean
+    return np.append(b, w)
 
 
 def ridge_path(X, y, lam):
@@ -607,28 +615,28 @@ class Posterior(NamedTuple):
     precision: np.ndarray  # (m, m), the inverse of the covariance matrix
 
 
-def posterior(A, y, sigma, alpha):
-    """The posterior of w for the prior N(0, alpha^2 I) and targets y from N(A w, sigma^2 I):
+def posterior(A, y, sigma, beta):
+    """The posterior of w for the prior N(0, beta^2 I) and targets y from N(A w, sigma^2 I):
 
-        p(w | y) ~ exp(-||A w - y||^2/(2 sigma^2) - ||w||^2/(2 alpha^2)) .
+        p(w | y) ~ exp(-||A w - y||^2/(2 sigma^2) - ||w||^2/(2 beta^2)) .
 
-    It is normal, with the precision A^T A / sigma^2 + I / alpha^2. Its maximum is `ridge` with
-    lam = sigma^2 / alpha^2.
+    It is normal, with the precision A^T A / sigma^2 + I / beta^2. Its maximum is `ridge` with
+    lam = sigma^2 / beta^2.
 
-    Returns: a `Posterior`. Raises: ValueError unless sigma > 0 and alpha > 0.
+    Returns: a `Posterior`. Raises: ValueError unless sigma > 0 and beta > 0.
 
-    >>> posterior(np.array([[1.0], [1.0]]), np.array([2.0, 4.0]), sigma=2.0, alpha=2.0)
+    >>> posterior(np.array([[1.0], [1.0]]), np.array([2.0, 4.0]), sigma=2.0, beta=2.0)
     Posterior(mean=array([2.]), precision=array([[0.75]]))
 
     Errata: linear_regression-26 (MLN loses sigma on taking the logarithm, and has
-    lam = 1 / alpha^2), linear_regression-27 (if w contains b, the constant of the prior has the
+    lam = 1 / beta^2), linear_regression-27 (if w contains b, the constant of the prior has the
     exponent d + 1, not d).
     Claims: linear_regression-24
     """
     check_number("sigma", sigma, above=0, below=np.inf)
-    check_number("alpha", alpha, above=0, below=np.inf)
+    check_number("beta", beta, above=0, below=np.inf)
     A, y = _doubles(A, y)
-    precision = A.T @ A / sigma**2 + np.eye(A.shape[1]) / alpha**2
+    precision = A.T @ A / sigma**2 + np.eye(A.shape[1]) / beta**2
     return Posterior(np.linalg.solve(precision, A.T @ y / sigma**2), precision)
 
 
@@ -664,14 +672,14 @@ def lasso_bound(X, y):
     return float(2 * np.max(np.abs(X_c.T @ y_c)))
 
 
-def soft_threshold(a, t):
-    """S(a, t) = sign(a) max(|a| - t, 0): a moves towards 0 by t >= 0, but not beyond 0.
+def soft_threshold(rho, tau):
+    """S(rho, tau) = sign(rho) max(|rho| - tau, 0): rho moves towards 0 by tau, but not beyond 0.
 
-    >>> soft_threshold(np.array([-3.0, 0.5, 3.0]), t=1.0)
+    >>> soft_threshold(np.array([-3.0, 0.5, 3.0]), tau=1.0)
     array([-2.,  0.,  2.])
     """
-    a = np.asarray(a, dtype=np.float64)
-    return np.sign(a) * np.maximum(np.abs(a) - t, 0.0)
+    rho = np.asarray(rho, dtype=np.float64)
+    return np.sign(rho) * np.maximum(np.abs(rho) - tau, 0.0)
 
 
 class LassoState(NamedTuple):
@@ -682,23 +690,23 @@ class LassoState(NamedTuple):
     gap: float  # an upper bound of its distance from the minimum
 
 
-def duality_gap(w, r, q, C):
-    """||y - X w||^2 + C ||w||_1 less a lower bound of its minimum; r = y - X w and q = X^T r.
+def duality_gap(w, r, pull, C):
+    """||y - X w||^2 + C ||w||_1 less a lower bound of its minimum; r = y - X w, pull = X^T r.
 
-    The lower bound is the dual 2 s r^T y - s^2 ||r||^2 (Fenchel), for any s with 2 s |q_j| <= C
-    for all j. With s = min(1, C / (2 max_j |q_j|)) the gap is 0 at the minimum. As y = r + X w,
+    The lower bound is the dual 2 c r^T y - c^2 ||r||^2 (Fenchel), for any c with 2 c |pull_j| <= C
+    for all j. With c = min(1, C / (2 max_j |pull_j|)) the gap is 0 at the minimum. As y = r + X w,
     the gap is
 
-        (1 - s)^2 ||r||^2 + sum_j (C |w_j| - 2 s q_j w_j),
+        (1 - c)^2 ||r||^2 + sum_j (C |w_j| - 2 c pull_j w_j),
 
     a sum of terms >= 0, in which nothing cancels. For C = 0 it is ||r||^2, which is no help.
 
-    >>> duality_gap(w=np.array([1.0]), r=np.array([0.5]), q=np.array([0.5]), C=1.0)
+    >>> duality_gap(w=np.array([1.0]), r=np.array([0.5]), pull=np.array([0.5]), C=1.0)
     0.0
     """
-    steepest = 2 * np.max(np.abs(q))
-    s = C / steepest if steepest > C else 1.0
-    return float((1 - s) ** 2 * (r @ r) + np.sum(C * np.abs(w) - 2 * s * q * w))
+    steepest = 2 * np.max(np.abs(pull))
+    c = C / steepest if steepest > C else 1.0
+    return float((1 - c) ** 2 * (r @ r) + np.sum(C * np.abs(w) - 2 * c * pull * w))
 
 
 def coordinate_descent(X, y, C, w0=None):
@@ -721,18 +729,21 @@ def coordinate_descent(X, y, C, w0=None):
 
     Claims: linear_regression-31
     """
-    X, y = _doubles(X, y)
     _check_constant("C", C)
-    columns, squares = np.ascontiguousarray(X.T), np.sum(X**2, axis=0)
-    w = np.where(squares > 0, initial(X, w0), 0.0)
+    X, y = _doubles(X, y)
+    columns = np.ascontiguousarray(X.T)  # row j holds feature j of all samples
+    squares = np.sum(X**2, axis=0)  # ||X_j||^2
+    w = np.where(squares > 0, initial(X, w0), 0.0)  # a column of zeros gets no weight
     r = y - X @ w
     while True:
-        q = columns @ r
-        yield LassoState(w, float(r @ r + C * np.sum(np.abs(w))), duality_gap(w, r, q, C))
+        pull = columns @ r  # X_j^T r for every j
+        objective = float(r @ r + C * np.sum(np.abs(w)))
+        yield LassoState(w, objective, duality_gap(w, r, pull, C))
         w = w.copy()
-        for j in np.flatnonzero((w != 0) | (2 * np.abs(q) > C)):
-            a = columns[j] @ r + squares[j] * w[j]  # x_j^T r_j
-            before, w[j] = w[j], np.sign(a) * max(abs(a) - C / 2, 0.0) / squares[j]
+        for j in np.flatnonzero((w != 0) | (2 * np.abs(pull) > C)):  # the others stay at 0
+            rho = columns[j] @ r + squares[j] * w[j]  # X_j^T (r + X_j w_j)
+            before = w[j]
+            w[j] = np.sign(rho) * max(abs(rho) - C / 2, 0.0) / squares[j]
             r = r + columns[j] * (before - w[j])
 
 
@@ -829,7 +840,7 @@ class Ridge(_Linear):
     """Least squares with the penalty alpha ||w||^2, by `ridge` of the centred data.
 
     The objective is sum_i (y_i - w^T x_i - b)^2 + alpha ||w||^2, twice that of the notes, so that
-    alpha is their lambda (and ISML's C), and sigma^2 over the square of MLN's alpha. b is not
+    alpha is their lambda (and ISML's C), and sigma^2 over the square of the prior's beta. b is not
     penalised. Where a small alpha leaves A^T A + alpha I badly conditioned, `shrinkage` is the
     route; without a penalty it is `least_squares`. y has one target per sample: shape (n,).
 

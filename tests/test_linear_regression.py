@@ -1071,7 +1071,7 @@ def test_deviations_are_positive(rng, wrong):
         log_likelihood(X, y, np.zeros(3), wrong)
     with pytest.raises(ValueError, match=f"sigma {message}"):
         posterior(X, y, wrong, 1.0)
-    with pytest.raises(ValueError, match=f"alpha {message}"):
+    with pytest.raises(ValueError, match=f"beta {message}"):
         posterior(X, y, 1.0, wrong)
 
 
@@ -1550,3 +1550,18 @@ def test_corners_drawn_touch_the_contour_of_their_solution():
         costs = [cost(X, y, point) for point in inside]
         assert cost(X, y, w) <= min(costs) + 1e-6
         assert (w[1] == 0) == (p == 1)
+
+
+@pytest.mark.claims("linear_regression-06")
+def test_the_error_drawn_is_perpendicular_to_the_plane_and_ends_at_the_fit():
+    left, right = panels(2)
+    figures.projection(left, right)
+    A, y = augment(figures.THREE_X[:, None]), figures.THREE_Y
+    fitted = A @ qr_solution(A, y)
+    np.testing.assert_allclose(A.T @ (y - fitted), 0, atol=1e-12)
+    ends = np.array(left.collections[0].get_segments())
+    np.testing.assert_allclose(ends[:, :, 1], np.column_stack([y, fitted]))
+    error, *_ = drawn(right)
+    np.testing.assert_allclose(error, figures.seen([fitted, y]))
+    basis = figures.seen(np.eye(3))  # an orthographic view: two orthonormal directions
+    np.testing.assert_allclose(basis.T @ basis, np.eye(2), atol=1e-12)
