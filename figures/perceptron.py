@@ -42,7 +42,8 @@ def perceptron_at_work(left, right):
 
 def tilting(ax, X, y, w_star, W):
     """The boundaries of the weights W on the samples and the strip of w_star."""
-    ax.set(xlim=(-3.2, 3.2), ylim=(-3.2, 3.2), aspect="equal", xlabel="$x_1$", ylabel="$x_2$")
+    ax.set(xlim=(-3.2, 3.2), ylim=(-3.2, 3.2), aspect="equal")
+    ax.set(xlabel="first feature", ylabel="second feature")
     ax.set(xticks=(-2, 0, 2), yticks=(-2, 0, 2))
     draw_strip(ax, w_star, gamma=margin(X, w_star))
     for k, w in enumerate(W[1:-1], start=1):
