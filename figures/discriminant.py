@@ -2,13 +2,16 @@
 
 import numpy as np
 
+from mlnotes.clustering import rbf_affinity
 from mlnotes.datasets import load_wine, make_blobs, make_moons, make_rings
 from mlnotes.decision_theory import best_cut
 from mlnotes.discriminant import (
     between_scatter,
     class_means,
     discriminants,
+    fisher_direction,
     fisher_ratio,
+    local_scatters,
     mean_direction,
     principal_axes,
     project,
@@ -53,10 +56,10 @@ def slanted_classes():
 
 @figure("directions", claims=("discriminant-20",), panels=(2, 2), size=(3.2, 2.5))
 def directions(left, right, below_left, below_right):
-    """The same two classes, projected on the dashed lines. Left: on the line through the class
-    means, whose distance is greatest there, the projections overlap. Right: on the Fisher direction
-    the means come nearer to each other and the classes still nearer to themselves. The decision
-    line (solid) is orthogonal to the direction and halfway between the means.
+    """Above: the same two classes twice, with a direction w (dashed) and the line of points that
+    are projected halfway between the two means (solid). Below: the samples projected on w. Left: w
+    joins the class means, and the projections overlap. Right: along Fisher's direction the means
+    are closer together, but the projections overlap far less. Compare the values of J.
     """
     T = slanted_classes()
     _, mu = class_means(T.X, T.y)
@@ -90,6 +93,32 @@ def one_direction(above, below, T, w, b):
                    ec=color, lw=1.2, hatch=("", "////")[c])  # fmt: skip
     below.axvline(0, color=INK, lw=1.6)
     below.set(xlabel="$w^T x + b$,  $||w|| = 1$", ylabel="samples")
+
+
+@figure("whitened", claims=("discriminant-17",), panels=2, size=(3.2, 2.8))
+def whitened(left, right):
+    """Fisher's direction in two pictures. Left: the classes of Figure 13.1. The direction from mean
+    to mean (dashed) is not orthogonal to the decision line (solid). Right: the same samples in the
+    coordinates in which the scatter within the classes is the identity matrix. The clouds are round
+    there, and the decision line is orthogonal to the direction from mean to mean.
+    """
+    T = slanted_classes()
+    L = np.linalg.cholesky(within_scatter(T.X, T.y))
+    means_and_line(left, T.X, T.y)
+    means_and_line(right, np.linalg.solve(L, T.X.T).T, T.y)
+    left.set(title="as measured", xlabel="$x_1$", ylabel="$x_2$")
+    right.set(title="whitened", xlabel="$(L^{-1} x)_1$", ylabel="$(L^{-1} x)_2$")
+
+
+def means_and_line(ax, X, y):
+    """Two classes, the line through their means and the decision line for equal priors."""
+    _, mu = class_means(X, y)
+    square_view(ax, X)
+    across = np.array([mu[0, 1] - mu[1, 1], mu[1, 0] - mu[0, 0]])
+    draw_line(ax, across, -across @ mu[0], color=GREY, lw=1.2, ls="--")
+    draw_line(ax, *threshold_rule(X, y, EQUAL), color=INK, lw=1.6)
+    draw_samples(ax, X, y, size=3.5)
+    ax.plot(*mu.T, "P", mfc=INK, mec="white", ms=8, zorder=4)
 
 
 # ---------------------------------------------------------------------------------------
@@ -129,9 +158,10 @@ def error_on_lines(X, y):
 
 @figure("failures", claims=("discriminant-24",), panels=(2, 4), size=(1.75, 1.75))
 def failures(*axes):
-    """Above: two pairs of classes with the same mean (plus), for which J = 0 on every line, and
-    two pairs that a curve separates, but no line. Below: the error of the best threshold on the
-    line at each angle. It never comes near 0; on the corners of XOR it is 1/4 or more.
+    """Above: four pairs of classes. In the first two, both classes have the same mean (plus), and
+    J = 0 for every direction. In the last two, a curve separates the classes, but no straight line
+    does. Below: for each angle of w, the error of the best cut of the projections. It is never
+    below 0.09, and for XOR it is at least 1/4.
     """
     for k, (name, (X, y)) in enumerate(hard_sets().items()):
         above, below = axes[k], axes[4 + k]
@@ -175,10 +205,11 @@ def axes_of(X, y, m):
 
 @figure("reduction", claims=("discriminant-31",), panels=3, size=(2.6, 2.6))
 def reduction(plane, by_pca, by_lda):
-    """Two reductions, one that is told the labels and one that is not. Left: the principal axis
-    (dashed) follows the variance, and on it the classes coincide; the discriminant (solid) is the
-    other axis. Then 13 features of three cultivars of wine: on two principal axes they touch, on
-    the two discriminants each stands apart. tr is the trace criterion.
+    """Two ways to reduce the number of features. Left: PCA takes the direction of largest variance
+    (dashed), on which the two classes coincide. LDA knows the labels and takes another direction
+    (solid). Middle and right: 178 wines with 13 features, reduced to two features by PCA and by
+    LDA. Colours are the three cultivars. On the discriminants the groups stand further apart; tr is
+    the trace criterion.
     """
     T = flat_classes()
     (P, pca), (W, lda) = axes_of(T.X, T.y, 1)
@@ -196,6 +227,51 @@ def reduction(plane, by_pca, by_lda):
         draw_samples(ax, Z, y, size=3.5)
         ax.set(title=f"{name} tr {value:.2f}", xlabel=f"{axis} 1", ylabel=f"{axis} 2")
         ax.set(xticks=(), yticks=())
+
+
+# ---------------------------------------------------------------------------------------
+# A class in two clumps
+# ---------------------------------------------------------------------------------------
+
+
+def clumps():
+    """Class 0 in two clumps, with class 1 between them."""
+    y = np.repeat([0, 0, 1], 40)
+    centers = np.repeat([[-4.0, 0.0], [4.0, 0.0], [0.0, 0.0]], 40, axis=0)
+    return centers + np.random.default_rng(3).normal(size=(120, 2)) * [0.4, 2.0], y
+
+
+def two_directions(X, y):
+    """Fisher's direction, and the one with pairs weighted by exp(-||x - x'||^2 / 2)."""
+    _, mu = class_means(X, y)
+    fisher = fisher_direction(within_scatter(X, y), mu)
+    local = discriminants(*local_scatters(X, y, rbf_affinity(X, gamma=0.5)), 1).W[:, 0]
+    return fisher, local
+
+
+@figure("clumps", claims=("discriminant-36",), panels=3, size=(2.6, 2.6))
+def two_clumps(plane, below_fisher, below_local):
+    """Left: class 0 in two clumps (blue) and class 1 between them, with Fisher's direction (dashed)
+    and the direction of local Fisher discriminant analysis (solid). Middle and right: the samples
+    projected on each. On Fisher's direction the classes lie on top of each other. On the local one
+    the three clumps are apart.
+    """
+    X, y = clumps()
+    square_view(plane, X)
+    draw_samples(plane, X, y, size=3)
+    plane.set(xlabel="$x_1$", ylabel="$x_2$", xticks=(-4, 0, 4), yticks=(-4, 0, 4))
+    rows = zip(two_directions(X, y), (below_fisher, below_local), ("Fisher", "local"), strict=True)
+    for w, below, name in rows:
+        w = w / np.linalg.norm(w)
+        solid = name == "local"
+        draw_line(plane, np.array([-w[1], w[0]]), color=INK if solid else GREY, lw=1.6,
+                  ls="-" if solid else "--")  # fmt: skip
+        z = project(X, w)
+        edges = np.linspace(z.min(), z.max(), 31)
+        for c, color in enumerate(COLORS[:2]):
+            below.hist(z[y == c], edges, histtype="stepfilled", fc=(*tint(color, 0.6), 0.6),
+                       ec=color, lw=1.2, hatch=("", "////")[c])  # fmt: skip
+        below.set(title=name, xlabel="$w^T x$", ylabel="samples")
 
 
 if __name__ == "__main__":

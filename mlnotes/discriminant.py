@@ -26,9 +26,9 @@ Symbols
                      classes are called 0 and 1, and w points from 0 to 1
     n_k    (C,)      samples of each class, n in all
     means  (C, d)    mu_k, the means of the classes; for two classes mu (2, d)
-    w      (d,)      direction; W (d, m): directions in columns, x' = W^T x
-    z      (n,)      projections z_i = w^T x_i
-    S_B    (d, d)    scatter between the classes
+    w      (d,)      direction; W (d, m): directions in columns, z = W^T x
+    z      (n,)      projections z_i = w^T x_i; zbar (C,): their means in each class
+    S_B    (d, d)    scatter between the classes; for two classes also S_delta, its multiple
     S_W    (d, d)    scatter within the classes; Sigma = S_W / n
     J      float     the criterion of a direction
     m      int       number of directions
@@ -55,8 +55,8 @@ from mlnotes.base import (
     check_number,
     check_samples,
 )
-from mlnotes.clustering import cluster_means, scatter
-from mlnotes.decision_theory import chosen_prior, log_posterior, normal_log_odds, posterior
+from mlnotes.clustering import cluster_means
+from mlnotes.decision_theory import check_prior, chosen_prior, log_posterior, posterior
 from mlnotes.linear_regression import least_squares
 from mlnotes.optimization import separating_hyperplane
 from mlnotes.probability import normal_cdf
@@ -197,14 +197,14 @@ def projected_scatters(X, y, w):
 
     Claims: discriminant-06
     """
-    _, k = np.unique(y, return_inverse=True)
+    _, k = np.unique(y, return_inverse=True)  # the number of the class of each sample
     z = project(X, w)
-    _, m = class_means(z[:, None], y)
-    return np.bincount(k, (z - m[k, 0]) ** 2)
+    zbar = class_means(z[:, None], y)[1][:, 0]
+    return np.bincount(k, (z - zbar[k]) ** 2)  # adds up the squares of each class
 
 
 def fisher_ratio(X, y, w):
-    """J(w) = (m_1 - m_0)^2 / (s_0^2 + s_1^2): squared gap of the projected means over their spread.
+    """J(w) = (zbar_1 - zbar_0)^2 / (s_0^2 + s_1^2): squared distance of the means over the spread.
 
     It depends neither on the length of w nor on the origin.
 
@@ -218,12 +218,18 @@ def fisher_ratio(X, y, w):
     origin and may be negative).
     Claims: discriminant-07
     """
-    _two_classes(y)
-    _, m = class_means(project(X, w)[:, None], y)
+    _two_classes(y)  # refuses any other number of classes
+    _, mu = class_means(X, y)
+    zbar = project(mu, w)  # the projected means
     spread = projected_scatters(X, y, w).sum()
-    if spread <= len(X) * (FLAT * np.abs(m).max()) ** 2:
+    _check_spread(spread, zbar, len(X))
+    return float((zbar[1] - zbar[0]) ** 2 / spread)
+
+
+def _check_spread(spread, zbar, n):
+    """Refuse projections that are constant in each class up to rounding."""
+    if spread <= n * (FLAT * np.abs(zbar).max()) ** 2:
         raise ValueError("the projected classes must have some spread; w^T x is constant in each")
-    return float((m[1, 0] - m[0, 0]) ** 2 / spread)
 
 
 def direction_error(w, mu, Sigma):
@@ -247,7 +253,9 @@ def direction_error(w, mu, Sigma):
 
 
 def difference_scatter(mu):
-    """S_B = (mu_1 - mu_0)(mu_1 - mu_0)^T for two classes: w^T S_B w = (m_1 - m_0)^2.
+    """S_delta = delta delta^T with delta = mu_1 - mu_0: w^T S_delta w = (zbar_1 - zbar_0)^2.
+
+    It stands for S_B where there are two classes; see `between_scatter` for the factor.
 
     Its rank is 1: the only eigenvalue that is not 0 is ||mu_1 - mu_0||^2, along mu_1 - mu_0.
 
@@ -277,14 +285,17 @@ def within_scatter(X, y):
     class, 2 S_W if both are over all samples).
     Claims: discriminant-10
     """
-    return scatter(X, y).within
+    _, k = np.unique(y, return_inverse=True)  # the number of the class of each sample
+    _, means = class_means(X, y)
+    D = X - means[k]  # each sample minus the mean of its class
+    return D.T @ D  # the sum over the rows of D of their outer products
 
 
 def between_scatter(n_k, means):
-    """S_B = sum_k n_k (mu_k - mu)(mu_k - mu)^T with mu = sum_k n_k mu_k / n, for any C.
+    """S_B = sum_k n_k (mu_k - xbar)(mu_k - xbar)^T with xbar = sum_k n_k mu_k / n, any C.
 
-    S_T = S_W + S_B, and x' = W^T x has the scatters W^T S_B W and W^T S_W W. Since
-    sum_k n_k (mu_k - mu) = 0, the rank is at most C - 1. For two classes it is n_0 n_1 / n times
+    S_T = S_W + S_B, and z = W^T x has the scatters W^T S_B W and W^T S_W W. Since
+    sum_k n_k (mu_k - xbar) = 0, the rank is at most C - 1. For two classes it is n_0 n_1 / n times
     `difference_scatter`, which leads to the same directions.
 
     >>> between_scatter(np.array([1, 3]), np.array([[0.0], [4.0]]))
@@ -292,8 +303,8 @@ def between_scatter(n_k, means):
 
     Claims: discriminant-25
     """
-    D = means - np.average(means, axis=0, weights=n_k)
-    return (D.T * n_k) @ D
+    D = means - np.average(means, axis=0, weights=n_k)  # rows mu_k - xbar
+    return (D.T * n_k) @ D  # sum over k of n_k times the outer product of row k
 
 
 # ---------------------------------------------------------------------------------------
@@ -348,14 +359,16 @@ def generalised_eigen(S_B, S_W):
 
     Claims: discriminant-16
     """
-    L = np.linalg.cholesky(_regular(S_W))
+    _check_regular(S_W)
+    L = np.linalg.cholesky(S_W)  # S_W = L L^T
     K = np.linalg.solve(L, np.linalg.solve(L, S_B).T)  # L^{-1} S_B L^{-T}
-    values, V = np.linalg.eigh(K)
-    return Discriminants(values[::-1], np.linalg.solve(L.T, V[:, ::-1]))
+    values, V = np.linalg.eigh(K)  # in ascending order
+    W = np.linalg.solve(L.T, V)  # w_j = L^{-T} v_j
+    return Discriminants(values[::-1], W[:, ::-1])
 
 
-def _regular(S_W):
-    """S_W, if it has full rank when every feature is divided by its spread."""
+def _check_regular(S_W):
+    """Refuse S_W unless it has full rank when every feature is divided by its spread."""
     sd = np.sqrt(np.diag(S_W))
     unit = np.where(sd > 0, sd, 1)
     rank = np.linalg.matrix_rank(S_W / unit / unit[:, None], hermitian=True)
@@ -364,7 +377,6 @@ def _regular(S_W):
             f"S_W must be regular; got rank {rank} of {len(S_W)} (it is at most n - C): reduce the "
             "dimension first (pca_lda), regularise it, or take its pseudo-inverse"
         )
-    return S_W
 
 
 def fisher_direction(S_W, mu):
@@ -381,8 +393,9 @@ def fisher_direction(S_W, mu):
     Errata: discriminant-38 (ISML prints an equality sign for "proportional to").
     Claims: discriminant-17
     """
+    _check_regular(S_W)
     delta = mu[1] - mu[0]
-    w = np.linalg.solve(_regular(S_W), delta)
+    w = np.linalg.solve(S_W, delta)  # S_W w = delta
     _check_apart(w @ delta)
     return w
 
@@ -436,11 +449,12 @@ def threshold_rule(X, y, prior=None):
 
     Claims: discriminant-19
     """
-    _two_classes(y)
+    _two_classes(y)  # refuses any other number of classes
     n_k, mu = class_means(X, y)
-    S_W = within_scatter(X, y)
-    fisher_direction(S_W, mu)  # refuses a singular S_W and equal means
-    return normal_log_odds(mu, S_W / len(X), n_k / len(X) if prior is None else prior)
+    pi = check_prior(n_k / len(X) if prior is None else prior)
+    w = fisher_direction(within_scatter(X, y) / len(X), mu)  # Sigma^{-1} (mu_1 - mu_0)
+    b = -w @ (mu[0] + mu[1]) / 2 + np.log(pi[1] / pi[0])
+    return w, b
 
 
 # ---------------------------------------------------------------------------------------
@@ -449,7 +463,7 @@ def threshold_rule(X, y, prior=None):
 
 
 def determinant_criterion(W, S_B, S_W):
-    """J(W) = |W^T S_B W| / |W^T S_W W|: the ratio of squared volumes after x' = W^T x.
+    """J(W) = |W^T S_B W| / |W^T S_W W|: the ratio of squared volumes after z = W^T x.
 
     J(W M) = J(W) for every regular M: only the space that W spans matters. With C columns or more
     it is 0, since the rank of S_B is at most C - 1.
@@ -496,15 +510,25 @@ def discriminants(S_B, S_W, m=None):
 
     Claims: discriminant-28
     """
-    values, W = generalised_eigen(S_B, S_W)
+    values, W = generalised_eigen(S_B, S_W)  # the largest lambda first
     _check_apart(values[0])
+    rank = _between_rank(S_B, S_W, values)
+    m = rank if m is None else m
+    _check_count(m, rank)
+    return Discriminants(values[:m], W[:, :m])
+
+
+def _between_rank(S_B, S_W, values):
+    """The rank of S_B, with features in units of their spread; `values` are the lambda."""
     unit = np.sqrt(np.diag(S_W))
     rank = np.linalg.matrix_rank(S_B / unit / unit[:, None], hermitian=True)
-    rank = min(rank, np.count_nonzero(values > ROUND_OFF * values[0]))
-    m = rank if m is None else m
+    return min(rank, np.count_nonzero(values > ROUND_OFF * values[0]))
+
+
+def _check_count(m, rank):
+    """Refuse a number of directions that S_B does not have."""
     if not 1 <= m <= rank:
         raise ValueError(f"m must be between 1 and the rank of S_B, {rank}; got {m}")
-    return Discriminants(values[:m], W[:, :m])
 
 
 # ---------------------------------------------------------------------------------------
@@ -579,16 +603,21 @@ def pca_lda(X, y, m=None):
     Claims: discriminant-34
     """
     n_k, means = class_means(X, y)
-    most = len(X) - len(n_k)
-    if most == 0:
-        raise ValueError(f"X must have more samples than classes; got {len(X)} of both")
-    if m is not None and m > most:
-        raise ValueError(f"m must be at most n - C = {most}, the rank of S_W; got {m}")
-    P = principal_axes(X, m)[:, :most]
+    most = len(X) - len(n_k)  # n - C
+    _check_dimension(m, most, len(X))
+    P = principal_axes(X, m)[:, :most]  # principal axes in columns
     S_B = between_scatter(n_k, means @ P)
     S_W = within_scatter(X @ P, y)
     values, W = discriminants(S_B, S_W)
-    return Discriminants(values, P @ W)
+    return Discriminants(values, P @ W)  # W^T (P^T x) = (P W)^T x
+
+
+def _check_dimension(m, most, n):
+    """Refuse more dimensions than S_W can have."""
+    if most == 0:
+        raise ValueError(f"X must have more samples than classes; got {n} of both")
+    if m is not None and m > most:
+        raise ValueError(f"m must be at most n - C = {most}, the rank of S_W; got {m}")
 
 
 def regularised_direction(S_W, mu, gamma):
@@ -605,9 +634,14 @@ def regularised_direction(S_W, mu, gamma):
 
     Claims: discriminant-35
     """
+    _check_gamma(gamma)
+    d = len(S_W)
+    return np.linalg.solve(S_W + gamma * np.eye(d), mu[1] - mu[0])
+
+
+def _check_gamma(gamma):
     if not 0 < gamma < inf:
         raise ValueError(f"gamma must be > 0 and finite; got {gamma}")
-    return np.linalg.solve(S_W + gamma * np.eye(len(S_W)), mu[1] - mu[0])
 
 
 def pseudo_inverse_direction(S_W, mu):

@@ -1297,3 +1297,44 @@ def test_axes_drawn_are_of_the_largest_variance_and_of_the_largest_criterion():
         values.append(np.trace(np.linalg.solve(after_W, after_B)))
         assert values[-1] == pytest.approx(numbers_in(title)[0], abs=6e-3)
     assert values[0] < values[1] == pytest.approx(np.trace(np.linalg.solve(S_W, S_B)), rel=1e-9)
+
+
+@pytest.mark.claims("discriminant-17")
+def test_whitened_the_decision_line_is_orthogonal_to_the_line_of_the_means():
+    from figures.discriminant import slanted_classes, whitened
+
+    left, right = panels(whitened, 1, 2)
+    T = slanted_classes()
+    mu, _, S_W = parts(T.X, T.y)
+    for ax, orthogonal in ((left, False), (right, True)):
+        dashed, decision = (np.diff(line_ends(line), axis=0)[0] for line in lines_of(ax))
+        assert (cosine(dashed, decision) < 1e-9) == orthogonal
+        *drawn, means = points_of(ax)
+        assert cosine(means[1] - means[0], dashed) == pytest.approx(1, abs=1e-9)
+        Z = np.vstack(drawn)
+        spread = within_scatter(Z, np.repeat([0, 1], 60))
+        assert np.allclose(spread, np.eye(2), rtol=0, atol=1e-9) == orthogonal
+    z = points_of(left)[0] @ np.linalg.solve(S_W, mu[1] - mu[0])
+    middle = points_of(right)[0] @ (points_of(right)[2][1] - points_of(right)[2][0])
+    np.testing.assert_allclose(z, middle, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.claims("discriminant-36")
+def test_local_direction_drawn_separates_three_clumps_and_fishers_none():
+    from figures.discriminant import clumps, two_clumps
+
+    plane, *below = panels(two_clumps, 1, 3)
+    X, y = clumps()
+    for drawn, c in zip(points_of(plane), (0, 1), strict=True):
+        np.testing.assert_array_equal(drawn, X[y == c])
+    wrong = []
+    for line, ax in zip(lines_of(plane), below, strict=True):
+        u = np.diff(line_ends(line), axis=0)[0]
+        z = X @ u / np.linalg.norm(u)
+        wrong.append(best_cut(z, y).errors)
+        gaps = np.diff(np.sort(z))
+        assert (np.sort(gaps)[-2] > 1) == (ax.get_title() == "local" or title_of(ax) == "local")
+        heights = [patch.get_xy()[:, 1].max() for patch in ax.patches]
+        assert sum(height > 0 for height in heights) == 2
+    fisher, local = (np.diff(line_ends(line), axis=0)[0] for line in lines_of(plane))
+    assert cosine(local, np.array([1.0, 0.0])) > 0.999 and cosine(fisher, local) < 0.2
