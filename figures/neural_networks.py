@@ -8,14 +8,17 @@ import numpy as np
 from mlnotes.datasets import load_digits, make_annulus, make_quadrants, make_three_modes
 from mlnotes.decision_theory import best_cut
 from mlnotes.neural_networks import (
+    IDENTITY,
     LOGISTIC,
     RELU,
     TANH,
     HardLimiter,
     MLPClassifier,
     deltas,
+    forward,
     network,
     scores,
+    unpack,
 )
 from mlnotes.plotting import (
     BLUE,
@@ -32,6 +35,7 @@ from mlnotes.plotting import (
     figure,
     run_script,
     set_view,
+    tint,
 )
 
 CENTRED = {"ha": "center", "va": "center"}
@@ -48,9 +52,10 @@ CURVES = ((HardLimiter(), GREY, "-."), (LOGISTIC, BLUE, "-"), (TANH, ORANGE, "--
 
 @figure("activations", claims=(), panels=2)
 def activations(left, right):
-    """Activations and their derivatives. Logistic and tanh are one curve up to scale and shift,
-    and flat far from 0: no gradient passes there. ReLU has slope 1 as long as it is active. The
-    hard limiter is flat everywhere, and nothing could be learnt through it by descent.
+    """Four activations (left) and their derivatives (right). The logistic function and tanh are the
+    same curve up to scale and shift. Far from 0 their derivatives are nearly 0. The derivative of
+    the ReLU is 1 wherever its output is positive, and 0 to the left of 0. The hard limiter has the
+    derivative 0 on both sides of its jump.
     """
     a = np.linspace(-4, 4, 801)
     for activation, color, dash in CURVES:
@@ -58,8 +63,8 @@ def activations(left, right):
         style = {"color": color, "ls": dash, "lw": 1.6}
         left.plot(a, h, label=activation.name, **style)
         right.plot(a, activation.slope(h), **style)
-    left.set(xlabel="net input $a$", ylabel="output $f(a)$", ylim=(-1.2, 2.2))
-    right.set(xlabel="net input $a$", ylabel="derivative $f'(a)$", ylim=(-0.1, 1.2))
+    left.set(xlabel="net input $a$", ylabel=r"output $\sigma(a)$", ylim=(-1.2, 2.2))
+    right.set(xlabel="net input $a$", ylabel=r"derivative $\sigma'(a)$", ylim=(-0.1, 1.2))
     left.legend(loc="upper left", fontsize=9)
 
 
@@ -85,11 +90,12 @@ def templates():
 
 @figure("linear_classifier", claims=("neural_networks-07",), panels=3, size=(3.0, 2.2))
 def linear_classifier(left, middle, right):
-    """A linear classifier seen three ways. Left: an image becomes a vector, and each row of W with
-    its bias a score; the largest wins. Middle: the rows of W for ten digits, as images: each is a
-    template, dark where ink speaks for its digit and light where it speaks against it. Right: in
-    the plane each score is 0 on a line (dashed), and grows along its arrow; the regions of the
-    largest score meet where two scores are equal.
+    """A linear classifier seen in three ways. Left: an image of four pixels becomes a vector x; W x
+    + b are the scores of three classes, and the largest score (grey) wins. Middle: the rows of W
+    that were learnt for the ten digits, drawn as images. Dark weights are positive: ink there
+    raises the score of the digit. Light weights are negative. Right: in the plane each score is 0
+    on a line and grows along its arrow. The three regions, where one of the scores is the largest,
+    are convex.
     """
     pipeline(left)
     images = np.pad(templates(), ((0, 0), (1, 1), (1, 1)), constant_values=np.nan)
@@ -151,10 +157,10 @@ TINY_X, TINY_Y = np.array([1.0, 0.5]), np.array([1.0])
 
 @figure("networks", claims=("neural_networks-11",), panels=(2, 2), size=(3.2, 2.4))
 def networks(neuron, five, layered, passes):
-    """Networks as graphs. Above: one neuron; and the five nodes whose output is
-    f(w35 y3 + w45 y4). Below, left: layers are connected each to the next, and to no other.
-    Right: one sample goes forward (black, the outputs h of every node), and the derivatives of its
-    loss by the net inputs come back (orange, the delta of every node) through the same weights.
+    """Networks as graphs. Above: one neuron, and the network of five nodes of walk 2. Below, left:
+    each unit is connected with all units of the next layer, and with no others. Below, right: one
+    sample goes forward (black: the output h of each node), and the derivatives come back (orange:
+    the delta of each node), over the same weights.
     """
     draw_neuron(neuron)
     draw_five(five)
@@ -170,7 +176,7 @@ def draw_neuron(ax):
         on_edge(ax, place, (x, y), f"$w_{k}$")
     ax.text(x, y, "$a$", **CENTRED)
     ax.annotate("", (x + 0.55, y), (x + 0.13, y), arrowprops={"arrowstyle": "->", "lw": 1.0})
-    ax.text(x + 0.6, y, "$f(a)$", ha="left", va="center")
+    ax.text(x + 0.6, y, r"$\sigma(a)$", ha="left", va="center")
     ax.text(x, y - 0.55, "$a = w^T x + b$", **CENTRED)
     ax.set(xlim=(-0.3, 2.2), title="One neuron")
 
@@ -241,6 +247,97 @@ def on_edge(ax, start, end, text, near=0.45):
 
 
 # ---------------------------------------------------------------------------------------
+# XOR
+# ---------------------------------------------------------------------------------------
+
+CORNERS = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+PARITY = np.array([0, 1, 1, 0])
+XOR_LAYERS = [(np.ones((2, 2)), np.array([0.0, -1.0])), (np.array([[1.0, -2.0]]), np.zeros(1))]
+
+
+@figure("xor", claims=(), panels=2, size=(3.0, 2.8))
+def xor(left, right):
+    """XOR with two ReLUs. Left: the four corners, with the label 1 (squares) or 0 (circles). The
+    first ReLU is positive above the dashed line, the second above the dotted one. The network says
+    1 in the shaded strip. Right: the same four corners as the hidden layer sees them. Two of them
+    have become one point, and now the line separates the labels.
+    """
+    hidden = forward(XOR_LAYERS, (RELU, IDENTITY), CORNERS)[1]
+    for ax, points, margin in ((left, CORNERS, 0.3), (right, hidden, 0.2)):
+        set_view(ax, points, margin=margin, equal=False)
+        for label, color, marker in ((0, BLUE, "o"), (1, ORANGE, "s")):
+            ax.plot(*points[PARITY == label].T, marker, color=color, ms=8)
+    left.set_autoscale_on(False)
+    draw_regions(left, lambda X: forward(XOR_LAYERS, (RELU, IDENTITY), X)[-1][:, 0] > 0.5, (0, 1))
+    draw_line(left, np.ones(2), 0.0, color=INK, lw=1.0, ls="--")
+    draw_line(left, np.ones(2), -1.0, color=INK, lw=1.0, ls=":")
+    draw_line(right, np.array([1.0, -2.0]), -0.5, color=INK, lw=1.2)
+    for (x, y), (u, v) in zip(CORNERS, hidden, strict=True):
+        left.text(x, y + 0.1, f"({x:.0f}, {y:.0f})", fontsize=9, **CENTRED)
+        if (x, y) != (1.0, 0.0):  # it lies on the image of (0, 1)
+            right.text(u, v + 0.09, f"({u:.0f}, {v:.0f})", fontsize=9, **CENTRED)
+    left.set(xlabel="$x_1$", ylabel="$x_2$", title="Input", xticks=(0, 1), yticks=(0, 1))
+    right.set(xlabel="$h_1$", ylabel="$h_2$", title="Hidden layer", xticks=(0, 1, 2), yticks=(0, 1))
+
+
+# ---------------------------------------------------------------------------------------
+# One sample, arrow by arrow
+# ---------------------------------------------------------------------------------------
+
+
+@figure("one_sample", claims=(), panels=(2, 2), size=(3.6, 2.5))
+def one_sample(first, second, third, fourth):
+    """One sample goes through the network of walk 5. 1: inputs times weights, plus bias, through
+    tanh. 2: the same for the output unit, which is linear; the target is 1. 3: the error 0.56 - 1
+    goes back over the weights 1.2 and -0.7, and is multiplied by the slopes of tanh. 4: the
+    derivative by each weight is the delta at the upper end times the output at the lower end.
+    """
+    (W1, b1), (W2, b2) = unpack(TINY_THETA, TINY.sizes)
+    found, h = deltas(TINY, TINY_THETA, TINY_X, TINY_Y)
+    gradients = [np.outer(delta, h[j]) for j, delta in enumerate(found)]
+    draw_stage(first, "1. Forward to the hidden layer", {0: W1}, h[:2])
+    draw_stage(second, "2. Forward to the output", {1: W2}, [None, *h[1:]])
+    draw_stage(third, "3. Back: the deltas", {1: W2}, [None, *found], back=True)
+    draw_stage(fourth, "4. Derivatives by the weights", dict(enumerate(gradients)), [])
+    for ax, j, biases in ((first, 1, b1), (second, 2, b2)):
+        for k, bias in enumerate(biases):
+            x, y = stage_places(TINY.sizes)[j][k]
+            ax.text(x, y - 0.42, f"bias {signed(bias)}", fontsize=9, **CENTRED)
+
+
+def stage_places(sizes):
+    """The places of the nodes, layer by layer."""
+    return [
+        np.column_stack([np.full(m, 1.6 * j), 0.8 * (m - 1 - 2 * np.arange(m))])
+        for j, m in enumerate(sizes)
+    ]
+
+
+def draw_stage(ax, title, on_edges, at_nodes, *, back=False):
+    """The graph with numbers on the edges of some layers and above the nodes of some."""
+    places = stage_places(TINY.sizes)
+    color = DARK_ORANGE if back else INK
+    for j, (left, right) in enumerate(pairwise(places)):
+        for i, start in enumerate(left):
+            for k, end in enumerate(right):
+                if j not in on_edges:
+                    ax.plot(*zip(start, end, strict=True), color=tint(GREY, 0.5), lw=0.8, zorder=1)
+                    continue
+                arrow = {"arrowstyle": "->", "color": color, "lw": 1.1, "shrinkA": 9, "shrinkB": 9}
+                tip, tail = (start, end) if back else (end, start)
+                ax.annotate("", tip, tail, arrowprops=arrow)
+                near = 0.28 if len(right) > 1 else 0.45
+                on_edge(ax, start, end, signed(on_edges[j][k, i]), near)
+    for place in np.concatenate(places):
+        ax.plot(*place, "o", ms=13, mfc="white", mec=INK, mew=1.0, zorder=2)
+    for j, values in enumerate(at_nodes):
+        for place, value in zip(places[j], () if values is None else values, strict=False):
+            ax.text(place[0], place[1] + 0.42, signed(value), color=color, **CENTRED)
+    ax.set(xlim=(-0.5, 3.7), ylim=(-1.5, 1.5), title=title)
+    ax.set_axis_off()
+
+
+# ---------------------------------------------------------------------------------------
 # Hard cases
 # ---------------------------------------------------------------------------------------
 
@@ -276,10 +373,10 @@ def trained(name):
 
 @figure("hard_cases", claims=("neural_networks-12",), panels=(2, 3), size=(2.3, 2.4))
 def hard_cases_of_a_line(*axes):
-    """Three sets on which no linear classifier does well, with the line of the fewest errors
-    (above): of the ring and the modes it leaves all samples on one side. Below, what a network with
-    one hidden layer of 32 ReLUs has learnt: its boundary f = 0 is made of pieces of lines. Shares
-    are of the samples drawn that are on the right side.
+    """Three sets of 300 points that no line separates. Above: the line with the fewest errors among
+    180 directions. For the ring and the three modes it leaves all points on one side. Below: the
+    boundary that a network with one hidden layer of 32 ReLUs has learnt. It consists of straight
+    pieces. The percentages are shares of the drawn points, which were used for training.
     """
     for k, (name, T) in enumerate(hard_cases().items()):
         above, below = axes[k], axes[3 + k]

@@ -28,14 +28,15 @@ Symbols
     Y       (n, o)           targets, one per row, y (o,) for one sample; for classes, the rows
                              e_c of `one_hot`
     l       int              number of layers of weights; layer 0 is the input, h_0 = x
-    sizes   (l + 1,)         widths (n_0, ..., n_l): n_0 = d inputs, n_l = o outputs
-    W, b    (n_j, n_{j-1})   weights of layer j: W[s, i] leads from unit i of layer j - 1 to unit
-            and (n_j,)       s of layer j; its biases; `layers` is the list of all (W_j, b_j)
+    sizes   (l + 1,)         widths (d_0, ..., d_l): d_0 = d inputs, d_l = o outputs
+    W, b    (d_j, d_{j-1})   weights of layer j: W[k, i] leads from unit i of layer j - 1 to unit
+            and (d_j,)       k of layer j; its biases; `layers` is the list of all (W_j, b_j)
     theta   (p,)             all parameters in one vector: W_1 row by row, b_1, W_2, ...
-    a, h    (n_j,)           net input a_j = W_j h_{j-1} + b_j and output h_j = sigma_j(a_j);
-                             A and H (n, n_j) hold those of n samples
-    delta   (n_j,)           dJ/da_j; Delta (n, n_j) holds those of n samples
+    a, h    (d_j,)           net input a_j = W_j h_{j-1} + b_j and output h_j = sigma_j(a_j);
+                             A and H (n, d_j) hold those of n samples
+    delta   (d_j,)           dL/da_j; Delta (n, d_j) holds those of n samples, divided by n
     L, J    float            loss of one sample; mean loss of the samples plus the penalty
+    D       matrix           a Jacobian: D_sigma, D_mult, D_L
     alpha   float            strength of the penalty alpha / (2 n) sum_j ||W_j||^2
     net     Network          widths, activations and loss: everything except theta
     s       (C,)             the C probabilities of a softmax
@@ -46,8 +47,8 @@ Symbols
 Notes: MLN "Neural Network Models", "Backpropagation Algorithm"; IRHD 5.1 to 5.3; ISML "Deep
 Learning". MLN counts the input as layer 1 and writes eta for our a, y^l for our h_{l-1}, d for
 our y, and w_ij for the weight from unit i to unit j, so that its matrix is the transpose of our
-W. IRHD's step size is alpha, its W_j has n_j rows and m_j = n_{j-1} columns, and biases appear
-in a footnote only.
+W. IRHD's step size is alpha, its W_j has n_j rows and m_j columns (our d_j and d_{j-1}), its
+Jacobians are J, and biases appear in a footnote only.
 """
 
 from collections import deque
@@ -127,11 +128,11 @@ class Activation:
         raise NotImplementedError
 
     def jacobian(self, h):
-        """J_sigma(a) = diag(f'(a_1), ..., f'(a_m)) of a layer with outputs h (m,)."""
+        """D_sigma(a) = diag(f'(a_1), ..., f'(a_m)) of a layer with outputs h (m,)."""
         return np.diag(self.slope(h))
 
     def pull(self, H, G):
-        """dL/da = J_sigma(a)^T g of every sample, from its h and its g = dL/dh in the rows."""
+        """dL/da = D_sigma(a)^T g of every sample, from its h and its g = dL/dh in the rows."""
         return self.slope(H) * G
 
 
@@ -328,8 +329,9 @@ def homogeneous(layers):
         layer l: (b, W),    the layers before it: [[1, 0], [b, W]]
 
     Every layer needs the constant input 1, so that each layer before the last passes it on
-    through a row of its own. The activation must keep it, f(1) = 1: ReLU and the identity do,
-    tanh and the logistic function do not. IRHD's footnote about biases leaves this out.
+    through a row of its own. This needs f(1) = 1, as for ReLU and the identity. With tanh or the
+    logistic function the unit puts out f(1), and the next layer would have to divide its column by
+    f(1). IRHD's footnote about biases leaves this out.
 
     Returns: the list of l matrices.
 
@@ -514,7 +516,7 @@ def one_hot(y, classes):
 class Network(NamedTuple):
     """A class of functions: widths, activations and loss; theta chooses one function of it."""
 
-    sizes: tuple  # (n_0, ..., n_l)
+    sizes: tuple  # (d_0, ..., d_l)
     activations: tuple  # (sigma_1, ..., sigma_l)
     loss: Loss
 
@@ -544,7 +546,7 @@ def network(sizes, hidden=RELU, loss=SQUARED_ERROR, output=None):
 
 
 def n_parameters(sizes):
-    """p = sum_j n_j (n_{j-1} + 1): the weights and the biases.
+    """p = sum_j d_j (d_{j-1} + 1): the weights and the biases.
 
     A linear classifier of 32 x 32 x 3 pixels into 10 classes has
 
@@ -601,7 +603,7 @@ def forward(layers, activations, X):
     classifier. ISML's two layers W_2 max(0, W_1 x) can represent more. `activations` holds the l
     functions sigma_j.
 
-    Returns: the list of H_0 = X, ..., H_l, of shapes (n, n_j).
+    Returns: the list of H_0 = X, ..., H_l, of shapes (n, d_j).
 
     >>> xor = [(np.ones((2, 2)), np.array([0.0, -1.0])), (np.array([[1.0, -2.0]]), np.zeros(1))]
     >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
@@ -664,12 +666,12 @@ def risk(net, theta, X, Y, *, alpha=0.0, weights=None):
 
 
 def mult_jacobian(x, m):
-    """J_mult(x) = I_m (x) x^T of the map W -> W x, where W (m, k) is read row by row.
+    """D_mult(x) = I_m (x) x^T of the map W -> W x, where W (m, d) is read row by row.
 
-    Row s holds x^T in the columns that belong to w_s, and 0 elsewhere. The map is linear, so that
+    Row k holds x^T in the columns that belong to w_k, and 0 elsewhere. The map is linear, so that
     its Jacobian does not depend on W.
 
-    Returns: (m, m k), for `x` (k,) and `m` rows of W.
+    Returns: (m, m d), for `x` (d,) and `m` rows of W.
 
     >>> mult_jacobian(np.array([5.0, 6.0]), m=2)
     array([[5., 6., 0., 0.],
@@ -681,9 +683,9 @@ def mult_jacobian(x, m):
 
 
 def softmax_jacobian(s):
-    """J = diag(s) - s s^T of the softmax, at the net inputs a whose softmax is s (C,).
+    """D = diag(s) - s s^T of the softmax, at the net inputs a whose softmax is s (C,).
 
-    It is symmetric and positive semi-definite. J 1 = 0, because adding a constant to all a_k
+    It is symmetric and positive semi-definite. D 1 = 0, because adding a constant to all a_k
     does not change the softmax.
 
     >>> softmax_jacobian(np.array([0.5, 0.5]))
@@ -694,14 +696,14 @@ def softmax_jacobian(s):
 
 
 def jacobian_rows(net, theta, x, y, j):
-    """dF/dW_j and dF/db_j of the loss F of one sample, as IRHD's product of Jacobians:
+    """dL/dW_j and dL/db_j of the loss L of one sample, as IRHD's product of Jacobians:
 
-        dF/dW_j = J_L(h_l) J_sigma_l(a_l) W_l J_sigma_{l-1}(a_{l-1}) W_{l-1} ...
-                  W_{j+1} J_sigma_j(a_j) J_mult(h_{j-1}),
+        dL/dW_j = D_L(h_l) D_sigma_l(a_l) W_l D_sigma_{l-1}(a_{l-1}) W_{l-1} ...
+                  W_{j+1} D_sigma_j(a_j) D_mult(h_{j-1}),
 
-    and dF/db_j is the same product without its last factor. `j` is 1, ..., l.
+    and dL/db_j is the same product without its last factor. `j` is 1, ..., l.
 
-    Returns: the rows of length n_j n_{j-1} and n_j. Raises: ValueError if there is no layer j.
+    Returns: the rows of length d_j d_{j-1} and d_j. Raises: ValueError if there is no layer j.
 
     >>> theta, x, y = np.array([1.0, 1.0, 0.0]), np.array([3.0, 4.0]), np.zeros(1)
     >>> jacobian_rows(network((2, 1)), theta, x, y, j=1)
@@ -738,10 +740,10 @@ def jacobian_gradient(net, theta, x, y):
 
 
 def deltas(net, theta, x, y):
-    """delta_j = dJ/da_j of one sample, unit by unit from the output back, as in MLN:
+    """delta_j = dL/da_j of one sample, unit by unit from the output back, as in MLN:
 
         delta_i of layer l  =  sum_k dL/dh_k dh_k/da_i   ( = (h_i - y_i) f'(a_i), squared loss )
-        delta_i of layer j  =  ( sum_s delta_s of layer j+1  times  w_{s i} )  f'(a_i)
+        delta_i of layer j  =  ( sum_k delta_k of layer j+1  times  w_{k i} )  f'(a_i)
 
     Returns: the list of delta_1, ..., delta_l, and the list of h_0, ..., h_l.
 
@@ -753,13 +755,13 @@ def deltas(net, theta, x, y):
     """
     layers, sigma = unpack(theta, net.sizes), net.activations
     h = [H[0] for H in forward(layers, sigma, x[None])]
-    slope, J = net.loss.slope(h[-1], y), sigma[-1].jacobian(h[-1])
+    slope, D = net.loss.slope(h[-1], y), sigma[-1].jacobian(h[-1])
     units = range(net.sizes[-1])
-    found = [np.array([sum(slope[k] * J[k, i] for k in units) for i in units])]
+    found = [np.array([sum(slope[k] * D[k, i] for k in units) for i in units])]
     for j in range(len(layers) - 1, 0, -1):
         W, slope, above = layers[j][0], sigma[j - 1].slope(h[j]), found[0]
         units = range(net.sizes[j])
-        delta = [sum(above[s] * W[s, i] for s in range(len(above))) * slope[i] for i in units]
+        delta = [sum(above[k] * W[k, i] for k in range(len(above))) * slope[i] for i in units]
         found.insert(0, np.array(delta))
     return found, h
 
@@ -767,9 +769,9 @@ def deltas(net, theta, x, y):
 def delta_gradient(net, theta, x, y):
     """The gradient of the loss of one sample, (p,), from its `deltas`:
 
-        dJ/dw_{s i} = delta_s of layer j  times  h_i of layer j-1,    dJ/db_s = delta_s .
+        dL/dw_{k i} = delta_k of layer j  times  h_i of layer j-1,    dL/db_k = delta_k .
 
-    The weight w_{s i} enters only the net input a_s, where it is multiplied by h_i.
+    The weight w_{k i} enters only the net input a_k, where it is multiplied by h_i.
 
     >>> theta, x, y = np.array([1.0, 1.0, 0.0]), np.array([3.0, 4.0]), np.zeros(1)
     >>> delta_gradient(network((2, 1)), theta, x, y)
@@ -800,16 +802,19 @@ def backpropagate(net, theta, X, Y, *, alpha=0.0, weights=None):
     layers, sigma = unpack(theta, net.sizes), net.activations
     weights = np.ones(len(X)) if weights is None else weights
     n = weights.sum()
+
     H = forward(layers[:-1], sigma[:-1], X)  # forward: H_0, ..., H_{l-1}
-    L, delta = output_loss(net, scores(H[-1], *layers[-1]), Y)
+    A = scores(H[-1], *layers[-1])  # net inputs of the output layer
+    L, delta = output_loss(net, A, Y)
     J = (weights @ L + alpha / 2 * sum(np.sum(W**2) for W, b in layers)) / n
+
     Delta = delta * weights[:, None] / n  # back: Delta_l, ..., Delta_1
     gradient = []
-    for j in range(len(layers) - 1, -1, -1):
-        W, b = layers[j]
-        gradient.insert(0, (Delta.T @ H[j] + alpha / n * W, Delta.sum(axis=0)))
-        if j > 0:
-            Delta = (Delta @ W) * sigma[j - 1].slope(H[j])
+    for j in range(len(layers), 0, -1):
+        W, b = layers[j - 1]  # W_j and b_j: a list counts from 0
+        gradient.insert(0, (Delta.T @ H[j - 1] + alpha / n * W, Delta.sum(axis=0)))
+        if j > 1:
+            Delta = (Delta @ W) * sigma[j - 2].slope(H[j - 1])  # Delta_{j-1}
     return float(J), pack(gradient)
 
 
@@ -857,26 +862,27 @@ def normal_start(sizes, *, sigma=1.0, rng):
     array([ 0.13, -0.13,  0.64,  0.  ])
     """
     layers = []
-    for k, m in zip(sizes[:-1], sizes[1:], strict=True):
-        layers.append((sigma * rng.normal(size=(m, k)), np.zeros(m)))
+    for inputs, outputs in zip(sizes[:-1], sizes[1:], strict=True):
+        layers.append((sigma * rng.normal(size=(outputs, inputs)), np.zeros(outputs)))
     return pack(layers)
 
 
 def glorot_start(sizes, *, factor=6.0, rng):
-    """theta uniform between -c and c, c = sqrt(factor / (n_{j-1} + n_j)) in layer j, biases too.
+    """theta uniform between -M and M, M = sqrt(factor / (d_{j-1} + d_j)) in layer j, biases too.
 
-    With `factor` 6 the variance is 2 / (n_{j-1} + n_j), which keeps the size of the outputs and
+    With `factor` 6 the variance is 2 / (d_{j-1} + d_j), which keeps the size of the outputs and
     of the deltas from layer to layer. As in scikit-learn, training starts here, with `factor` 2
     for logistic units.
 
-    >>> theta = glorot_start((3, 3), rng=np.random.default_rng(0))  # c = 1
+    >>> theta = glorot_start((3, 3), rng=np.random.default_rng(0))  # M = 1
     >>> theta[:3].round(2)
     array([ 0.27, -0.46, -0.92])
     """
     layers = []
-    for k, m in zip(sizes[:-1], sizes[1:], strict=True):
-        c = np.sqrt(factor / (k + m))
-        layers.append((rng.uniform(-c, c, size=(m, k)), rng.uniform(-c, c, size=m)))
+    for inputs, outputs in zip(sizes[:-1], sizes[1:], strict=True):
+        M = np.sqrt(factor / (inputs + outputs))
+        W = rng.uniform(-M, M, size=(outputs, inputs))
+        layers.append((W, rng.uniform(-M, M, size=outputs)))
     return pack(layers)
 
 
@@ -945,12 +951,12 @@ def passes(loss_and_gradient, theta, n, batch_size, rng, step):
     """
     batches = mini_batches(n, batch_size, None)
     lowest = sum(len(rows) * loss_and_gradient(theta, rows)[0] for rows in batches) / n
-    yield Pass(np.array(theta), lowest, np.inf)
+    yield Pass(np.array(theta), lowest, np.inf)  # the start
     while True:
         total = 0.0
         for rows in mini_batches(n, batch_size, rng):
             J, g = loss_and_gradient(theta, rows)
-            total = total + len(rows) * J
+            total = total + len(rows) * J  # the loss before the step
             theta = step(theta, g)
         yield Pass(theta, total / n, lowest - total / n)
         lowest = min(lowest, total / n)
@@ -963,9 +969,9 @@ def sgd(
 
         theta <- theta - eta g,
 
-    or with `momentum` mu in (0, 1), from v = 0,
+    or with `momentum` mu in (0, 1), from the velocity u = 0,
 
-        v <- mu v - eta g,    theta <- theta + v    (`nesterov`:  theta <- theta + mu v - eta g).
+        u <- mu u - eta g,    theta <- theta + u    (`nesterov`:  theta <- theta + mu u - eta g).
 
     Steps in the same direction add up, to at most 1 / (1 - mu) times a plain step, and steps in
     opposite directions cancel. For `loss_and_gradient` see `passes`, for `n` and `batch_size`
@@ -978,13 +984,15 @@ def sgd(
     >>> states = sgd(square, np.array([8.0]), 1, batch_size=1, learning_rate=0.25, rng=None)
     >>> [next(states).theta.tolist() for _ in range(4)]
     [[8.0], [4.0], [2.0], [1.0]]
+
+    Claims: neural_networks-s03
     """
-    eta, mu, v = learning_rate, momentum, np.zeros(len(theta))
+    eta, mu, u = learning_rate, momentum, np.zeros(len(theta))
 
     def step(theta, g):
-        nonlocal v
-        v = mu * v - eta * g
-        return theta + (mu * v - eta * g if nesterov else v)
+        nonlocal u  # the velocity is kept from one mini-batch to the next
+        u = mu * u - eta * g
+        return theta + (mu * u - eta * g if nesterov else u)
 
     return passes(loss_and_gradient, theta, n, batch_size, rng, step)
 
@@ -1011,11 +1019,13 @@ def adam(
     >>> states = adam(slope, np.zeros(2), 1, batch_size=1, learning_rate=0.1, rng=None)
     >>> [next(states).theta.round(6).tolist() for _ in range(3)]
     [[0.0, 0.0], [-0.1, 0.1], [-0.2, 0.2]]
+
+    Claims: neural_networks-s04
     """
     eta, m, v, t = learning_rate, np.zeros(len(theta)), np.zeros(len(theta)), 0
 
     def step(theta, g):
-        nonlocal m, v, t
+        nonlocal m, v, t  # kept from one mini-batch to the next
         t = t + 1
         m = beta_1 * m + (1 - beta_1) * g
         v = beta_2 * v + (1 - beta_2) * g**2
@@ -1307,8 +1317,8 @@ class MLPClassifier(_Multilayer, Classifier):
     Attributes
     ----------
     classes_ : ndarray of shape (C,)
-    coefs_ : list of l ndarray of shape (n_{j-1}, n_j), the transposes of our W_j
-    intercepts_ : list of l ndarray of shape (n_j,)
+    coefs_ : list of l ndarray of shape (d_{j-1}, d_j), the transposes of our W_j
+    intercepts_ : list of l ndarray of shape (d_j,)
     n_layers_ : int; l + 1, as the input counts
     n_outputs_ : int
     out_activation_ : "softmax", or "logistic" for two classes

@@ -1518,3 +1518,44 @@ def test_curves_of_the_activations_are_theirs():
             slope.get_ydata()[interior], numeric[interior], rtol=5e-3, atol=5e-3
         )
     assert [line.get_label() for line in left.lines] == ["hard limiter", "logistic", "tanh", "relu"]
+
+
+def test_xor_is_drawn_with_the_corners_and_what_the_hidden_layer_makes_of_them():
+    from figures.neural_networks import xor
+
+    left, right = panels(xor, 1, 2)
+    for ax, sides in ((left, XOR), (right, forward(XOR_LAYERS, [RELU, IDENTITY], XOR)[1])):
+        zero, one = ax.lines[:2]
+        np.testing.assert_array_equal(zero.get_xydata(), sides[PARITY == 0])
+        np.testing.assert_array_equal(one.get_xydata(), sides[PARITY == 1])
+    for line, offset in zip(left.lines[2:], (0, 1), strict=True):  # where each ReLU switches on
+        for end in (line.get_xy1(), line.get_xy2()):
+            assert sum(end) == pytest.approx(offset, abs=1e-12)
+    (line,) = right.lines[2:]
+    for end in (line.get_xy1(), line.get_xy2()):
+        assert end[0] - 2 * end[1] == pytest.approx(0.5, abs=1e-12)
+    for region in left.collections[1::2]:  # the boundary of the strip, drawn as a contour
+        for path in region.get_paths():
+            f = forward(XOR_LAYERS, [RELU, IDENTITY], path.vertices)[-1][:, 0]
+            assert np.abs(f - 0.5).max() < 0.02
+
+
+def test_one_sample_is_drawn_with_the_numbers_of_its_network():
+    from figures.neural_networks import TINY, TINY_THETA, TINY_X, TINY_Y, one_sample
+
+    axes = panels(one_sample, 2, 2)
+    (W1, b1), (W2, b2) = unpack(TINY_THETA, TINY.sizes)
+    _, h1, h2 = (H[0] for H in forward([(W1, b1), (W2, b2)], TINY.activations, TINY_X[None]))
+    delta_2 = h2 - TINY_Y
+    delta_1 = (W2.T @ delta_2) * (1 - h1**2)
+    gradient = backpropagate(TINY, TINY_THETA, TINY_X[None], TINY_Y[None])[1]
+    (dW1, _), (dW2, _) = unpack(gradient, TINY.sizes)
+    expected = [
+        [*W1.T.ravel(), *TINY_X, *h1, *b1],
+        [*W2.ravel(), *h1, *h2, *b2],
+        [*W2.ravel(), *delta_1, *delta_2],
+        [*dW1.T.ravel(), *dW2.ravel()],
+    ]
+    for ax, values in zip(axes, expected, strict=True):
+        numbers = [text.removeprefix("bias ") for text in texts(ax) if text]
+        assert numbers == [f"{value:.2f}" for value in values]
