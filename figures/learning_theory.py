@@ -6,6 +6,7 @@ from mlnotes.datasets import make_fish
 from mlnotes.decision_theory import best_cut, cut_rule
 from mlnotes.learning_theory import (
     Box,
+    all_labellings,
     best_threshold,
     box_error,
     box_realises,
@@ -24,6 +25,7 @@ from mlnotes.learning_theory import (
     threshold_risk,
     tightest_box,
 )
+from mlnotes.linear_regression import augment
 from mlnotes.plotting import (
     BLUE,
     GREEN,
@@ -60,9 +62,10 @@ def corners(box):
 
 @figure("concept", claims=("learning_theory-13",), panels=2)
 def concept(few, many):
-    """A target C* (dashed) and what is learnt from its noise-free examples, C_n (solid): the
-    tightest rectangle around the positive ones. It lies within C*, and the shaded frame between
-    them, where the two differ, is the error. More examples make the frame thin.
+    """The target rectangle C* (dashed) and the learnt one, C_n (solid), which is the tightest
+    rectangle around the positive examples, from 15 examples (left) and from 60 (right). C_n lies
+    within C*. They differ on the shaded frame, and the probability of the frame is the error. Look
+    at its four sides: with more examples each of them is thinner.
     """
     for ax, n in (few, 15), (many, 60):
         X, y = examples(n)
@@ -118,10 +121,10 @@ def arrow(ax, start, end, bend=0.0, dash="-", color=INK):
 
 @figure("recognition_system", claims=("learning_theory-21",), size=(6.4, 3.0))
 def recognition_system(ax):
-    """Above: how a recognition system is designed, from left to right. Where the evaluation is
-    not good enough (dashed), one goes back to the model, the features or the data. Below: what
-    the trained system does with new samples, here fish that a threshold on the lightness tells
-    apart: the prediction names a category, and the category an action.
+    """Above: the five steps in the design of a recognition system. If the evaluation is not good
+    enough, one goes back (dashed) to the model, the features or the data. Below: what the trained
+    system does with three new fish. A threshold on the lightness predicts the category, and each
+    category has its action.
     """
     place = [(1.35 * i, 2.6) for i in range(len(STEPS))]
     for (x, y), text in zip(place, STEPS, strict=True):
@@ -153,20 +156,20 @@ RISK, STRAY = 0.3, 0.1
 
 
 @figure("concentration", claims=(), panels=2)
-def concentration(laws, tails):
-    """Left: the exact law of the empirical risk of one fixed function whose risk is 0.3 (dotted),
-    for samples of 20, 100 and 500, each scaled to the same height: it narrows as 1 / sqrt(n).
-    Right: how probable it is to stray by more than t = 0.1, beside the bounds of Hoeffding, which
-    knows only that losses are in [0, 1], and of Chebyshev, which knows their variance.
+def concentration(narrowing, tails):
+    """One fixed rule with the risk 0.3. Left: the exact distribution of its empirical risk for
+    samples of 20, 100 and 500, each scaled to the same height. Its width shrinks as 1 / sqrt(n).
+    Right: the probability that the empirical risk is off by more than 0.1, and two bounds for it.
+    Chebyshev's bound falls as 1 / n, Hoeffding's falls exponentially, as the exact value does.
     """
     for n, color, style in (20, GREY, "o-"), (100, ORANGE, "-."), (500, BLUE, "-"):
         k = np.arange(n + 1)
         pmf = np.exp(binomial_log_pmf(k, n, RISK))
-        laws.plot(k / n, pmf / pmf.max(), style, color=color, ms=3, lw=1.4, label=f"$n = {n}$")
-    laws.axvline(RISK, color=INK, lw=1, ls=":")
-    laws.set(xlim=(0, 0.8), ylim=(0, 1.05), yticks=(), xlabel="empirical risk $R_n$")
-    laws.set(ylabel="probability (scaled)", title="One function, risk 0.3")
-    laws.legend()
+        narrowing.plot(k / n, pmf / pmf.max(), style, color=color, ms=3, lw=1.4, label=f"$n = {n}$")
+    narrowing.axvline(RISK, color=INK, lw=1, ls=":")
+    narrowing.set(xlim=(0, 0.8), ylim=(0, 1.05), yticks=(), xlabel="empirical risk $R_n$")
+    narrowing.set(ylabel="probability (scaled)", title="One function, risk 0.3")
+    narrowing.legend()
     n = np.arange(10, 501, 10)
     exact = [deviation_probability(i, RISK, STRAY) for i in n]
     tails.semilogy(n, [hoeffding(i, STRAY) for i in n], "--", color=ORANGE, label="Hoeffding")
@@ -174,7 +177,7 @@ def concentration(laws, tails):
     tails.semilogy(n, chebyshev, "-.", color=PURPLE, label="Chebyshev")
     tails.semilogy(n, exact, color=BLUE, label="exact")
     tails.set(xlim=(0, 500), ylim=(1e-6, 3), xlabel="samples $n$")
-    tails.set(ylabel=r"Pr($|R_n - R| > 0.1$)", title="Straying by more than 0.1")
+    tails.set(ylabel=r"Pr($|R_n - R| > 0.1$)", title="Off by more than 0.1")
     tails.legend(loc="lower left")
 
 
@@ -217,10 +220,10 @@ def mean_risks(learner, repeats=200):
 
 @figure("consistency", claims=(), panels=2)
 def consistency(poor, rich):
-    """Labels of a threshold, one in five flipped: no rule errs less than 0.2 (dotted). Left: over
-    thresholds, the risk that is minimised and the true one meet there. Right: the nearest
-    neighbour can take on any labels. Its error on the sample is 0 for every n, and its true one
-    stays at 2 (0.2)(0.8) = 0.32: what is minimised says nothing.
+    """Labels of a threshold, of which one in five is flipped, so that no rule has a risk below
+    0.2 (dotted). Shown are means over 200 samples. Left: the best threshold. Its empirical and its
+    true risk meet at 0.2. Right: the nearest neighbour, which can reproduce any labels. Its
+    empirical risk is 0 for every n, and its true risk stays near 2 (0.2)(0.8) = 0.32.
     """
     for ax, learner in (poor, of_thresholds), (rich, of_neighbors):
         R_n, R = mean_risks(learner)
@@ -259,13 +262,42 @@ def growths(sizes):
     }
 
 
+def separating_lines(X):
+    """All labellings y of d + 1 points in general position, each with an f(x) = w^T x + b that has
+    it: A (b, w) = 2 y - 1, where the rows of A are (1, x_i).
+    """
+    A = augment(X)
+    for y in all_labellings(len(X)):
+        yield y, np.linalg.solve(A, 2 * y - 1)
+
+
+@figure("eight_labellings", claims=(), panels=(2, 4), size=(1.6, 1.5))
+def eight_labellings(*axes):
+    """Three points of the plane, and a half plane (shaded) for each of their eight labellings. It
+    holds the points with label 1 (squares) and none with label 0 (circles). So half planes shatter
+    these three points. In the first and the last panel the line lies outside.
+    """
+    X = np.array([[0.2, 0.25], [0.8, 0.35], [0.45, 0.8]])
+    grid = np.linspace(0, 1, 201)
+    G = np.stack(np.meshgrid(grid, grid), axis=-1)
+    for ax, (y, (b, *w)) in zip(axes, separating_lines(X), strict=True):
+        f = G @ w + b
+        ax.contourf(grid, grid, f, levels=[0, 100], colors=[SHADE])
+        if f.min() < 0 < f.max():
+            ax.contour(grid, grid, f, levels=[0], colors=INK, linewidths=1)
+        ax.plot(*X[y == 0].T, "o", color=BLUE, ms=7, ls="")
+        ax.plot(*X[y == 1].T, "s", mec=ORANGE, mfc="white", ms=7, mew=1.4, ls="")
+        ax.set(xlim=(0, 1), ylim=(0, 1), xticks=(), yticks=(), aspect="equal")
+        ax.set_title(" ".join(map(str, y)))
+
+
 @figure("shattering", claims=(), panels=2)
 def shattering(growth, four):
-    """Left: how many labellings of n points of the plane a class has (intervals and thresholds:
-    of their first coordinate). Of few points it has all; from its VC dimension on it falls behind
-    2^n (dotted), and for good: 1 for thresholds, 2 for intervals, 3 for half planes. Rectangles
-    shatter 4 points, though not these. Right: why half planes stop at three. The segments of the
-    two classes cross, and no line has the crossing on both of its sides.
+    """Left: how many labellings of n random points of the plane four classes realise (thresholds
+    and intervals use the first coordinate). All 2^n labellings lie on the dotted line. Thresholds
+    leave it after 1 point, intervals after 2, half planes after 3. Rectangles shatter some sets of
+    4 points, but not these four. Right: four points that no half plane labels so. The two segments
+    cross, and the crossing would have to lie on both sides of the line.
     """
     sizes = range(1, 8)
     looks = zip(growths(sizes).items(), (INK, PURPLE, BLUE, ORANGE, GREEN), ":os^D", strict=True)
@@ -299,10 +331,10 @@ LEARNERS = {
 
 @figure("no_free_lunch", claims=(), panels=(2, 1), size=(6.4, 1.75))
 def no_free_lunch(unseen, seen):
-    """The expected error of four learners for each of the 16 targets on four points, from two
-    draws: the darker, the more. Above: at the points that were not drawn. Every learner has its
-    easy targets and pays for them at others; all rows have one mean. Below: at the points that
-    were drawn, as MLN prints it; there the memoriser never errs, and the rows differ.
+    """The expected error of four learners that saw two draws, for each of the 16 targets on four
+    points. The darker a cell, the larger the error. Above: errors at the points that were not
+    drawn. Each learner has targets that are easy for it and others that are hard, and all rows have
+    the same mean. Below: errors at the points that were drawn. Here the rows differ.
     """
     p = np.full(4, 0.25)
     for ax, inside_D in (unseen, False), (seen, True):

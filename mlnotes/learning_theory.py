@@ -36,8 +36,11 @@ Symbols
     counts  (..., k_y, k)     samples of n pairs: how often each of the k_y k pairs occurs
     R       (m,)              risks R(h); R_n (..., m): empirical risks; h*, h_hat: their minimisers
     n       int               number of samples;  d: number of features
-    t       float             a deviation |R_n(h) - R(h)|; of a threshold, the concept x >= t
+    t       float             a deviation |R_n(h) - R(h)|
+    theta   float             a threshold: the concept x >= theta;  theta_star: that of C*
     eps     float             an acceptable error;  delta: the probability of a larger one
+    s       int               the number of parts of the region of errors, `parts` in the code
+    v       int               VC dimension;  S(n): Sauer's sum, at most so many labellings
     C       (k,)              a concept, a subset of k points: True for its points; C_star: C*
     X       (n, d)            samples, one per row;  x (n,): samples of one feature
     y       (n,)              their labels, 1 (or True) in the concept and 0 outside
@@ -217,17 +220,23 @@ def risk(setting, counts=None):
 
     Claims: learning_theory-02
     """
-    L = losses(setting)
-    L = L.reshape(len(L), -1).T
+    L = losses(setting)  # (m, k_y, k)
+    over_pairs = [-2, -1], [-2, -1]  # sum over these axes: over i and j
     if counts is None:
-        return setting.P.ravel() @ L
+        return np.tensordot(setting.P, L, axes=over_pairs)
+    counts, n = _check_counts(counts, setting)
+    return np.tensordot(counts, L, axes=over_pairs) / n  # last: ties stay ties
+
+
+def _check_counts(counts, setting):
+    """The counts as floats (..., k_y, k), and their sums n (..., 1)."""
     counts = np.asarray(counts, dtype=float)
     if counts.shape[-2:] != setting.P.shape:
         raise ValueError(f"counts must be (..., k_y, k) as P {setting.P.shape}; got {counts.shape}")
     n = counts.sum(axis=(-2, -1))[..., None]
     if not (n > 0).all():
         raise ValueError(f"a sample must hold a pair at least; got the counts of {np.min(n):g}")
-    return counts.reshape(*counts.shape[:-2], -1) @ L / n  # divided last, so that ties stay ties
+    return counts, n
 
 
 def loss_variance(setting):
@@ -469,9 +478,9 @@ def box_error(box, target):
 
 
 def smallest_positive(x, y):
-    """The smallest concept x >= t that holds all positive samples: t is the smallest of them.
+    """The smallest concept x >= theta that holds all positive samples: theta is their minimum.
 
-    Without positive samples t is inf.
+    Without positive samples theta is inf.
 
     Raises: ValueError unless y (n,) holds 0 and 1 alone.
 
@@ -494,10 +503,14 @@ def tightest_box(X, y):
     >>> X = np.array([[1.0, 5.0], [2.0, 3.0], [9.0, 9.0]])
     >>> tightest_box(X, np.array([1, 1, 0]))
     Box(low=array([1., 3.]), high=array([2., 5.]))
+
+    Claims: learning_theory-s02
     """
     X = np.asarray(X, dtype=float)
     positives = X[_positives(y, X.shape[:1])]
-    return Box(positives.min(axis=0, initial=inf), positives.max(axis=0, initial=-inf))
+    low = positives.min(axis=0, initial=inf)  # inf if there are none
+    high = positives.max(axis=0, initial=-inf)
+    return Box(low, high)
 
 
 def learn_conjunction(X, y):
@@ -513,11 +526,14 @@ def learn_conjunction(X, y):
     >>> learn_conjunction(X, np.array([1, 1, 0]))  # x_1 and not x_2
     array([[ True, False, False],
            [False,  True, False]])
+
+    Claims: learning_theory-s03
     """
-    X = _flags("X", X)
-    literals = np.ones((2, X.shape[1]), dtype=bool)
-    for x in X[_positives(y, X.shape[:1])]:
-        literals = literals & np.array([x, ~x])
+    X, positive = _flags("X", X), _positives(y, np.shape(X)[:1])
+    literals = np.ones((2, X.shape[1]), dtype=bool)  # x_j in row 0, "not x_j" in row 1
+    for x in X[positive]:
+        literals[0] &= x  # strike out x_j where x_j = 0
+        literals[1] &= ~x  # strike out "not x_j" where x_j = 1
     return literals
 
 
@@ -612,9 +628,9 @@ def finite_class_sample_size(eps, delta, m):
 
 
 def best_threshold(x, y):
-    """Empirical risk minimisation over the concepts x >= t under 0-1 loss, in O(n log n).
+    """Empirical risk minimisation over the concepts x >= theta under 0-1 loss, in O(n log n).
 
-    The candidates for t lie halfway between neighbouring samples, or are -inf or inf; see
+    The candidates for theta lie halfway between neighbouring samples, or are -inf or inf; see
     `decision_theory.cut_errors`. Of equally good ones the first is taken.
 
     Raises: ValueError unless y (n,) holds 0 and 1 alone, and x (n,) finite numbers.
@@ -626,17 +642,18 @@ def best_threshold(x, y):
     return float(cuts[errors.argmin()])
 
 
-def threshold_risk(t, t_star, noise=0.0):
-    """R(t) = eta + (1 - 2 eta) |t - t*|, for X uniform on [0, 1] and noisy labels of x >= t*.
+def threshold_risk(theta, theta_star, noise=0.0):
+    """R = eta + (1 - 2 eta) |theta - theta*|, for X uniform on [0, 1] and noisy labels.
 
-    Each label is flipped with probability eta, the `noise`. `t_star` is in [0, 1], and t is
-    clipped to [0, 1]. The least risk is eta, at t*. With noise, the smallest positive sample tends
-    to 0, so that this learner fails. Empirical risk minimisation still finds t*.
+    The labels are those of x >= theta*. Each is flipped with probability eta, the `noise`.
+    `theta_star` is in [0, 1], and theta is clipped to [0, 1]. The least risk is eta, at theta*.
+    With noise, the smallest positive sample tends to 0, so that this learner fails. Empirical risk
+    minimisation still finds theta*.
 
-    >>> round(float(threshold_risk(0.75, t_star=0.5, noise=0.1)), 12)
+    >>> round(float(threshold_risk(0.75, theta_star=0.5, noise=0.1)), 12)
     0.3
     """
-    return noise + (1 - 2 * noise) * np.abs(np.clip(t, 0, 1) - t_star)
+    return noise + (1 - 2 * noise) * np.abs(np.clip(theta, 0, 1) - theta_star)
 
 
 # ---------------------------------------------------------------------------------------
@@ -654,7 +671,7 @@ def all_labellings(n):
 
 
 def threshold_realises(X, y):
-    """Whether some x >= t has the labels y: every negative sample is below every positive one.
+    """Whether some x >= theta has the labels y: every negative sample is below every positive one.
 
     x is the first feature of X. Raises: ValueError unless y (n,) holds 0 and 1 alone.
 
@@ -697,13 +714,13 @@ def half_space_realises(X, y):
 
 
 def sine_frequency(y):
-    """The w with [sin(w x_i) > 0] = y_i at x_i = 10^-i, for any labels y:
+    """The omega with [sin(omega x_i) > 0] = y_i at x_i = 10^-i, for any labels y:
 
-        w = pi (1 + sum_i (1 - y_i) 10^i)
+        omega = pi (1 + sum_i (1 - y_i) 10^i)
 
-    In w x_i / pi the terms after the i-th are even integers, and the terms before it, with 10^-i,
-    lie in (0, 1). So the i-th term alone decides the sign. The class has one parameter, but its
-    VC dimension is not finite.
+    In omega x_i / pi the terms after the i-th are even integers, and the terms before it, with
+    10^-i, lie in (0, 1). So the i-th term alone decides the sign. The class has one parameter, but
+    its VC dimension is not finite.
 
     Raises: ValueError for more labels than the digits of a float can hold, or others than 0 and 1.
 
@@ -713,7 +730,8 @@ def sine_frequency(y):
     """
     if len(y) > SINE_DIGITS:
         raise ValueError(f"y must have at most {SINE_DIGITS} labels; got {len(y)}")
-    return float(np.pi * (1 + ~_flags("y", y) @ 10.0 ** np.arange(1, len(y) + 1)))
+    negative = ~_flags("y", y)
+    return float(np.pi * (1 + negative @ 10.0 ** np.arange(1, len(y) + 1)))
 
 
 def radon_labels(X):
@@ -780,66 +798,68 @@ def vc_dimension(H):
     >>> x = np.arange(5.0)[:, None]
     >>> vc_dimension(dichotomies(x, threshold_realises)), vc_dimension(dichotomies(x, box_realises))
     (1, 2)
+
+    Claims: learning_theory-s04
     """
-    k, size = H.shape[1], 0
-    while size < k and any(shatters(H, S) for S in combinations(range(k), size + 1)):
-        size += 1
-    return size
+    k, v = H.shape[1], 0
+    while v < k and any(shatters(H, points) for points in combinations(range(k), v + 1)):
+        v += 1  # some v + 1 points are shattered
+    return v
 
 
-def sauer_bound(n, d):
-    """sum_{i <= d} C(n, i): the most labellings of n points that a class of VC dimension d has.
+def sauer_bound(n, v):
+    """sum_{i <= v} C(n, i): the most labellings of n points that a class of VC dimension v has.
 
-    It is 2^n for n <= d, and a polynomial in n of degree d beyond. It is exact, a Python integer.
+    It is 2^n for n <= v, and a polynomial in n of degree v beyond. It is exact, a Python integer.
 
-    >>> [sauer_bound(n, d=1) for n in range(4)], sauer_bound(4, d=2)
+    >>> [sauer_bound(n, v=1) for n in range(4)], sauer_bound(4, v=2)
     ([1, 2, 3, 4], 11)
     """
-    return sum(comb(n, i) for i in range(d + 1))
+    return sum(comb(n, i) for i in range(v + 1))
 
 
-def vc_bound(n, t, d):
+def vc_bound(n, t, v):
     """4 S(2n) exp(-n t^2 / 8) >= Pr(sup_h |R_n(h) - R(h)| > t), S(n) the `sauer_bound`, 0-1 loss.
 
-    It holds for every distribution and every class of VC dimension d. It tends to 0, because S is
+    It holds for every distribution and every class of VC dimension v. It tends to 0, because S is
     a polynomial. Values above 1 say nothing and are returned as 1.
 
-    >>> vc_bound(n=1000, t=0.1, d=1), round(vc_bound(n=20000, t=0.1, d=1), 6)
+    >>> vc_bound(n=1000, t=0.1, v=1), round(vc_bound(n=20000, t=0.1, v=1), 6)
     (1.0, 2e-06)
     """
-    return exp(min(log(4 * sauer_bound(2 * n, d)) - n * t**2 / 8, 0.0))
+    return exp(min(log(4 * sauer_bound(2 * n, v)) - n * t**2 / 8, 0.0))
 
 
-def vc_radius(n, delta, d):
+def vc_radius(n, delta, v):
     """The t with 4 S(2n) exp(-n t^2 / 8) = delta.
 
     With probability 1 - delta all empirical risks of the class are within t of the risks.
 
     Raises: ValueError unless delta is in (0, 1).
 
-    >>> t = vc_radius(1000, delta=0.05, d=1)
-    >>> round(t, 3), round(vc_bound(1000, t, d=1), 12)
+    >>> t = vc_radius(1000, delta=0.05, v=1)
+    >>> round(t, 3), round(vc_bound(1000, t, v=1), 12)
     (0.31, 0.05)
     """
     _check_open(delta=delta)
-    return sqrt(8 / n * (log(4 * sauer_bound(2 * n, d)) - log(delta)))
+    return sqrt(8 / n * (log(4 * sauer_bound(2 * n, v)) - log(delta)))
 
 
-def vc_sample_size(t, delta, d):
-    """The least n with `vc_bound` <= delta; it grows nearly in proportion to d.
+def vc_sample_size(t, delta, v):
+    """The least n with `vc_bound` <= delta; it grows nearly in proportion to v.
 
     4 S(2n) exp(-n t^2 / 8) rises first and then falls for good, so that it crosses delta once.
 
     Raises: ValueError unless t and delta are in (0, 1).
 
-    >>> vc_sample_size(0.1, 0.05, d=1), vc_sample_size(0.1, 0.05, d=3)
+    >>> vc_sample_size(0.1, 0.05, v=1), vc_sample_size(0.1, 0.05, v=3)
     (11544, 28341)
     """
     _check_open(t=t)
     n = 1
-    while vc_radius(n, delta, d) > t:
+    while vc_radius(n, delta, v) > t:
         n *= 2
-    return bisect_left(range(n), True, key=lambda i: i > 0 and vc_radius(i, delta, d) <= t)
+    return bisect_left(range(n), True, key=lambda i: i > 0 and vc_radius(i, delta, v) <= t)
 
 
 # ---------------------------------------------------------------------------------------

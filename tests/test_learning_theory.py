@@ -893,7 +893,7 @@ def test_the_uniform_gap_of_thresholds_vanishes_and_that_of_sines_does_not(rng):
             )
             gaps.append(ends.max())
         largest[n] = max(gaps)
-        assert largest[n] <= vc_radius(n, delta, d=1)
+        assert largest[n] <= vc_radius(n, delta, v=1)
     assert largest[100] > largest[1000] > largest[10_000] and largest[10_000] < 0.03
     y = rng.integers(2, size=14)  # fair labels: every sine has risk 1/2, one of them R_n = 0
     fitted = np.sin(sine_frequency(y) * 10.0 ** -np.arange(1, 15)) > 0
@@ -908,11 +908,11 @@ def test_a_larger_vc_dimension_needs_more_samples():
         n = vc_sample_size(t, delta, d)
         assert vc_bound(n, t, d) <= delta * (1 + 1e-9) and vc_bound(n - 1, t, d) > delta
         assert vc_bound(n, vc_radius(n, delta, d), d) == pytest.approx(delta)
-    assert vc_sample_size(0.1, 0.05, d=60) > 400_000  # S(2n) is beyond the floats
+    assert vc_sample_size(0.1, 0.05, v=60) > 400_000  # S(2n) is beyond the floats
     wide = np.sqrt(8 / 600 * (1202 * np.log(2) - np.log(0.05)))  # S(2n) = 2^(2n), beyond the floats
-    assert vc_radius(600, 0.05, d=1200) == pytest.approx(wide)
-    assert np.isnan(vc_bound(100, np.nan, d=1))
-    assert vc_bound(10, 0.1, d=3) == 1 and vc_bound(10**6, 0.01, d=1000) == 1
+    assert vc_radius(600, 0.05, v=1200) == pytest.approx(wide)
+    assert np.isnan(vc_bound(100, np.nan, v=1))
+    assert vc_bound(10, 0.1, v=3) == 1 and vc_bound(10**6, 0.01, v=1000) == 1
     for bad in (0.0, 1.0):
         with pytest.raises(ValueError, match="t must be between 0 and 1"):
             vc_sample_size(bad, 0.1, 1)
@@ -925,7 +925,7 @@ def test_the_vc_bound_holds_where_everything_can_be_enumerated():
     counts, probability = every_sample(setting, 12)
     gap = uniform_gap(setting, counts)
     for t in np.arange(0.05, 1, 0.05):
-        assert probability[gap > t].sum() <= vc_bound(12, t, d=1) + 1e-12
+        assert probability[gap > t].sum() <= vc_bound(12, t, v=1) + 1e-12
 
 
 def test_rectangles_shatter_four_points_and_never_five(rng):
@@ -1213,6 +1213,24 @@ def test_the_nearest_neighbour_of_the_figure_is_the_estimator(rng):
     wrong = np.mean(learnt.predict(grid[:, None]) != (grid >= AT))
     assert R == pytest.approx(NOISE + (1 - 2 * NOISE) * wrong, abs=2e-3)
     assert R_n == 1 - learnt.score(x[:, None], y)
+
+
+def test_each_drawn_half_plane_has_its_labels():
+    from figures.learning_theory import eight_labellings, separating_lines
+
+    seen = []
+    for ax in panels(eight_labellings, 2, 4):
+        circles, squares = (line.get_xydata() for line in ax.lines)
+        shaded = [path.contains_points for c in ax.collections[:1] for path in c.get_paths()]
+        assert all(any(within(squares[[i]]) for within in shaded) for i in range(len(squares)))
+        assert not any(within(circles).any() for within in shaded)
+        y = [int(c) for c in ax.get_title().split()]
+        assert len(circles) == y.count(0) and len(squares) == y.count(1)
+        seen.append(y)
+    assert seen == all_labellings(3).tolist()
+    X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    for y, (b, *w) in separating_lines(X):
+        np.testing.assert_array_equal(X @ w + b > 0, y == 1)
 
 
 def test_the_drawn_growth_leaves_the_power_at_the_vc_dimension():
