@@ -95,9 +95,12 @@ def draw_selection(ax, complexity, errors):
 
 @figure("curves", claims=("model_selection-14",), panels=2, size=(3.2, 2.4))
 def curves(by_degree, by_k):
-    """Model selection curves; complexity grows to the right in both. The training error falls
-    all the way, to 0 with one neighbour. The validation error falls and rises again: left of its
-    minimum (circle) both errors are large, right of it the gap between them grows.
+    """How the error depends on the richness of the model. Left: polynomials fitted to 25 samples of
+    a noisy sine. Right: k-NN regression on 100 samples, with fewer neighbours to the right. So in
+    both panels the model becomes richer to the right. The training error (dashed) falls all the
+    way, to 0 for one neighbour. The validation error, on samples that the model has not seen,
+    falls and then rises. Its minimum is circled. To the left of it both errors are large; to the
+    right the gap between them opens.
     """
     draw_selection(by_degree, DEGREES, errors_by_degree())
     by_degree.set(xlabel="degree of the polynomial", ylim=(0, 1.2), xticks=(0, 3, 6, 9, 12))
@@ -119,9 +122,10 @@ def fish_samples():
 
 @figure("fish", claims=("model_selection-15",), panels=2, size=(3.2, 2.9))
 def fish(wiggly, smooth):
-    """Salmon (blue) and sea bass by length and lightness. Left: the boundary of the nearest
-    neighbour goes around every fish, and is wrong about many a new one. Right: that of the vote
-    of 41 neighbours lets some of the training fish be wrong, and does better on new ones.
+    """150 salmon and sea bass, by length and lightness. Left: the boundary of 1-NN goes around
+    every single fish. It makes no error on these fish, and many on 2000 new ones (numbers above
+    the panels). Right: the boundary of the vote of 41 neighbours is smooth. It gives up some of
+    the training fish, and errs less on new ones.
     """
     T, new = fish_samples()
     for ax, k, name in ((wiggly, 1, "1-NN"), (smooth, SMOOTH, f"{SMOOTH}-NN")):
@@ -155,9 +159,10 @@ def box(ax, x, y, width, color, hatch=None):
 
 @figure("splits", claims=("model_selection-19",), panels=2, size=(3.2, 2.2))
 def splits(parts, folds):
-    """Left: the three parts of a sample, for fitting, for choosing between models, and for the
-    error of the one chosen, which is looked at once. Right: 5-fold cross-validation. Each row is
-    a model, fitted to the light parts and tested on the dark one: every part is tested once.
+    """Two ways to test on unseen samples. Left: 20 samples in three parts, to fit the models, to
+    choose between them, and to measure the error of the chosen one, once. Right: 5-fold
+    cross-validation. Each row is a model, fitted to the light parts and tested on the dark one. So
+    every part is tested on once.
     """
     start = 0
     looks = (tint(BLUE), None), (tint(ORANGE, 0.5), "//"), (GREY, "xx")
@@ -193,9 +198,10 @@ def six_points():
 
 @figure("penalty", claims=("model_selection-29",), panels=2, size=(3.4, 2.5))
 def penalty(curves, path):
-    """Six samples of a parabola, and polynomials of degree 6. Left: the shortest of those with
-    no penalty hits all the samples; the larger the penalty, the flatter the curve. Right: what
-    that costs in the sum of squares, and what it saves in the weights.
+    """Six samples of a parabola, and polynomials of degree 6 fitted with a penalty. Left: without
+    penalty (black) the curve passes through all samples. (It is the one with the shortest weight
+    vector; seven weights can fit six points in many ways.) The larger the penalty, the flatter the
+    curve. Right: as the penalty grows, the sum of squares rises and the size of the weights falls.
     """
     x, y = six_points()
     dense = np.linspace(-1.1, 1.1, 221)

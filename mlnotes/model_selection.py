@@ -33,7 +33,7 @@ Symbols
     lam     float       lambda >= 0, the weight of the penalty beside a sum (not a mean) of squares
     theta   (m,)        weights
     loss    function    (predictions, y) -> losses, as `decision_theory.squared` and `zero_one`
-    I       (B, n)      indices of the samples in each of B bootstrap sets
+    sets    (B, n)      indices of the samples in each of B bootstrap sets
     L       (B, n)      loss of model b at sample i
     cv                  None for 5 folds, their number, an object with ``split``, or a list of
                         (train, test) indices; for a classifier, a number means stratified folds
@@ -282,12 +282,14 @@ def regularised(A, y, lam, penalised=None):
 class RidgeBias(NamedTuple):
     """The in-sample bias of ridge: n times its mean square is outside + sum of shrunk."""
 
-    outside: float  # ||(I - H) f||^2, the bias of least squares
+    outside: float  # ||(I - S) f||^2, the bias of least squares
     shrunk: np.ndarray  # the contribution of the penalty along each u_j
 
 
 def ridge_bias(A, f, lam):
-    """||(I - H_lam) f||^2 = ||(I - H) f||^2 + sum_j (lam / (s_j^2 + lam))^2 (u_j^T f)^2.
+    """||(I - S_lam) f||^2 = ||(I - S) f||^2 + sum_j (lam / (s_j^2 + lam))^2 (u_j^T f)^2.
+
+    S_lam is the `smoother_matrix` of ridge regression at the samples, and S that of least squares.
 
     All terms are >= 0, so that a penalty never lowers the in-sample bias. At other points it may
     lower the bias, if the model does not contain the truth.
@@ -458,13 +460,19 @@ def hold_out(models, X, y, train, valid, loss):
 
     Claims: model_selection-11
     """
-    if len(train) == 0 or len(valid) == 0 or np.intersect1d(train, valid).size:
-        raise ValueError("train and valid must be two parts without a common sample, none empty")
+    _check_parts(train, valid)
     errors = []
     for model in models:
         fitted = clone(model).fit(take(X, train), take(y, train))
-        errors.append(np.mean(loss(fitted.predict(take(X, valid)), take(y, valid))))
+        predictions = fitted.predict(take(X, valid))
+        errors.append(np.mean(loss(predictions, take(y, valid))))
     return Selection(np.array(errors), int(np.nanargmin(errors)))
+
+
+def _check_parts(train, valid):
+    """Refuse parts that are empty or have a sample in common."""
+    if len(train) == 0 or len(valid) == 0 or np.intersect1d(train, valid).size:
+        raise ValueError("train and valid must be two parts without a common sample, none empty")
 
 
 def win_probability(p, q, n):
@@ -682,12 +690,14 @@ def cross_validation_error(estimator, X, y, loss, *, cv=None):
 
     Claims: model_selection-16
     """
-    splits, losses = _partition(cv, estimator, X, y), np.zeros(len(X))
-    for train, test in splits:
-        fitted = clone(estimator).fit(take(X, train), take(y, train))
-        losses[test] = loss(fitted.predict(take(X, test)), np.asarray(take(y, test)))
-    fold_errors = np.array([np.mean(losses[test]) for _, test in splits])
-    fold_sizes = np.array([len(test) for _, test in splits])
+    splits = _partition(cv, estimator, X, y)  # K pairs (rest, part) of indices
+    losses = np.zeros(len(X))
+    for rest, part in splits:
+        fitted = clone(estimator).fit(take(X, rest), take(y, rest))
+        predictions = fitted.predict(take(X, part))
+        losses[part] = loss(predictions, np.asarray(take(y, part)))
+    fold_errors = np.array([np.mean(losses[part]) for _, part in splits])
+    fold_sizes = np.array([len(part) for _, part in splits])
     return CrossValidation(float(np.mean(losses)), fold_errors, fold_sizes)
 
 
@@ -717,10 +727,15 @@ def leave_one_out_shortcut(S, y):
     >>> leave_one_out_shortcut(np.full((2, 2), 0.5), np.array([0.0, 2.0]))
     4.0
     """
-    slack = 1 - np.diag(S)
-    if np.any(slack <= len(S) * EPS):
+    _check_leverage(S)
+    residuals = y - S @ y
+    return float(np.mean((residuals / (1 - np.diag(S))) ** 2))
+
+
+def _check_leverage(S):
+    """Refuse a smoother that reproduces the label of some sample, whatever it is."""
+    if np.any(1 - np.diag(S) <= len(S) * EPS):
         raise ValueError("S_ii must be < 1; a sample has leverage 1, alone in fixing some weight")
-    return float(np.mean(((y - S @ y) / slack) ** 2))
 
 
 def cross_val_score(estimator, X, y=None, *, scoring=None, cv=None):
@@ -789,7 +804,7 @@ def validation_curve(estimator, X, y, *, param_name, param_range, cv=None, scori
 
 
 def bootstrap_indices(n, B, *, rng):
-    """I: B training sets of size n, each drawn with replacement from n samples.
+    """B training sets of size n, as indices (B, n), each drawn with replacement from n samples.
 
     >>> bootstrap_indices(3, 2, rng=np.random.default_rng(0)).shape
     (2, 3)
@@ -809,29 +824,30 @@ def inclusion_probability(n):
     return -expm1(n * log1p(-1 / n)) if n > 1 else 1.0
 
 
-def absent(I):  # noqa: E741 the matrix of indices
+def absent(sets):
     """Whether sample i is not in set b, so that b belongs to C^{-i}: (B, n).
 
     >>> absent(np.array([[0, 0], [1, 0]])).tolist()
     [[False, True], [False, False]]
     """
-    missing = np.ones(I.shape, dtype=bool)
-    np.put_along_axis(missing, I, False, axis=1)
+    missing = np.ones(sets.shape, dtype=bool)
+    for b, drawn in enumerate(sets):
+        missing[b, drawn] = False
     return missing
 
 
-def bootstrap_losses(estimator, X, y, I, loss):  # noqa: E741
+def bootstrap_losses(estimator, X, y, sets, loss):
     """L: the losses, at all samples, of an `estimator` fitted to each bootstrap set.
 
     >>> from mlnotes.decision_theory import squared
     >>> from mlnotes.neighbors import KNeighborsRegressor
-    >>> X, y, I = np.array([[0.0], [1.0]]), np.array([0.0, 3.0]), np.array([[0, 0], [0, 1]])
-    >>> bootstrap_losses(KNeighborsRegressor(1), X, y, I, squared)
+    >>> X, y, sets = np.array([[0.0], [1.0]]), np.array([0.0, 3.0]), np.array([[0, 0], [0, 1]])
+    >>> bootstrap_losses(KNeighborsRegressor(1), X, y, sets, squared)
     array([[0., 9.],
            [0., 0.]])
     """
     L = []
-    for drawn in I:
+    for drawn in sets:
         fitted = clone(estimator).fit(take(X, drawn), take(y, drawn))
         L.append(loss(fitted.predict(X), np.asarray(y)))
     return np.array(L)
@@ -854,7 +870,7 @@ def bootstrap_error(L):
     return float(np.mean(L))
 
 
-def leave_one_out_bootstrap(L, I):  # noqa: E741
+def leave_one_out_bootstrap(L, sets):
     """e = 1/n sum_i 1/|C^{-i}| sum_{b in C^{-i}} L(fhat_b(x_i), y_i).
 
     C^{-i} holds the sets without x_i. It is empty with probability `inclusion_probability`^B; then
@@ -862,20 +878,25 @@ def leave_one_out_bootstrap(L, I):  # noqa: E741
 
     Raises: ValueError if C^{-i} is empty for all samples.
 
-    >>> L, I = np.array([[0.0, 9.0], [0.0, 0.0]]), np.array([[0, 0], [0, 1]])
-    >>> leave_one_out_bootstrap(L, I)
+    >>> L, sets = np.array([[0.0, 9.0], [0.0, 0.0]]), np.array([[0, 0], [0, 1]])
+    >>> leave_one_out_bootstrap(L, sets)
     9.0
 
     Claims: model_selection-25
     """
-    outside, means = absent(I), []
+    outside = absent(sets)
+    _check_some_outside(outside)
+    means = []
     for i in range(L.shape[1]):
-        losses = L[outside[:, i], i]
-        if len(losses) > 0:
-            means.append(np.mean(losses))
-    if not means:
-        raise ValueError("every sample is in every bootstrap set: draw more of them")
+        if outside[:, i].any():
+            means.append(np.mean(L[outside[:, i], i]))
     return float(np.mean(means))
+
+
+def _check_some_outside(outside):
+    """Refuse bootstrap sets that leave no sample for any model to be judged by."""
+    if not outside.any():
+        raise ValueError("every sample is in every bootstrap set: draw more of them")
 
 
 def point632(training_error, outside):
