@@ -41,7 +41,7 @@ MALIGNANT = np.array([-1, -1, -1, 1, 1, -1, 1, 1])
 def losses(ax):
     """Losses against the margin t; a label is right where t is positive. The 0-1 loss (black) jumps
     from 1 to 0 and is flat elsewhere. The log-loss (blue) is smooth and convex. It falls from the
-    dotted line, -t, towards 0. At t = 0 it is log 2 = 0.69, below the step. Divided by log 2
+    dotted line, -t, towards 0. At t = 0 it is ln 2 = 0.69, below the step. Divided by ln 2
     (orange, dashed) it touches the step there and is above it everywhere else.
     """
     t = np.linspace(-3, 3, 301)
@@ -52,7 +52,7 @@ def losses(ax):
     ax.plot(t, log_loss(t), color=BLUE, lw=1.6)
     ax.plot(t, log_loss(t) / np.log(2), "--", color=ORANGE, lw=1.6)
     ax.annotate("0-1 loss", (-2.9, 0.78), color=INK)
-    ax.annotate(r"$\ell(t)/\log 2$", (-1.55, 2.75), color=ORANGE, ha="left")
+    ax.annotate(r"$\ell(t)/\ln 2$", (-1.55, 2.75), color=ORANGE, ha="left")
     ax.annotate(r"$\ell(t)$", (-2.25, 2.42), color=BLUE, ha="left")
     ax.annotate("$-t$", (-0.66, 0.5), color=GREY, ha="right")
     ax.set(xlim=(-3, 3), ylim=(-0.05, 3.2), xlabel="margin $t = y f(x)$", ylabel="loss")
