@@ -59,7 +59,8 @@ def directions(left, right, below_left, below_right):
     """Above: the same two classes twice, with a direction w (dashed) and the line of points that
     are projected halfway between the two means (solid). Below: the samples projected on w. Left: w
     joins the class means, and the projections overlap. Right: along Fisher's direction the means
-    are closer together, but the projections overlap far less. Compare the values of J.
+    are closer together, but the projections overlap far less. The number J in the titles measures
+    this: see walk 1.
     """
     T = slanted_classes()
     _, mu = class_means(T.X, T.y)
