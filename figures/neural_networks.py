@@ -94,8 +94,8 @@ def linear_classifier(left, middle, right):
     + b are the scores of three classes, and the largest score (grey) wins. Middle: the rows of W
     that were learnt for the ten digits, drawn as images. Dark weights are positive: ink there
     raises the score of the digit. Light weights are negative. Right: in the plane each score is 0
-    on a line and grows along its arrow. The three regions, where one of the scores is the largest,
-    are convex.
+    on a line and grows along its arrow. In each of the three regions one of the scores is the
+    largest.
     """
     pipeline(left)
     images = np.pad(templates(), ((0, 0), (1, 1), (1, 1)), constant_values=np.nan)
@@ -158,9 +158,10 @@ TINY_X, TINY_Y = np.array([1.0, 0.5]), np.array([1.0])
 @figure("networks", claims=("neural_networks-11",), panels=(2, 2), size=(3.2, 2.4))
 def networks(neuron, five, layered, passes):
     """Networks as graphs. Above: one neuron, and the network of five nodes of walk 2. Below, left:
-    each unit is connected with all units of the next layer, and with no others. Below, right: one
-    sample goes forward (black: the output h of each node), and the derivatives come back (orange:
-    the delta of each node), over the same weights.
+    an input x, a hidden layer h and an output layer s; each unit is connected with all units of the
+    next layer, and with no others. Below, right: one sample goes forward (black: the output h of
+    each node), and derivatives come back over the same weights (orange: the delta of each node, the
+    subject of walk 5).
     """
     draw_neuron(neuron)
     draw_five(five)
@@ -258,9 +259,9 @@ XOR_LAYERS = [(np.ones((2, 2)), np.array([0.0, -1.0])), (np.array([[1.0, -2.0]])
 @figure("xor", claims=(), panels=2, size=(3.0, 2.8))
 def xor(left, right):
     """XOR with two ReLUs. Left: the four corners, with the label 1 (squares) or 0 (circles). The
-    first ReLU is positive above the dashed line, the second above the dotted one. The network says
-    1 in the shaded strip. Right: the same four corners as the hidden layer sees them. Two of them
-    have become one point, and now the line separates the labels.
+    first ReLU is positive above the dashed line, the second above the dotted one. In the orange
+    strip f is above 1/2. Right: the same four corners as the hidden layer sees them. Two of them
+    have become one point, and now a line separates the labels: f is 1/2 on it.
     """
     hidden = forward(XOR_LAYERS, (RELU, IDENTITY), CORNERS)[1]
     for ax, points, margin in ((left, CORNERS, 0.3), (right, hidden, 0.2)):
