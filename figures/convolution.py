@@ -8,12 +8,15 @@ import numpy as np
 from mlnotes.convolution import (
     Conv,
     Dense,
+    MaxPool,
     Relu,
     conv,
+    correlate_by_loops,
     correlation_matrix,
     max_pool,
     output_size,
     propagate,
+    receptive_field,
     typical_layers,
 )
 from mlnotes.datasets import load_digits, place
@@ -55,7 +58,7 @@ def neurons(ax, inputs, outputs):
     for x, n, name in ((0.0, inputs, "x"), (3.0, outputs, "h")):
         places = np.column_stack([np.full(n, x), (n - 1) / 2 - np.arange(n)])
         ax.plot(*places.T, "o", ms=17, mfc="white", mec=INK, mew=1.1, zorder=3)
-        for i, place_ in enumerate(places, start=1):
+        for i, place_ in enumerate(places):
             ax.text(*place_, f"${name}_{i}$", ha="center", va="center", zorder=4)
         columns.append(places)
     empty(ax, (-0.6, 3.6, -2.6, 2.6))
@@ -64,9 +67,9 @@ def neurons(ax, inputs, outputs):
 
 @figure("sharing", claims=("convolution-17",), panels=2, size=(2.9, 2.7))
 def sharing(left, right):
-    """Five inputs, two outputs. Left: fully connected, every edge has a weight of its own. Right: a
-    kernel of three weights (solid, dashed, dotted) at stride 2. Each output sees a window of three
-    inputs, one blue and one orange, and both windows have the same weights.
+    """Five inputs and two outputs. Left: a dense layer, in which every edge has a weight of its
+    own. Right: a kernel of three weights (solid, dashed, dotted). Each output sees a window of
+    three inputs, one blue and one orange. Both windows use the same three weights.
     """
     inputs, outputs = neurons(left, 5, 2)
     for end in outputs:
@@ -85,9 +88,9 @@ def sharing(left, right):
 
 @figure("strides", claims=("convolution-17",), panels=3, size=(2.1, 2.3))
 def strides(*axes):
-    """A 3x3 window on a 7x7 input. The corners where it starts are dots, the first two windows of
-    the first row are outlined. At stride 1 there are 5x5 places, at stride 2 there are 3x3; at
-    stride 3 the last row and column (hatched) are never seen: the windows do not fit.
+    """A 3x3 window on a 7x7 input, at strides 1, 2 and 3. A dot marks the corner where a window
+    starts; the first two windows of the first row are outlined. Count the dots: 5x5, 3x3 and 2x2.
+    At stride 3 the windows do not fit: the last row and column (hatched) are never seen.
     """
     N, F = 7, 3
     for S, ax in enumerate(axes, start=1):
@@ -113,6 +116,84 @@ def size_or_reason(N, F, S):
         return "{0} x {0}".format(output_size(N, F, S))
     except ValueError:
         return f"$({N} - {F}) / {S} + 1$?"
+
+
+CORNER = np.array([[0, 0, 1, 1, 1], [0, 0, 1, 1, 1], [0, 0, 1, 1, 0], [0, 0, 1, 0, 0], [0] * 5])
+RISE = np.array([[-1, 0, 1]] * 3)  # what is right of the middle against what is left of it
+FRAMES = (1, 2, 4, 9)  # how many windows have been visited
+
+
+@figure("sliding", claims=(), panels=4, size=(1.7, 3.0))
+def sliding(*axes):
+    """A film of correlation. The kernel has the rows (-1, 0, 1): it compares the right with the
+    left column of its window. The window (orange) visits the 3x3 places of the image above, row by
+    row, and writes one number for each into the map below. The largest numbers stand where the
+    image rises from left to right.
+    """
+    found = correlate_by_loops(CORNER, RISE).astype(int)
+    F, places = len(RISE), list(np.ndindex(found.shape))
+    for ax, steps in zip(axes, FRAMES, strict=True):
+        i, j = places[steps - 1]
+        for (row, column), entry in np.ndenumerate(CORNER):
+            cell(ax, (column, 7 - row), str(entry), tint(BLUE, 0.4) if entry else "white")
+        x, y = np.array([(j, 8 - i), (j + F, 8 - i), (j + F, 8 - i - F), (j, 8 - i - F)]).T
+        ax.fill(x, y, fc="none", ec=ORANGE, lw=2.5, label="window", zorder=3)
+        for seen, (row, column) in enumerate(places, start=1):
+            entry = str(found[row, column]) if seen <= steps else ""
+            fill = tint(ORANGE, 0.6) if seen == steps else "white"
+            cell(ax, (column + 1, 2 - row - 0.6), entry, fill)
+        ax.set_title(f"window {steps}", fontsize=10)
+        empty(ax, (-0.2, 5.2, -0.8, 8.2))
+
+
+def cell(ax, corner, text, fill):
+    """A square of side 1 with its lower left corner, and a number in it."""
+    x, y = corner
+    ax.fill((x, x + 1, x + 1, x), (y, y, y + 1, y + 1), fc=fill, ec=INK, lw=0.7)
+    ax.text(x + 0.5, y + 0.5, text, ha="center", va="center", fontsize=9)
+
+
+@figure("fields", claims=(), panels=2, size=(3.1, 2.4))
+def fields(left, right):
+    """Receptive fields, in one dimension. The inputs are below, and each row is the output of one
+    layer. Orange: one number of the last layer and all that it depends on. Left: three layers with
+    windows of 3 see 7 inputs. Right: windows of 3, a pool of 2 at stride 2, windows of 3 see 8. The
+    stride makes the windows above it reach further.
+    """
+    for ax, layers in ((left, THREE), (right, WITH_POOL)):
+        draw_fields(ax, layers, inputs=12)
+        ax.set_title(f"sees {receptive_field(layers)} of 12 inputs", fontsize=10)
+
+
+THREE = (Conv(1, 3), Conv(1, 3), Conv(1, 3))
+WITH_POOL = (Conv(1, 3), MaxPool(2), Conv(1, 3))
+
+
+def draw_fields(ax, layers, inputs):
+    """Rows of dots, each over the middle of its field; orange is what the top second sees."""
+    rows, J = [np.arange(inputs, dtype=float)], 1
+    for count, layer in enumerate(layers, start=1):
+        n = output_size(len(rows[-1]), layer.size, layer.step)
+        J = J * layer.step
+        rows.append((receptive_field(layers[:count]) - 1) / 2 + J * np.arange(n))
+    seen = {1}
+    for level in range(len(layers), -1, -1):
+        row, colors = (
+            rows[level],
+            [ORANGE if i in seen else "white" for i in range(len(rows[level]))],
+        )
+        ax.scatter(row, np.full(len(row), level), s=45, c=colors, ec=INK, lw=0.8, zorder=3)
+        if level:
+            layer, below = layers[level - 1], rows[level - 1]
+            for i, m in np.ndindex(len(row), layer.size):
+                look = {"color": ORANGE, "lw": 1.4} if i in seen else {"color": GREY, "lw": 0.4}
+                start = below[layer.step * i + m]
+                ax.plot((row[i], start), (level, level - 1), zorder=1 + (i in seen), **look)
+            seen = {layer.step * i + m for i in seen for m in range(layer.size)}
+            name = "pool 2" if isinstance(layer, MaxPool) else f"windows of {layer.size}"
+        ax.text(inputs - 0.2, level, name if level else "inputs", va="center", fontsize=8)
+    ax.set_axis_off()
+    ax.set(xlim=(-0.6, inputs + 3.4), ylim=(-0.4, len(layers) + 0.4))
 
 
 # ---------------------------------------------------------------------------------------
@@ -199,9 +280,9 @@ PLACE = (9, 14)  # row and column of the neurons that are shown
 
 @figure("layer", claims=("convolution-18",), size=(6.4, 2.9))
 def layer(ax):
-    """A layer of six 5x5x3 filters. Every neuron sees a 5x5 window of the input, through its whole
-    depth (orange), and there are six neurons for each window (dots): a number for each of the six
-    maps, from the same 75 numbers with different weights. The output is a volume again.
+    """A layer of six 5x5x3 filters. A neuron sees a 5x5 window of the input through its whole depth
+    (orange). Six neurons (dots) see the same 75 numbers, each with the weights of another filter.
+    Each gives one number of one map. The six maps together are a volume again.
     """
     six = Conv(6, 5)
     before, after = propagate((six,), (32, 32, 3))
@@ -229,10 +310,10 @@ def layer(ax):
 
 @figure("maps", claims=("convolution-18",), panels=(2, 4), size=(1.6, 1.65))
 def maps(*axes):
-    """A coloured image and the six maps of one layer (0 is mid grey), which make up its output.
-    The maps of edges answer to the rim from above or below, from left or right, and along the
-    diagonals; then a spot brighter than what is around it; then orange against blue. The window
-    (square) gives the one number of each map that has a dot.
+    """A coloured image and the six maps that one layer makes of it (0 is mid grey). Four filters
+    find edges: the upper or lower rim of the stroke, its left or right side, and the two diagonals.
+    The fifth is large where a spot is brighter than its surroundings, the sixth where orange is
+    more than blue. The window (square) gives the one number of each map that has a dot.
     """
     i, j = PLACE
     image, found, F = coloured_digit(), six_maps(), 5
@@ -307,9 +388,9 @@ def draw_vector(ax, x, length):
 
 @figure("architectures", claims=("convolution-19",), panels=(2, 1), size=(6.4, 2.2))
 def architectures(above, below):
-    """Above: two convolution layers, each with its ReLU; what shrinks in height and width grows in
-    depth. Below: LeNet, in which two such blocks with pooling end in three fully connected layers.
-    The last volume is flattened into a vector, and the ten numbers at the end are the scores.
+    """Two networks, drawn as their volumes. Above: two convolution layers, each with its ReLU. From
+    left to right height and width shrink, and depth grows. Below: LeNet. Two blocks of convolution,
+    ReLU and pooling are followed by three dense layers. The ten numbers at the end are the scores.
     """
     draw_network(above, PREVIEW, (32, 32, 3), gap=14.0)
     draw_network(below, LENET, (32, 32, 1), gap=11.0)
@@ -317,8 +398,8 @@ def architectures(above, below):
 
 @figure("flattening", claims=("convolution-19",), size=(6.4, 2.3))
 def flattening(ax):
-    """The fully connected end of LeNet: the last volume, read row by row, is a vector, and every
-    neuron of the next layer sees all of it.
+    """The first dense layer of LeNet. The last volume is flattened: read row by row, it becomes a
+    vector of 400 numbers. Each of the 120 neurons (five are drawn) sees all of them.
     """
     shape, (first, *_) = (5, 5, 16), (layer for layer in LENET if isinstance(layer, Dense))
     box, length = Box(0, 0, shape), prod(shape)
@@ -349,9 +430,9 @@ def flattening(ax):
 
 @figure("pooling", claims=("convolution-20",), panels=3, size=(2.1, 2.4))
 def pooling(left, middle, right):
-    """Left and middle: one map of 28x28 numbers and its 2x2 maxima, drawn to the same scale: half
-    the height, half the width, and all other maps of the volume likewise, as many as before.
-    Right: the maximum of each 2x2 block of a 4x4 slice.
+    """Max pooling with windows of 2x2 at stride 2. Left and middle: the sixth map of the digit
+    before and after, drawn to the same scale. Height and width are halved, the depth stays. Right:
+    a map of 4x4 numbers and the largest of each coloured block.
     """
     volume = six_maps()[None]
     pooled = max_pool(volume, 2)

@@ -19,21 +19,23 @@ Contents
     Estimators              ConvNet
 
 Symbols
-    x, k     (N,), (F,)      a sequence and a kernel, or an image (H, W) and a kernel (F, F): arrays
+    x, k     (N,), (F,)      a sequence and a kernel, or an image (N, N) and a kernel (F, F): arrays
                              with the same number of axes
     N, F     int             length of the input and of a window, along an axis
     stride, padding  int     S and P of the notes: windows start S entries apart; P zeros are put
                              before the first entry and after the last
-    V        (n, H, W, D)    volumes, a sample per row: height, width, depth (the maps of an image)
+    V        (n, N, N, D)    volumes, a sample per row: height, width (not always equal) and depth,
+                             the number of maps
     W, b     (K, F, F, D), (K,)    K filters, each with the full depth of its input, and their
                              biases
-    A        (m, d)          weights of m neurons, each connected to all d = H W D numbers
+    A        (K, N N D)      weights of K neurons, each connected to all numbers of a volume
     G                        the gradient of a cost with respect to an output, of its shape
     layers   tuple           the `Layer` objects of a network, in order
-    shape    (H, W, D)       of one volume
+    shape    (N, N, D)       of one volume
     theta    (p,)            all parameters of a network, layer by layer: weights, then biases
-    Y        (n, C)          a 1 at the class of each sample, 0 elsewhere; in the sections before
-                             "Networks", the output of a layer
+    Y        (n, N2, N2, K)  the output of a layer
+    f        (n, C)          the scores of the C classes: the output of the last layer
+    T        (n, C)          the targets: a 1 at the class of each sample, 0 elsewhere
     rng      Generator       draws the first weights
 
 Notes: ISML "Deep Learning", from "Convolutional Neural Networks" on. It writes W1 x H1 x D1 for an
@@ -94,6 +96,13 @@ def output_size(N, F, stride=1, padding=0):
 
     Claims: convolution-03
     """
+    _check_fit(N, F, stride, padding)
+    last_start = N + 2 * padding - F  # in the padded input
+    return last_start // stride + 1
+
+
+def _check_fit(N, F, stride, padding):
+    """Refuse sizes that are no positive integers, and windows that do not fit."""
     check_number("length of the input", N, at_least=1, integer=True)
     check_number("size of a window", F, at_least=1, integer=True)
     check_number("stride", stride, at_least=1, integer=True)
@@ -104,7 +113,6 @@ def output_size(N, F, stride=1, padding=0):
             "windows must fit: (N - F + 2 P) / S + 1 = "
             f"({N} - {F} + 2 * {padding}) / {stride} + 1 = {size}"
         )
-    return int(size)
 
 
 class Counts(NamedTuple):
@@ -117,7 +125,7 @@ class Counts(NamedTuple):
 def counts(F, D, K, *, places=1):
     """K F F D weights and K biases: one filter of the full depth per map, for images of any size.
 
-    Without sharing, each of the `places` = H2 W2 where a window lies would have its own filters.
+    Without sharing, each of the `places` where a window lies would have its own filters.
 
     Returns: `Counts`.
 
@@ -141,11 +149,12 @@ def receptive_field(layers):
     >>> receptive_field([Conv(8, 3), Conv(8, 3), Conv(8, 3)]), receptive_field([Conv(8, 7)])
     (7, 7)
     """
-    side, jump = 1, 1
+    r, J = 1, 1  # the region of one input number, the distance between neighbouring regions
     for layer in layers:
         if isinstance(layer, Conv | MaxPool | MeanPool):
-            side, jump = side + (layer.size - 1) * jump, jump * layer.step
-    return side
+            r = r + (layer.size - 1) * J
+            J = J * layer.step
+    return r
 
 
 # ---------------------------------------------------------------------------------------
@@ -181,7 +190,7 @@ def correlate(x, k, *, stride=1, padding=0):
 
     It is linear in x, with the matrix `correlation_matrix`: an output depends on F inputs only,
     and all outputs share the F weights. For S = 1 a shifted x gives a shifted output. For images
-    (H, W) the sum runs over two indices.
+    (N, N) the sum runs over two indices.
 
     >>> correlate(np.array([1, 2, 3, 4, 5]), np.array([1, 0, -1]), stride=2)
     array([-2, -2])
@@ -198,19 +207,27 @@ def _wide(k, *others):
 def correlate_by_loops(x, k, *, stride=1, padding=0):
     """`correlate` by its definition: for every output i and every weight m, add k_m x_{S i + m}.
 
-    Here stride and padding are one number each.
+    An image has places (i, j) and weights (m, u): `i` and `m` hold both indices. Here stride and
+    padding are one number each.
 
     >>> correlate_by_loops(np.array([1.0, 2.0, 3.0, 4.0]), np.array([1.0, 10.0]))
     array([21., 32., 43.])
     """
-    if k.ndim != x.ndim:
-        raise ValueError(f"k must have the {x.ndim} axes of x; got {k.ndim}")
+    _check_axes(x, k)
     sizes = [output_size(N, F, stride, padding) for N, F in zip(x.shape, k.shape, strict=True)]
-    x, k, h = np.pad(x, padding), _wide(k, x), np.zeros(sizes)
-    for i in np.ndindex(*sizes):
-        for m in np.ndindex(k.shape):
+    x = np.pad(x, padding)  # zeros on every side
+    k = _wide(k, x)
+    h = np.zeros(sizes)
+    for i in np.ndindex(*sizes):  # every place of a window
+        for m in np.ndindex(k.shape):  # every weight of the kernel
             h[i] += k[m] * x[tuple(stride * np.array(i) + m)]
     return h
+
+
+def _check_axes(x, k):
+    """Refuse a kernel that does not have the axes of x."""
+    if k.ndim != x.ndim:
+        raise ValueError(f"k must have the {x.ndim} axes of x; got {k.ndim}")
 
 
 def convolve(x, k, *, stride=1, padding=0):
@@ -289,7 +306,7 @@ def conv(V, W, b, *, stride=1, padding=0):
     Each output is a neuron that sees F F D inputs. A map is a sheet of such neurons that share
     one weight vector, so that map d depends on filter d only. The sum runs over the full depth.
 
-    Returns: (n, H2, W2, K), the sizes by `output_size`. Raises: ValueError if the windows do not
+    Returns: (n, N2, N2, K), the sizes by `output_size`. Raises: ValueError if the windows do not
     fit, or V, W and b do not have the shapes of the table.
 
     >>> V = np.arange(9.0).reshape(1, 3, 3, 1)
@@ -302,14 +319,16 @@ def conv(V, W, b, *, stride=1, padding=0):
     Claims: convolution-04
     """
     _check_filters(V, W, b)
-    (K, F, E, D), S, P = W.shape, stride, padding
-    H2, W2 = output_size(V.shape[1], F, S, P), output_size(V.shape[2], E, S, P)
-    V = np.pad(V.astype(float), ((0, 0), (P, P), (P, P), (0, 0)))
-    w, Y = W.reshape(K, -1), np.zeros((len(V), H2, W2, K))
-    for i, j in np.ndindex(H2, W2):
+    S, P = stride, padding
+    K, F, E, D = W.shape  # a filter is F x E x D, with E = F if it is square
+    n_i, n_j = output_size(V.shape[1], F, S, P), output_size(V.shape[2], E, S, P)
+    V = np.pad(V.astype(float), ((0, 0), (P, P), (P, P), (0, 0)))  # height and width only
+    w = W.reshape(K, F * E * D)  # row d is filter d, flattened
+    Y = np.zeros((len(V), n_i, n_j, K))
+    for i, j in np.ndindex(n_i, n_j):  # a window of all images at once
         window = V[:, S * i : S * i + F, S * j : S * j + E].reshape(-1, F * E * D)
-        Y[:, i, j] = window @ w.T
-    return Y + b
+        Y[:, i, j] = window @ w.T + b
+    return Y
 
 
 def _check_filters(V, W, b):
@@ -340,16 +359,21 @@ def conv_backward(G, V, W, *, stride=1, padding=0):
     >>> dV, dW, db = conv_backward(G, V, W.reshape(1, 1, 2, 1))
     >>> dV.ravel(), dW.ravel(), db  # the same as by `correlate_backward`
     (array([ 5., 57., 70.]), array([21., 32.]), array([11.]))
+
+    Claims: convolution-s02
     """
-    (n, H, width, D), (K, F, E, _), S, P = V.shape, W.shape, stride, padding
+    S, P = stride, padding
+    (n, height, width, D), (K, F, E, _) = V.shape, W.shape
     V = np.pad(V.astype(float), ((0, 0), (P, P), (P, P), (0, 0)))
-    w, dV, dW = W.reshape(K, -1), np.zeros(V.shape), np.zeros((K, F * E * D))
+    w = W.reshape(K, F * E * D)
+    dV, dw = np.zeros(V.shape), np.zeros(w.shape)
     for i, j in np.ndindex(G.shape[1:3]):
-        rows, columns, g = slice(S * i, S * i + F), slice(S * j, S * j + E), G[:, i, j]
-        dW += g.T @ V[:, rows, columns].reshape(n, -1)
+        rows, columns = slice(S * i, S * i + F), slice(S * j, S * j + E)
+        g = G[:, i, j]  # (n, K): the gradient in the K outputs at this place
+        dw += g.T @ V[:, rows, columns].reshape(n, F * E * D)
         dV[:, rows, columns] += (g @ w).reshape(n, F, E, D)
-    dV = dV[:, P : P + H, P : P + width]
-    return dV, dW.reshape(W.shape), G.sum(axis=(0, 1, 2))
+    dV = dV[:, P : P + height, P : P + width]  # without the padding
+    return dV, dw.reshape(W.shape), G.sum(axis=(0, 1, 2))
 
 
 def compose(W, b, W2, b2):
@@ -390,7 +414,7 @@ def max_pool(V, F, *, stride=None):
     stride is F if it is not given; then the windows do not overlap. There is no padding: where
     all numbers are negative, the zeros would be the maxima at the border.
 
-    Returns: (n, H2, W2, D), the sizes by `output_size`. Raises: ValueError if the windows do not
+    Returns: (n, N2, N2, D), the sizes by `output_size`. Raises: ValueError if the windows do not
     fit.
 
     >>> V = np.array([[1, 1, 2, 4], [5, 6, 7, 8], [3, 2, 1, 0], [1, 2, 3, 4.0]])
@@ -400,10 +424,12 @@ def max_pool(V, F, *, stride=None):
 
     Claims: convolution-10
     """
-    (n, H, W, D), S = V.shape, F if stride is None else stride
-    Y = np.zeros((n, output_size(H, F, S), output_size(W, F, S), D))
+    S = F if stride is None else stride
+    n, height, width, D = V.shape
+    Y = np.zeros((n, output_size(height, F, S), output_size(width, F, S), D))
     for i, j in np.ndindex(Y.shape[1:3]):
-        Y[:, i, j] = V[:, S * i : S * i + F, S * j : S * j + F].max(axis=(1, 2))
+        window = V[:, S * i : S * i + F, S * j : S * j + F]
+        Y[:, i, j] = window.max(axis=(1, 2))
     return Y
 
 
@@ -415,12 +441,14 @@ def max_pool_backward(G, V, F, *, stride=None):
     array([[0., 5.],
            [0., 0.]])
     """
-    (n, _, _, D), S = V.shape, F if stride is None else stride
-    dV, place = np.zeros(V.shape), np.arange(F * F)[:, None]
+    S = F if stride is None else stride
+    n, _, _, D = V.shape
+    dV = np.zeros(V.shape)
+    number = np.arange(F * F)[:, None]  # the numbers of the entries of a window
     for i, j in np.ndindex(G.shape[1:3]):
         rows, columns = slice(S * i, S * i + F), slice(S * j, S * j + F)
-        largest = V[:, rows, columns].reshape(n, F * F, D).argmax(axis=1)
-        g = np.where(place == largest[:, None], G[:, i, j, None], 0.0)
+        winner = V[:, rows, columns].reshape(n, F * F, D).argmax(axis=1)  # (n, D)
+        g = np.where(number == winner[:, None], G[:, i, j, None], 0.0)  # (n, F * F, D)
         dV[:, rows, columns] += g.reshape(n, F, F, D)
     return dV
 
@@ -433,10 +461,12 @@ def mean_pool(V, F, *, stride=None):
     array([[3.25, 5.25],
            [2.  , 2.  ]])
     """
-    (n, H, W, D), S = V.shape, F if stride is None else stride
-    Y = np.zeros((n, output_size(H, F, S), output_size(W, F, S), D))
+    S = F if stride is None else stride
+    n, height, width, D = V.shape
+    Y = np.zeros((n, output_size(height, F, S), output_size(width, F, S), D))
     for i, j in np.ndindex(Y.shape[1:3]):
-        Y[:, i, j] = V[:, S * i : S * i + F, S * j : S * j + F].mean(axis=(1, 2), dtype=float)
+        window = V[:, S * i : S * i + F, S * j : S * j + F]
+        Y[:, i, j] = window.mean(axis=(1, 2), dtype=float)
     return Y
 
 
@@ -460,10 +490,10 @@ def mean_pool_backward(G, V, F, *, stride=None):
 def dense(V, A, b):
     """Y = A vec(V) + b: every neuron sees the whole volume, flattened row by row.
 
-    The layer has (H W D + 1) m parameters. It is the convolution layer whose filters are as large
-    as the volume, A.reshape(m, H, W, D), so that a network may be written with convolutions alone.
+    The layer has (N N D + 1) K parameters. It is the convolution layer whose filters are as large
+    as the volume, A.reshape(K, N, N, D), so that a network may be written with convolutions alone.
 
-    Returns: (n, 1, 1, m). Raises: ValueError if b does not hold a number for every output.
+    Returns: (n, 1, 1, K). Raises: ValueError if b does not hold a number for every output.
 
     >>> V = np.array([1.0, 2.0, 3.0]).reshape(1, 1, 3, 1)
     >>> dense(V, A=np.array([[1.0, 10.0, 100.0]]), b=np.array([0.5])).ravel()
@@ -483,8 +513,8 @@ def dense_backward(G, V, A):
     >>> [each.ravel().tolist() for each in dense_backward(G, V, A=np.array([[5.0, 7.0]]))]
     [[15.0, 21.0], [3.0, 6.0], [3.0]]
     """
-    R = G[:, 0, 0]
-    return (R @ A).reshape(V.shape), R.T @ V.reshape(len(V), -1), R.sum(axis=0)
+    g = G[:, 0, 0]
+    return (g @ A).reshape(V.shape), g.T @ V.reshape(len(V), -1), g.sum(axis=0)
 
 
 # ---------------------------------------------------------------------------------------
@@ -537,10 +567,10 @@ class Conv(Layer):
         return self.stride
 
     def output_shape(self, shape):
-        """(H2, W2, K)."""
+        """(N2, N2, K)."""
         check_number("filters", self.filters, at_least=1, integer=True)
-        H2, W2 = (output_size(N, self.size, self.stride, self.padding) for N in shape[:2])
-        return H2, W2, self.filters
+        n_i, n_j = (output_size(N, self.size, self.stride, self.padding) for N in shape[:2])
+        return n_i, n_j, self.filters
 
     def parameter_shapes(self, shape):
         """The shapes of W and b."""
@@ -583,9 +613,9 @@ class _Pool(Layer):
         return self.size if self.stride is None else self.stride
 
     def output_shape(self, shape):
-        """(H2, W2, D)."""
-        H2, W2 = (output_size(N, self.size, self.step) for N in shape[:2])
-        return H2, W2, shape[2]
+        """(N2, N2, D)."""
+        n_i, n_j = (output_size(N, self.size, self.step) for N in shape[:2])
+        return n_i, n_j, shape[2]
 
 
 class MaxPool(_Pool):
@@ -628,10 +658,10 @@ class Dense(Layer):
     [30720, 10]
     """
 
-    units: int  # m
+    units: int  # K
 
     def output_shape(self, shape):
-        """(1, 1, m)."""
+        """(1, 1, K)."""
         check_number("units", self.units, at_least=1, integer=True)
         return 1, 1, self.units
 
@@ -653,16 +683,17 @@ class Dense(Layer):
 # ---------------------------------------------------------------------------------------
 
 
-def typical_layers(N, filters, units, classes=None, *, size=3, padding=None, pool=2):
-    """[(CONV-RELU) * N - POOL] * M - (FC-RELU) * K - scores, to be followed by a softmax.
+def typical_layers(per_block, filters, units, classes=None, *, size=3, padding=None, pool=2):
+    """Blocks of (CONV-RELU) ... POOL, then (FC-RELU) ..., then the scores, before a softmax.
 
-    There are M = len(`filters`) blocks of N convolution layers, with `filters` maps each, and K =
-    len(`units`) hidden layers with `units` neurons each. `size` is the side of the filters and
-    `pool` that of the pools; None leaves the pools out. If `padding` is not given, it keeps the
-    size of the maps for odd `size`, and reduces it by 1 for even `size`. `classes` is the number
-    of scores; None leaves their layer out, as `ConvNet` expects.
+    There are len(`filters`) blocks of `per_block` convolution layers, with `filters` maps each,
+    and len(`units`) hidden layers with `units` neurons each (FC: fully connected). `size` is the
+    side of the filters and `pool` that of the pools; None leaves the pools out. If `padding` is
+    not given, it keeps the size of the maps for odd `size`, and reduces it by 1 for even `size`.
+    `classes` is the number of scores; None leaves their layer out, as `ConvNet` expects.
 
-    Returns: a tuple of M (2 N + 1) + 2 K + 1 layers.
+    Returns: a tuple of layers. In the notes' letters, N `per_block`, M blocks and K hidden layers
+    make M (2 N + 1) + 2 K + 1 of them.
 
     >>> lenet = typical_layers(1, (6, 16), (120, 84), 10, size=5, padding=0)
     >>> [shape for shape in propagate(lenet, (32, 32, 1))][::3]
@@ -676,9 +707,10 @@ def typical_layers(N, filters, units, classes=None, *, size=3, padding=None, poo
     P = (size - 1) // 2 if padding is None else padding
     layers = []
     for K in filters:
-        layers += N * [Conv(K, size, padding=P), Relu()] + [MaxPool(pool)] * (pool is not None)
-    for m in units:
-        layers += [Dense(m), Relu()]
+        layers += per_block * [Conv(K, size, padding=P), Relu()]
+        layers += [MaxPool(pool)] * (pool is not None)
+    for K in units:
+        layers += [Dense(K), Relu()]
     return tuple(layers) + (() if classes is None else (Dense(classes),))
 
 
@@ -767,46 +799,49 @@ def forward(theta, layers, V):
     return V
 
 
-def loss_and_gradient(theta, layers, V, Y):
-    """L = -1/n sum_i log P(y_i | x_i), P = softmax(f), and dL/dtheta by backpropagation.
+def loss_and_gradient(theta, layers, V, T):
+    """L, the mean of -log softmax(f) at the classes of the n images, and dL/dtheta.
 
     The forward pass computes the volumes layer by layer, up to the scores f. The backward pass
-    starts with dL/df = (P - Y) / n. Each layer turns the gradient in its output into the gradient
-    in its input and those in its parameters.
+    starts with dL/df = (softmax(f) - T) / n. Each layer turns the gradient in its output into the
+    gradient in its input and those in its parameters.
 
     Returns: L and dL/dtheta (p,). Raises: ValueError if theta does not have exactly the parameters
     of the layers, or the last layer does not return C scores for every sample.
 
-    >>> V, Y = np.ones((1, 1, 1, 1)), np.array([[1.0, 0.0]])
-    >>> L, gradient = loss_and_gradient(np.zeros(4), (Dense(2),), V, Y)
+    >>> V, T = np.ones((1, 1, 1, 1)), np.array([[1.0, 0.0]])
+    >>> L, gradient = loss_and_gradient(np.zeros(4), (Dense(2),), V, T)
     >>> round(L, 6), gradient  # log 2
     (0.693147, array([-0.5,  0.5, -0.5,  0.5]))
     """
-    _check_scores(theta, layers, V, Y)
-    parameters, volumes = unpack(theta, layers, V.shape[1:]), [V]
+    _check_scores(theta, layers, V, T)
+    parameters = unpack(theta, layers, V.shape[1:])
+    inputs = []  # of every layer
     for layer, own in zip(layers, parameters, strict=True):  # forward
-        volumes.append(layer.forward(volumes[-1], *own))
-    f = volumes[-1][:, 0, 0]
-    L = np.mean(softmax_cross_entropy(f, Y))
-    G, gradient = ((softmax(f) - Y) / len(Y))[:, None, None], []
-    for l in range(len(layers) - 1, -1, -1):  # back  # noqa: E741
-        G, *slopes = layers[l].backward(G, volumes[l], *parameters[l])
+        inputs.append(V)
+        V = layer.forward(V, *own)
+    f = V[:, 0, 0]
+    L = np.mean(softmax_cross_entropy(f, T))
+    G = ((softmax(f) - T) / len(T))[:, None, None]  # dL/df, with the axes of a volume
+    gradient = []
+    for layer, V, own in zip(layers[::-1], inputs[::-1], parameters[::-1], strict=True):  # back
+        G, *slopes = layer.backward(G, V, *own)
         gradient = [*slopes, *gradient]
     return float(L), np.concatenate([slope.ravel() for slope in gradient])
 
 
-def _check_scores(theta, layers, V, Y):
+def _check_scores(theta, layers, V, T):
     """Refuse a theta or targets that do not suit the layers."""
     shapes = propagate(layers, V.shape[1:])
     p = sum(part.size for own in unpack(theta, layers, shapes[0]) for part in own)
     if len(theta) != p:
         raise ValueError(f"theta must hold the {p} parameters of the layers; got {len(theta)}")
-    if len(V) != len(Y):
-        raise ValueError(f"V and Y must have as many samples; got {len(V)} and {len(Y)}")
-    if shapes[-1] != (1, 1, *Y.shape[1:]):
+    if len(V) != len(T):
+        raise ValueError(f"V and T must have as many samples; got {len(V)} and {len(T)}")
+    if shapes[-1] != (1, 1, *T.shape[1:]):
         raise ValueError(
-            "scores must be (n, 1, 1, C) for Y (n, C); got shapes "
-            f"{(len(V), *shapes[-1])} and {Y.shape}"
+            "scores must be (n, 1, 1, C) for T (n, C); got shapes "
+            f"{(len(V), *shapes[-1])} and {T.shape}"
         )
 
 
@@ -876,9 +911,9 @@ class ConvNet(Trainer, Classifier):
         rng, classes = check_random_state(self.random_state), np.unique(y)
         shape = _image_shape(self.image_shape, samples.shape[1])
         layers = (*_check_layers(self.layers), Dense(len(classes)))
-        V, Y = samples.reshape(-1, *shape), one_hot(y, classes)
+        V, T = samples.reshape(-1, *shape), one_hot(y, classes)
         states = self._passes(
-            lambda theta, rows: loss_and_gradient(theta, layers, V[rows], Y[rows]),
+            lambda theta, rows: loss_and_gradient(theta, layers, V[rows], T[rows]),
             initial_parameters(layers, shape, rng=rng),
             len(V),
             rng,
@@ -918,7 +953,7 @@ def _check_layers(layers):
 
 
 def _image_shape(image_shape, d):
-    """(H, W, D) of a row of d numbers."""
+    """(height, width, depth) of a row of d numbers."""
     if image_shape is None:
         side = isqrt(d)
         return (side, side, 1) if side**2 == d else (1, d, 1)

@@ -683,7 +683,7 @@ def test_the_gradient_of_a_network_is_that_of_differences(rng):
 def test_outputs_that_are_not_scores_are_refused(rng):
     V, Y, layers = rng.normal(size=(3, 5, 5, 1)), np.eye(3), (Conv(3, 3), Relu())
     theta = initial_parameters(layers, (5, 5, 1), rng=rng)
-    message = "scores must be (n, 1, 1, C) for Y (n, C); got shapes (3, 3, 3, 3) and (3, 3)"
+    message = "scores must be (n, 1, 1, C) for T (n, C); got shapes (3, 3, 3, 3) and (3, 3)"
     with pytest.raises(ValueError, match=re.escape(message)):  # maps, not scores
         loss_and_gradient(theta, layers, V, Y)
     layers = (Dense(3),)
@@ -691,7 +691,7 @@ def test_outputs_that_are_not_scores_are_refused(rng):
     with pytest.raises(ValueError, match=re.escape("got shapes (3, 1, 1, 3) and (3,)")):
         loss_and_gradient(theta, layers, V, np.arange(3.0))
     for wrong in (Y[:1], np.vstack([Y, Y])):
-        message = f"V and Y must have as many samples; got 3 and {len(wrong)}"
+        message = f"V and T must have as many samples; got 3 and {len(wrong)}"
         with pytest.raises(ValueError, match=message):
             loss_and_gradient(theta, layers, V, wrong)
     for wrong in (theta[1:], np.append(theta, 0.0)):
@@ -964,6 +964,35 @@ def test_windows_are_as_many_as_the_rule_says_and_the_third_stride_leaves_a_rim(
 def area(corners):
     x, y = np.transpose(corners)
     return abs(x @ np.roll(y, 1) - y @ np.roll(x, 1)) / 2
+
+
+def test_the_film_shows_the_window_and_the_numbers_so_far():
+    from figures.convolution import CORNER, FRAMES, RISE, sliding
+
+    expected = [str(int(number)) for number in correlate(CORNER, RISE).ravel()]
+    for ax, steps in zip(panels(sliding, columns=4), FRAMES, strict=True):
+        texts = words_of(ax)
+        assert texts[:25] == [str(entry) for entry in CORNER.ravel()]
+        assert texts[25:] == expected[:steps]
+        (window,) = [patch.get_xy()[:-1] for patch in ax.patches if patch.get_label() == "window"]
+        i, j = divmod(steps - 1, 3)
+        assert area(window) == 9
+        assert (window[:, 0].min(), window[:, 1].max()) == (j, 8 - i)
+
+
+def test_orange_inputs_are_the_receptive_field():
+    from figures.convolution import THREE, WITH_POOL, fields
+
+    for ax, layers in zip(panels(fields, columns=2), (THREE, WITH_POOL), strict=True):
+        r = receptive_field(layers)
+        assert title_of(ax) == f"sees {r} of 12 inputs"
+        inputs = ax.collections[-1]
+        orange = [c for c in inputs.get_facecolors().tolist() if c != [1, 1, 1, 1]]
+        assert len(inputs.get_offsets()) == 12 and len(orange) == r
+        for dots, layer in zip(ax.collections[:3], layers[::-1], strict=True):
+            edges = len(dots.get_offsets()) * layer.size
+            level = dots.get_offsets()[0][1]
+            assert edges == sum(line.get_ydata()[0] == level for line in ax.lines)
 
 
 @pytest.mark.claims("convolution-18")
