@@ -95,12 +95,11 @@ def draw_selection(ax, complexity, errors):
 
 @figure("curves", claims=("model_selection-14",), panels=2, size=(3.2, 2.4))
 def curves(by_degree, by_k):
-    """How the error depends on the richness of the model. Left: polynomials fitted to 25 samples of
-    a noisy sine. Right: k-NN regression on 100 samples, with fewer neighbours to the right. So in
-    both panels the model becomes richer to the right. The training error (dashed) falls all the
-    way, to 0 for one neighbour. The validation error, on samples that the model has not seen,
-    falls and then rises. Its minimum is circled. To the left of it both errors are large; to the
-    right the gap between them opens.
+    """Error against richness; models become richer to the right. Left: polynomials fitted to 25
+    samples of a noisy sine. Right: k-NN regression on 100 samples. The training error (dashed)
+    falls all the way, to 0 for one neighbour. The validation error, on samples that the model has
+    not seen, falls and then rises. Left of its minimum (circle) both errors are large; right of
+    it the gap between them opens.
     """
     draw_selection(by_degree, DEGREES, errors_by_degree())
     by_degree.set(xlabel="degree of the polynomial", ylim=(0, 1.2), xticks=(0, 3, 6, 9, 12))
