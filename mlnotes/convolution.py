@@ -149,7 +149,7 @@ def receptive_field(layers):
     >>> receptive_field([Conv(8, 3), Conv(8, 3), Conv(8, 3)]), receptive_field([Conv(8, 7)])
     (7, 7)
     """
-    r, J = 1, 1  # the region of one input number, the distance between neighbouring regions
+    r, J = 1, 1  # of the input
     for layer in layers:
         if isinstance(layer, Conv | MaxPool | MeanPool):
             r = r + (layer.size - 1) * J
@@ -320,12 +320,13 @@ def conv(V, W, b, *, stride=1, padding=0):
     """
     _check_filters(V, W, b)
     S, P = stride, padding
-    K, F, E, D = W.shape  # a filter is F x E x D, with E = F if it is square
-    n_i, n_j = output_size(V.shape[1], F, S, P), output_size(V.shape[2], E, S, P)
-    V = np.pad(V.astype(float), ((0, 0), (P, P), (P, P), (0, 0)))  # height and width only
+    K, F, E, D = W.shape  # E = F if the filters are square
+    n_i = output_size(V.shape[1], F, S, P)
+    n_j = output_size(V.shape[2], E, S, P)
+    V = np.pad(V.astype(float), ((0, 0), (P, P), (P, P), (0, 0)))  # not along n and D
     w = W.reshape(K, F * E * D)  # row d is filter d, flattened
     Y = np.zeros((len(V), n_i, n_j, K))
-    for i, j in np.ndindex(n_i, n_j):  # a window of all images at once
+    for i, j in np.ndindex(n_i, n_j):  # all images at once
         window = V[:, S * i : S * i + F, S * j : S * j + E].reshape(-1, F * E * D)
         Y[:, i, j] = window @ w.T + b
     return Y
@@ -369,7 +370,7 @@ def conv_backward(G, V, W, *, stride=1, padding=0):
     dV, dw = np.zeros(V.shape), np.zeros(w.shape)
     for i, j in np.ndindex(G.shape[1:3]):
         rows, columns = slice(S * i, S * i + F), slice(S * j, S * j + E)
-        g = G[:, i, j]  # (n, K): the gradient in the K outputs at this place
+        g = G[:, i, j]  # (n, K): in the K outputs at this place
         dw += g.T @ V[:, rows, columns].reshape(n, F * E * D)
         dV[:, rows, columns] += (g @ w).reshape(n, F, E, D)
     dV = dV[:, P : P + height, P : P + width]  # without the padding
@@ -444,7 +445,7 @@ def max_pool_backward(G, V, F, *, stride=None):
     S = F if stride is None else stride
     n, _, _, D = V.shape
     dV = np.zeros(V.shape)
-    number = np.arange(F * F)[:, None]  # the numbers of the entries of a window
+    number = np.arange(F * F)[:, None]  # of the entries of a window
     for i, j in np.ndindex(G.shape[1:3]):
         rows, columns = slice(S * i, S * i + F), slice(S * j, S * j + F)
         winner = V[:, rows, columns].reshape(n, F * F, D).argmax(axis=1)  # (n, D)
@@ -820,9 +821,9 @@ def loss_and_gradient(theta, layers, V, T):
     for layer, own in zip(layers, parameters, strict=True):  # forward
         inputs.append(V)
         V = layer.forward(V, *own)
-    f = V[:, 0, 0]
+    f = V[:, 0, 0]  # (n, C)
     L = np.mean(softmax_cross_entropy(f, T))
-    G = ((softmax(f) - T) / len(T))[:, None, None]  # dL/df, with the axes of a volume
+    G = ((softmax(f) - T) / len(T))[:, None, None]  # dL/df, (n, 1, 1, C)
     gradient = []
     for layer, V, own in zip(layers[::-1], inputs[::-1], parameters[::-1], strict=True):  # back
         G, *slopes = layer.backward(G, V, *own)
