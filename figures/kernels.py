@@ -41,9 +41,10 @@ def from_the_side(P):
 
 @figure("rings", claims=("kernels-05",), panels=3, size=(2.5, 2.7))
 def lifted_rings(left, middle, right):
-    """No line tells the two rings apart; that of Fisher's discriminant is dashed (left). With the
-    third feature x_3 = x_1^2 + x_2^2 they lie on a paraboloid, and a plane goes between them
-    (middle). Where it cuts the paraboloid is a conic in the plane of the inputs (right).
+    """Left: no line separates the two rings; the dashed one is Fisher's (chapter 13). Middle: with
+    the third feature x_3 = x_1^2 + x_2^2 the rings lie on a bowl at different heights, and a plane
+    (grey) goes between them. Right: where the plane cuts the bowl is a closed curve in the plane of
+    the inputs.
     """
     T = rings()
     line, (w, b) = threshold_rule(T.X, (T.y > 0).astype(int)), ring_plane()
@@ -72,8 +73,8 @@ def lifted_rings(left, middle, right):
 
 @figure("trick", claims=("kernels-22",), size=(5.6, 1.2))
 def kernel_trick(ax):
-    """The kernel trick. A method that uses its samples in inner products only (left) becomes
-    another one, in feature space, when each of them is replaced by a value of a kernel (right).
+    """Left: a method that uses its samples in inner products only. Right: the same method in
+    feature space. Each inner product is replaced by a value of a kernel.
     """
     ax.set(xlim=(0, 10), ylim=(0, 2))
     ax.set_axis_off()
@@ -118,10 +119,10 @@ def machine(name):
 
 @figure("machines", claims=("kernels-49",), panels=(2, 3), size=(2.3, 1.55))
 def machines(*axes):
-    """Support vector machines of six kernels on the same samples. A line is too stiff, a cubic does
-    better, the Gaussian kernel follows the moons. Of too small a width it puts islands around
-    single samples, without an error on them; of a large one it is nearly linear. For sigma = 30 the
-    box is C = sigma^2, and the machine is the linear one with C = 1.
+    """Support vector machines (chapter 19) with six kernels, on the same 80 samples. A line is too
+    stiff, a cubic does better, and the Gaussian kernel with sigma = 0.5 follows the moons. With
+    sigma = 0.05 it puts islands around single samples, and has no error on them. With sigma = 30 it
+    is almost the line again; for this the price C of an error was raised to sigma squared.
     """
     T = moons()
     for ax, name in zip(axes, MACHINES, strict=True):

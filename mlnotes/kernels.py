@@ -30,14 +30,19 @@ Symbols
     phi              feature map, phi(X) (n, D)
     w      (D,)      weights; b the offset, f(x) = w^T phi(x) + b
     alpha  (n,)      coefficients, w = sum_i alpha_i phi(x_i), f(x) = sum_i alpha_i k(x_i, x);
-                     a number in the polynomial kernel, and the penalty in kernel ridge
-    eta    float     learning rate
-    sigma  float     width; s = sqrt(2) sigma
+                     for the estimator `KernelRidge` it is the penalty, as in scikit-learn
+    lam    float     penalty of kernel ridge regression
+    gamma  float     factor of x^T z in the polynomial kernel and in the sigmoid
+    c      float     constant of these kernels
+    mu     (r,)      eigenvalues of K, or of an integral operator; `values` in the code
+    eta    float     step size
+    sigma  float     width; s = sqrt(2) sigma in the notes
 
 The kernels, what the notes call their parameters, and gamma as scikit-learn means it:
 
-    polynomial   (alpha x^T z + c)^p           IRHD 6 d for p, IRHD 8.49 beta for c and gamma for p,
-                                               MLN, PRNN, REP alpha = c = 1    gamma = alpha
+    polynomial   (gamma x^T z + c)^p           IRHD 6 alpha for gamma and d for p, IRHD 8.49 alpha
+                                               for gamma, beta for c, gamma for p; MLN, PRNN, REP
+                                               gamma = c = 1
     Gaussian     exp(-||x-z||^2 / (2 sigma^2)) MLN, PRNN, REP exp(-||x-z||^2 / sigma^2), that is
                                                our s = sqrt(2) sigma     gamma = 1 / (2 sigma^2)
     exponential  exp(-||x-z|| / (2 sigma^2))   IRHD 6, REP               gamma = 1 / (2 sigma^2)
@@ -191,77 +196,79 @@ def scaled_quadratic_map(X):
                             root * x_1 * x_2])  # fmt: skip
 
 
-def polynomial_map(X, p, alpha=1.0, c=1.0):
-    """The features of (alpha x^T z + c)^p: all monomials of x up to degree p, with weights,
+def polynomial_map(X, p, gamma=1.0, c=1.0):
+    """The features of (gamma x^T z + c)^p: all monomials of x up to degree p, with weights,
 
-        sqrt(p! / (j_0! j_1! ... j_d!) c^j_0 alpha^(p - j_0)) x_1^j_1 ... x_d^j_d,
+        sqrt(p! / (p_0! p_1! ... p_d!) c^p_0 gamma^(p - p_0)) x_1^p_1 ... x_d^p_d,
 
-    for all j_0 + j_1 + ... + j_d = p, by the multinomial theorem. There are C(d + p, p) of them;
-    those with j_0 > 0 vanish if c = 0.
+    for all p_0 + p_1 + ... + p_d = p, by the multinomial theorem. There are C(d + p, p) of them;
+    those with p_0 > 0 vanish if c = 0.
 
     Returns: (n, C(d + p, p)). Raises: ValueError for parameters that `polynomial` refuses.
 
     >>> polynomial_map(np.array([[3.0]]), p=2).round(6)
     array([[1.      , 4.242641, 9.      ]])
     """
-    _check_polynomial(p, alpha, c)
+    _check_polynomial(p, gamma, c)
     X, columns = np.asarray(X, dtype=float), []
     for factors in combinations_with_replacement(range(X.shape[1] + 1), p):
-        j = np.bincount(factors, minlength=X.shape[1] + 1)
-        multinomial = factorial(p) / prod(factorial(each) for each in j.tolist())
-        weight = np.sqrt(multinomial * float(c) ** j[0] * float(alpha) ** (p - j[0]))
-        columns.append(weight * np.prod(X ** j[1:], axis=1))
+        powers = np.bincount(factors, minlength=X.shape[1] + 1)  # p_0, p_1, ..., p_d
+        orders = factorial(p) / prod(factorial(each) for each in powers.tolist())
+        weight = np.sqrt(orders * float(c) ** powers[0] * float(gamma) ** (p - powers[0]))
+        columns.append(weight * np.prod(X ** powers[1:], axis=1))
     return np.column_stack(columns)
 
 
-def gaussian_map(x, s, terms):
-    """The first `terms` of infinitely many features of exp(-(x - z)^2 / s^2), for numbers x (n,):
+def gaussian_map(x, sigma, terms):
+    """The first `terms` of infinitely many features of exp(-(x - z)^2 / (2 sigma^2)), for numbers
+    x (n,):
 
-        phi_j(x) = exp(-x^2 / s^2) sqrt((2 / s^2)^j / j!) x^j,   j = 0, 1, 2, ...
+        phi_j(x) = exp(-t^2 / 2) t^j / sqrt(j!),   t = x / sigma,   j = 0, 1, 2, ...
 
-    They come from the power series of exp(2 x z / s^2). For d inputs the kernel is a product of d
+    They come from the power series of exp(x z / sigma^2). For d inputs the kernel is a product of d
     such kernels. The Gram matrix of n different points has rank n, however large n is.
 
-    Returns: (n, terms). Raises: ValueError unless s > 0 and terms >= 1.
+    Returns: (n, terms). Raises: ValueError unless sigma > 0 and terms >= 1.
 
-    >>> gaussian_map(np.array([0.0]), s=1.0, terms=3)
+    >>> gaussian_map(np.array([0.0]), sigma=1.0, terms=3)
     array([[1., 0., 0.]])
 
     Claims: kernels-16
     """
-    check_number("s", s, above=0)
+    check_number("sigma", sigma, above=0)
     check_number("terms", terms, at_least=1, integer=True)
-    t, j = np.asarray(x, dtype=float)[:, None] / s, np.arange(terms)
-    logs = -(t**2) + x_log_y(j, np.sqrt(2) * np.abs(t)) - log_gamma(j + 1) / 2
+    t, j = np.asarray(x, dtype=float)[:, None] / sigma, np.arange(terms)
+    logs = -(t**2) / 2 + x_log_y(j, np.abs(t)) - log_gamma(j + 1) / 2
     return np.sign(t) ** j * np.exp(logs)  # logarithms: powers and factorials would overflow
 
 
-def gaussian_frequencies(D, d, sigma, *, rng):
-    """D random frequencies in d dimensions, from the normal distribution N(0, I / sigma^2): (D, d).
+def gaussian_frequencies(F, d, sigma, *, rng):
+    """F random frequencies in d dimensions, from the normal distribution N(0, I / sigma^2): (F, d).
 
     In terms of s = sqrt(2) sigma the covariance is 2 I / s^2.
 
     >>> gaussian_frequencies(5, 3, sigma=2.0, rng=np.random.default_rng(0)).shape
     (5, 3)
     """
-    return rng.normal(size=(D, d)) / sigma
+    return rng.normal(size=(F, d)) / sigma
 
 
 def fourier_features(X, W):
-    """z(x) = (cos(w_1^T x), ..., cos(w_D^T x), sin(w_1^T x), ..., sin(w_D^T x)) / sqrt(D).
+    """(cos(w_1^T x), ..., cos(w_F^T x), sin(w_1^T x), ..., sin(w_F^T x)) / sqrt(F).
 
-    With the frequencies W (D, d) from `gaussian_frequencies`, the inner product z(x)^T z(x') is an
-    unbiased estimate of the Gaussian kernel k(x, x'), with variance (1 - k^2)^2 / (2 D).
+    With the frequencies W (F, d) from `gaussian_frequencies`, the inner product of the features of
+    x and z is an unbiased estimate of the Gaussian kernel k(x, z), with variance
+    (1 - k^2)^2 / (2 F).
 
-    Returns: (n, 2 D).
+    Returns: (n, 2 F).
 
     >>> fourier_features(np.array([[0.0]]), np.array([[3.0]]))
     array([[1., 0.]])
 
     Claims: kernels-17
     """
-    phase = X @ W.T
-    return np.hstack([np.cos(phase), np.sin(phase)]) / np.sqrt(len(W))
+    angles = X @ W.T
+    return np.hstack([np.cos(angles), np.sin(angles)]) / np.sqrt(len(W))
 
 
 # ---------------------------------------------------------------------------------------
@@ -286,8 +293,8 @@ def linear(X, Z=None, *, c=0.0):
     return X @ Z.T + c
 
 
-def polynomial(X, Z=None, *, p, alpha=1.0, c=1.0):
-    """k(x, z) = (alpha x^T z + c)^p, for alpha, c >= 0 and a whole number p >= 0.
+def polynomial(X, Z=None, *, p, gamma=1.0, c=1.0):
+    """k(x, z) = (gamma x^T z + c)^p, for gamma, c >= 0 and a whole number p >= 0.
 
     `polynomial_map` gives its C(d + p, p) features, of which C(d + p - 1, p) remain for c = 0. For
     a fractional p it is not a kernel: a negative base has no real power, and Gram matrices with
@@ -303,14 +310,14 @@ def polynomial(X, Z=None, *, p, alpha=1.0, c=1.0):
 
     Claims: kernels-12
     """
-    _check_polynomial(p, alpha, c)
+    _check_polynomial(p, gamma, c)
     X, Z = _pair(X, Z)
-    return (alpha * (X @ Z.T) + c) ** p
+    return (gamma * (X @ Z.T) + c) ** p
 
 
-def _check_polynomial(p, alpha, c):
+def _check_polynomial(p, gamma, c):
     check_number("p", p, at_least=0, integer=True)
-    check_number("alpha", alpha, at_least=0)
+    check_number("gamma", gamma, at_least=0)
     check_number("c", c, at_least=0)
 
 
@@ -692,13 +699,17 @@ def kernel_squared_distances(K, k_x, k_z):
 
     Claims: kernels-21
     """
+    K, k_x, k_z = _check_distances(K, k_x, k_z)
+    return np.maximum(k_x[:, None] - 2 * K + k_z, 0)
+
+
+def _check_distances(K, k_x, k_z):
     if np.shape(k_x) + np.shape(k_z) != np.shape(K):
         raise ValueError(
             "K, k_x and k_z must be (n, m), (n,) and (m,); "
             f"got {np.shape(K)}, {np.shape(k_x)} and {np.shape(k_z)}"
         )
-    K, k_x = np.asarray(K, dtype=float), np.asarray(k_x, dtype=float)
-    return np.maximum(k_x[:, None] - 2 * K + k_z, 0)
+    return (np.asarray(values, dtype=float) for values in (K, k_x, k_z))
 
 
 def centre(K):
@@ -878,10 +889,10 @@ def mercer_sum(values, left, right):
 
 
 def sample_coefficients(X, y, w):
-    """gamma_i = 2 (w^T x_i - y_i): the gradient of sum_i (w^T x_i - y_i)^2 is sum_i gamma_i x_i.
+    """delta_i = 2 (w^T x_i - y_i): the gradient of sum_i (w^T x_i - y_i)^2 is sum_i delta_i x_i.
 
     The gradient of every loss sum_i l(w^T x_i, y_i) is such a combination of the samples. So steps
-    from w = 0 never leave their span: w = sum_i alpha_i x_i, with alpha <- alpha - eta gamma.
+    from w = 0 never leave their span: w = sum_i alpha_i x_i, with alpha <- alpha - eta delta.
 
     Returns: (n,). Raises: ValueError if y has another shape.
 
@@ -917,7 +928,7 @@ class KernelState(NamedTuple):
 
     alpha: np.ndarray  # (n,)
     objective: float  # ||K alpha - y||^2
-    gradient_norm: float  # of the gradient in w, sqrt(gamma^T K gamma)
+    gradient_norm: float  # of the gradient in w, sqrt(delta^T K delta)
 
 
 def kernel_descent(K, y, *, eta):
@@ -943,9 +954,12 @@ def kernel_descent(K, y, *, eta):
     alpha = np.zeros(len(y))
     while True:
         residual = K @ alpha - y
-        gradient_norm = 2 * np.sqrt(max(residual @ K @ residual, 0.0))
-        yield KernelState(alpha, float(residual @ residual), float(gradient_norm))
+        yield KernelState(alpha, float(residual @ residual), _gradient_norm(K, residual))
         alpha = alpha - 2 * eta * residual
+
+
+def _gradient_norm(K, residual):
+    return float(2 * np.sqrt(max(residual @ K @ residual, 0.0)))
 
 
 def iteration_costs(n, d):
@@ -959,28 +973,34 @@ def iteration_costs(n, d):
     return n**2, n * 2**d
 
 
-def kernel_ridge(K, y, alpha, weights=None):
-    """The coefficients a that minimise ||K a - y||^2 + alpha a^T K a: (K + alpha I) a = y.
+def kernel_ridge(K, y, lam, weights=None):
+    """The alpha that minimises ||K alpha - y||^2 + lam alpha^T K alpha: (K + lam I) alpha = y.
 
-    With weights, sum_i weights_i ((K a)_i - y_i)^2 + alpha a^T K a is least for a = r u with
-    r_i = sqrt(weights_i) and (r K r + alpha I) u = r y. If the matrix is singular, which needs
-    alpha = 0, u is the solution of least norm.
+    With weights, sum_i weights_i ((K alpha)_i - y_i)^2 + lam alpha^T K alpha is least for
+    alpha = r u with r_i = sqrt(weights_i) and (r K r + lam I) u = r y. If the matrix is singular,
+    which needs lam = 0, u is the solution of least norm.
 
-    Returns: (n,). Raises: ValueError if K + alpha I has a negative eigenvalue, so that K comes from
+    Returns: (n,). Raises: ValueError if K + lam I has a negative eigenvalue, so that K comes from
     no kernel, if K is not square, finite and symmetric, or if y or the weights are not (n,).
 
-    >>> kernel_ridge(np.array([[2.0, 0.0], [0.0, 6.0]]), np.array([3.0, 8.0]), alpha=2.0)
+    >>> kernel_ridge(np.array([[2.0, 0.0], [0.0, 6.0]]), np.array([3.0, 8.0]), lam=2.0)
     array([0.75, 1.  ])
+
+    Claims: kernels-s04
     """
     _check_one_per_sample("y", y, K)
+    K = symmetric(K)
     if weights is None:
-        weights = np.ones(len(y))
+        return _solve(K + lam * np.eye(len(y)), y)
     _check_one_per_sample("weights", weights, K)
     r = np.sqrt(weights)
-    M = symmetric(K) * np.outer(r, r) + alpha * np.eye(len(y))
+    return r * _solve(K * np.outer(r, r) + lam * np.eye(len(y)), r * y)
+
+
+def _solve(M, y):
+    """The solution u of M u = y for a symmetric PSD matrix M; of least norm if M is singular."""
     L = positive_cholesky(M)
-    u = _least_norm(M, r * y) if L is None else cholesky_solve(L, r * y)
-    return r * u
+    return _least_norm(M, y) if L is None else cholesky_solve(L, y)
 
 
 def _least_norm(M, y):
@@ -1060,10 +1080,10 @@ def _offset(alpha, f, y, C):
 class KernelRidge(Regressor):
     """Least squares in feature space with the penalty alpha ||w||^2, and without an offset.
 
-    f(x) = sum_i a_i k(x_i, x) with (K + alpha I) a = y. The differences from scikit-learn: kernels
-    are the names that `gram` knows, "exponential" and "all_subsets" among them; alpha is one
-    number, and y has one target per sample; a matrix K + alpha I with a negative eigenvalue is
-    refused.
+    f(x) = sum_i a_i k(x_i, x) with (K + alpha I) a = y: these are alpha and lam of `kernel_ridge`,
+    under scikit-learn's names. The differences from scikit-learn: kernels are the names that `gram`
+    knows, "exponential" and "all_subsets" among them; alpha is one number, and y has one target per
+    sample; a matrix K + alpha I with a negative eigenvalue is refused.
 
     Parameters
     ----------
@@ -1099,7 +1119,7 @@ class KernelRidge(Regressor):
         alpha = check_number("alpha", self.alpha, at_least=0, below=inf)
         how, samples = self._kernel(), check_samples(X)
         y = check_targets(y, len(samples))
-        weights = check_weights(sample_weight, len(samples))
+        weights = None if sample_weight is None else check_weights(sample_weight, len(samples))
         self.dual_coef_ = kernel_ridge(gram(samples, **how), y, alpha, weights)
         self.X_fit_ = samples.copy()
         return self._remember(X)

@@ -84,7 +84,7 @@ def ring_kernel(X, Z):
 BY_THE_BOOK = {  # every kernel of the module, and one value of it as the notes write it
     "linear": (lambda X, Z=None: linear(X, Z, c=0.7), lambda x, z: x @ z + 0.7),
     "polynomial": (
-        lambda X, Z=None: polynomial(X, Z, p=3, alpha=0.5, c=2.0),
+        lambda X, Z=None: polynomial(X, Z, p=3, gamma=0.5, c=2.0),
         lambda x, z: (0.5 * (x @ z) + 2.0) ** 3,
     ),
     "series": (
@@ -245,11 +245,11 @@ def test_the_printed_square_of_feature_products_is_another_kernel():
 @pytest.mark.parametrize("d, p", list(itertools.product((1, 2, 3), range(5))))
 def test_polynomial_kernel_is_the_product_of_weighted_monomials(d, p, rng):
     X, Z = rng.normal(size=(15, d)), rng.normal(size=(12, d))
-    phi, psi = (polynomial_map(A, p, alpha=0.7, c=1.9) for A in (X, Z))
+    phi, psi = (polynomial_map(A, p, gamma=0.7, c=1.9) for A in (X, Z))
     assert phi.shape == (15, comb(d + p, p))
-    K = polynomial(X, Z, p=p, alpha=0.7, c=1.9)
+    K = polynomial(X, Z, p=p, gamma=0.7, c=1.9)
     np.testing.assert_allclose(phi @ psi.T, K, rtol=1e-10, atol=1e-10)
-    assert_psd(polynomial(X, p=p, alpha=0.7, c=1.9))
+    assert_psd(polynomial(X, p=p, gamma=0.7, c=1.9))
 
 
 @pytest.mark.claims("kernels-12")
@@ -282,11 +282,11 @@ def test_without_a_constant_the_features_are_fewer(d, p, D, printed, rng):
 def test_the_gaussian_series_has_the_error_of_its_next_terms(rng):
     x, z = rng.uniform(-1, 1, size=(2, 50))
     exact = np.exp(-((x[:, None] - z) ** 2))
-    np.testing.assert_allclose(gaussian_map(x, 1.0, 30) @ gaussian_map(z, 1.0, 30).T, exact,
-                               rtol=0, atol=1e-10)  # fmt: skip
+    inner = gaussian_map(x, sqrt(0.5), 30) @ gaussian_map(z, sqrt(0.5), 30).T
+    np.testing.assert_allclose(inner, exact, rtol=0, atol=1e-10)
     t = np.abs(2 * x[:, None] * z)
     for m in range(1, 30):
-        error = np.abs(gaussian_map(x, 1.0, m) @ gaussian_map(z, 1.0, m).T - exact)
+        error = np.abs(gaussian_map(x, sqrt(0.5), m) @ gaussian_map(z, sqrt(0.5), m).T - exact)
         bound = np.exp(-(x[:, None] ** 2) - z**2) * t**m / factorial(m) * np.exp(t)
         assert (error <= bound + 1e-14).all()
     s, m = 1.7, 6
@@ -294,13 +294,13 @@ def test_the_gaussian_series_has_the_error_of_its_next_terms(rng):
         [np.exp(-(v**2) / s**2) * sqrt((2 / s**2) ** j / factorial(j)) * v**j for j in range(m)]
         for v in x
     ]
-    np.testing.assert_allclose(gaussian_map(x, s, m), literal, rtol=1e-12)
+    np.testing.assert_allclose(gaussian_map(x, s / sqrt(2), m), literal, rtol=1e-12)
 
 
 @pytest.mark.claims("kernels-16")
 def test_the_gaussian_series_of_points_far_from_the_origin_has_the_length_one():
     x = np.array([30.0, -30.0, 29.5])  # exp(-x^2) alone is 0
-    phi = gaussian_map(x, 1.0, 3000)
+    phi = gaussian_map(x, sqrt(0.5), 3000)
     np.testing.assert_allclose(phi @ phi.T, np.exp(-((x[:, None] - x) ** 2)), rtol=0, atol=1e-10)
 
 
@@ -520,7 +520,7 @@ def test_sigmoid_is_symmetric_and_bounded_and_not_a_kernel(rng):
     "call, message",
     [
         (lambda X: polynomial(X, p=0.5), "p must be an integer >= 0; got 0.5"),
-        (lambda X: polynomial(X, p=2, alpha=-1), "alpha must be a number >= 0; got -1"),
+        (lambda X: polynomial(X, p=2, gamma=-1), "gamma must be a number >= 0; got -1"),
         (lambda X: gaussian(X, sigma=0), "sigma must be a number > 0; got 0"),
         (lambda X: exponential(X, sigma=-1), "sigma must be a number > 0; got -1"),
         (lambda X: laplacian(X, sigma=1, q=3), "q must be 1 or 2; got 3"),
@@ -532,9 +532,9 @@ def test_sigmoid_is_symmetric_and_bounded_and_not_a_kernel(rng):
         (lambda X: Kernel(linear) + -1, "c must be a number >= 0; got -1"),
         (lambda X: psd_certificate(X), "K must be square; got shape (3, 2)"),
         (lambda X: eigenfunctions(np.less.outer, X[:, 0], 1.0), "k must be symmetric"),
-        (lambda X: polynomial_map(X, 2, alpha=-1.0), "alpha must be a number >= 0; got -1.0"),
+        (lambda X: polynomial_map(X, 2, gamma=-1.0), "gamma must be a number >= 0; got -1.0"),
         (lambda X: polynomial_map(X, 1.5), "p must be an integer >= 0; got 1.5"),
-        (lambda X: gaussian_map(X[0], 0.0, 3), "s must be a number > 0; got 0.0"),
+        (lambda X: gaussian_map(X[0], 0.0, 3), "sigma must be a number > 0; got 0.0"),
         (lambda X: gaussian_map(X[0], 1.0, 0), "terms must be an integer >= 1; got 0"),
         (lambda X: screen(X[:1]), "K must be square; got shape (1, 2)"),
         (lambda X: screen(X[:2] * np.nan), "K must be finite; it contains NaN or infinity 4 times"),
