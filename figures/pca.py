@@ -35,7 +35,7 @@ RED, DARK_GREEN = "#b3261e", "#2f7d5b"
 
 
 def cloud():
-    """Samples of a slanted normal law."""
+    """Samples of a normal distribution with correlated coordinates."""
     Sigma = np.array([[3.0, 1.6], [1.6, 1.4]])
     return make_blobs((60,), [(4.0, 3.0)], Sigma, rng=np.random.default_rng(7)).X
 
@@ -47,10 +47,12 @@ def telling(X, found):
 
 @figure("axes", claims=("pca-20",), panels=3, size=(2.4, 2.6))
 def axes(left, middle, right):
-    """Left: the first axis (red, long) and the second (green), each as long as the standard
-    deviation along it, twice over. Middle: every sample goes to the nearest point of the first
-    axis. Right: the sample seen from the mean, its projection, its distance from the axis. The
-    first is fixed, so that the longer the projection, the shorter the distance.
+    """Left: sixty samples with the first axis (red, solid) and the second (green, dashed). Each
+    line reaches two standard deviations to either side of the mean. Middle: every sample goes to
+    the nearest point of the first axis. Right: one sample seen from near by. From the mean to the
+    sample runs the black side (total), to its projection the red side (kept), and between the two
+    the dashed side (lost). The angle between kept and lost is a right angle. The black side is the
+    same for every axis. So the longer the red side, the shorter the dashed one.
     """
     X = cloud()
     found = principal_components(X)
@@ -73,6 +75,10 @@ def axes(left, middle, right):
     triangle(right, telling(X, found), found)
 
 
+NAMES = ("total", "kept", "lost")  # of the sides of the triangle
+SHIFTS = ((16, -6), (-12, 9), (-15, -4))  # of their names from the middles of the sides, in points
+
+
 def triangle(ax, x, found):
     """The vector, its projection on the first axis, and what is left, seen from near by."""
     v = found.V[:, :1]
@@ -82,6 +88,9 @@ def triangle(ax, x, found):
     for start, end, color, style in sides:
         ax.plot(*np.transpose([start, end]), color=color, ls=style, lw=2)
     ax.plot(*x, "o", color=INK, ms=5)
+    for name, (start, end, color, _), shift in zip(NAMES, sides, SHIFTS, strict=True):
+        ax.annotate(name, (start + end) / 2, shift, textcoords="offset points", color=color,
+                    ha="center", va="center", fontsize=9)  # fmt: skip
     set_view(ax, [found.mean, x, foot], margin=0.3)
     ax.set_title("Kept and lost")
 
@@ -104,9 +113,11 @@ def near_by(n=60):
 
 @figure("moved_digits", claims=("pca-39",), panels=(2, 3), size=(2.2, 2.0))
 def moved_digits(*panels):
-    """Five images of one digit, shifted and turned: 10000 pixels, three degrees of freedom. Last:
-    the variances of 60 such images do not fall off after the third, those of 60 images that are
-    near each other do. The surface is curved, and only small pieces of it are flat.
+    """Five images of one digit, shifted and turned. They have 10000 pixels, but only three numbers
+    change: two shifts and an angle. The last panel shows the variances along the axes, relative to
+    the first, on a logarithmic scale. For 60 images that are far apart (squares) they do not drop
+    after the third. For 60 images that hardly differ (dots) they do. The images lie on a curved
+    surface, and only small pieces of it are nearly flat.
     """
     T = make_shifted_digits(60, rng=np.random.default_rng(1))
     for ax, image in zip(panels[:5], T.images, strict=False):
@@ -130,9 +141,10 @@ COUNTS = (1, 5, 15, 30)
 
 @figure("eigendigits", claims=("pca-42",), panels=(2, 6), size=(1.2, 1.35))
 def eigendigits(*panels):
-    """Above: the mean of 1797 digits and the first axes as pictures, positive entries white,
-    negative black, zero grey. Below: one digit, and the mean plus its first k parts. With all 61
-    axes along which the digits vary it is exact.
+    """Above: the mean of 1797 digits, and the first five axes as pictures: positive entries are
+    white, negative ones black, and 0 is grey. Below: one digit, and its reconstruction from the
+    mean and the first k axes. With few axes it is blurred, with 30 it is nearly the digit. All 61
+    axes along which the digits vary give it back exactly.
     """
     T = load_digits()
     images = T.images.astype(float)
@@ -162,9 +174,10 @@ def white_digits():
 
 @figure("whitened", claims=("pca-47",), panels=(3, 6), size=(1.0, 1.1))
 def whitened(*panels):
-    """Six digits with some noise, and W x by both whitenings. ZCA turns the white components back
-    to the pixels, where the strokes can still be seen; PCA whitening leaves them in the order of
-    their variances, which has nothing to do with places in the picture.
+    """Six digits with some noise (first row), whitened by ZCA (second row) and by PCA whitening
+    (third row). ZCA turns the white scores back to the pixels, and a trace of the strokes can
+    still be seen. PCA whitening leaves the scores in the order of the axes, which has nothing to do
+    with places in the picture.
     """
     for row, (name, Z) in enumerate(white_digits().items()):
         for ax, z in zip(panels[6 * row : 6 * row + 6], Z, strict=False):
@@ -181,8 +194,10 @@ SHARE = 0.9
 
 @figure("scree", claims=("pca-52",), size=(4.2, 2.9))
 def scree(ax):
-    """The variances of 13 features of wine in units of their spread, as shares of the whole, and
-    their sum so far. The eighth component is the first to bring it above 0.9.
+    """Scree plot of the 13 standardised features of wine. Bars: the share of the variance along
+    each axis. Dots: the share of the first k axes together. The ring marks the first k with more
+    than 0.9 (dashed line), which is 8. The heights of the bars fall little by little, so it is
+    hard to say where they bend.
     """
     lam = principal_components(standardise(load_wine().X).Z).lam
     j, share, k = np.arange(1, len(lam) + 1), cumulative_share(lam), components_for(lam, SHARE)

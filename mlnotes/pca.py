@@ -29,6 +29,9 @@ Symbols
     lam        (r,)      eigenvalues of Sigma, the variances along the axes, largest first
     Z          (n, k)    scores z_ij = v_j^T (x_i - mean)
     P, s       (n, r)    X_c = P diag(s) V^T, the singular value decomposition: lam = s^2 / n
+    U          (n, k)    orthonormal eigenvectors u_j of the Gram matrix X_c X_c^T / n
+    Pi         (d, d)    the orthogonal projector on a subspace; Q (d, k) any orthonormal columns
+    L          (n, d)    a matrix of rank <= k; A (n, k), B (k, d) factors of it, L = A B
     k          int       how many components; the routes also take a share of the variance
     J          float     mean squared error, 1/n sum_i ||x_i - x^_i||^2
     rng        Generator source of random numbers
@@ -89,7 +92,7 @@ def inner_product(A, B):
 
 
 def projector(A):
-    """P = A (A^T A)^{-1} A^T, the orthogonal projection on the span of the columns of A (d, k).
+    """Pi = A (A^T A)^{-1} A^T, the orthogonal projection on the span of the columns of A (d, k).
 
     It is computed as Q Q^T, where A = Q R gives orthonormal columns Q with the same span.
 
@@ -264,16 +267,24 @@ def power_iteration(Sigma, v0):
     >>> [float((state.v[1] / state.v[0]).round(9)) for state, _ in zip(states, range(3))]
     [1.0, 0.25, 0.0625]
     """
-    if not np.linalg.norm(v0) > 0:
-        raise ValueError(f"v0 must be a direction; its length is {np.linalg.norm(v0)}")
+    _check_direction(v0)
     v = v0 / np.linalg.norm(v0)
     while True:
         image = Sigma @ v
         variance = v @ image
         yield PowerState(v, float(variance), float(np.linalg.norm(image - variance * v)))
-        if not image.any():
-            raise ValueError("there must be variance along the start; Sigma v = 0")
+        _check_image(image)
         v = image / np.linalg.norm(image)
+
+
+def _check_direction(v0):
+    if not np.linalg.norm(v0) > 0:
+        raise ValueError(f"v0 must be a direction; its length is {np.linalg.norm(v0)}")
+
+
+def _check_image(image):
+    if not image.any():
+        raise ValueError("there must be variance along the start; Sigma v = 0")
 
 
 # ---------------------------------------------------------------------------------------
@@ -399,7 +410,8 @@ def by_covariance(X, k=None):
     lam, V = np.linalg.eigh(Sigma)  # 3. eigenvectors, smallest first
     lam, V = lam[::-1][: min(X.shape)], V[:, ::-1]  # 4. largest first
     lam = np.maximum(lam, 0)  # rounding may leave -1e-17 where there is no variance
-    return Principal(mean, lam, signed(V[:, : _count(k, lam)]))
+    k = _count(k, lam)
+    return Principal(mean, lam, signed(V[:, :k]))
 
 
 def by_svd(X, k=None):
@@ -420,9 +432,10 @@ def by_svd(X, k=None):
     """
     X = np.asarray(X, dtype=float)
     mean = _mean(X)
-    P, s, Vt = np.linalg.svd(X - mean, full_matrices=False)
+    _, s, Vt = np.linalg.svd(X - mean, full_matrices=False)  # X_c = P diag(s) V^T
     lam = s**2 / len(X)
-    return Principal(mean, lam, signed(Vt[: _count(k, lam)].T))
+    k = _count(k, lam)
+    return Principal(mean, lam, signed(Vt[:k].T))  # the rows of V^T are the axes
 
 
 def by_gram(X, k=None):
@@ -448,9 +461,10 @@ def by_gram(X, k=None):
     mean = _mean(X)
     X_c = X - mean
     lam, U = np.linalg.eigh(X_c @ X_c.T / len(X))  # (n, n) in the place of (d, d)
-    lam, U = np.maximum(lam[::-1], 0)[: min(X.shape)], U[:, ::-1]
+    lam, U = np.maximum(lam[::-1], 0)[: min(X.shape)], U[:, ::-1]  # largest first
     k = _count(k, lam[: _rank(lam)], "the rank of X_c")
-    return Principal(mean, lam, signed(X_c.T @ U[:, :k] / np.sqrt(len(X) * lam[:k])))
+    V = X_c.T @ U[:, :k] / np.sqrt(len(X) * lam[:k])  # each column has length 1
+    return Principal(mean, lam, signed(V))
 
 
 def _count(k, lam, most="min(n, d)"):
@@ -483,16 +497,19 @@ def by_deflation(X, k, *, steps=1000, rng):
     >>> X = np.array([[0.0, 0.0], [4.0, 0.0], [2.0, 3.0], [2.0, -3.0]])
     >>> by_deflation(X, 2, rng=np.random.default_rng(0)).lam.round(9)
     array([4.5, 2. ])
+
+    Claims: pca-s04
     """
     X = np.asarray(X, dtype=float)
-    Sigma, found = covariance(X), []
-    for _ in range(_check_count(k, min(X.shape))):
-        *_, last = islice(power_iteration(Sigma, rng.normal(size=len(Sigma))), steps + 1)
-        Sigma = Sigma - last.objective * np.outer(last.v, last.v)
-        found.append(last)
-    lam = np.array([state.objective for state in found])
-    V = np.column_stack([state.v for state in found])
-    return Principal(_mean(X), lam, signed(V))
+    k = _check_count(k, min(X.shape))
+    Sigma, lam, axes = covariance(X), [], []
+    for _ in range(k):
+        states = power_iteration(Sigma, rng.normal(size=len(Sigma)))
+        last = next(islice(states, steps, None))  # the state after so many steps
+        lam.append(last.objective)
+        axes.append(last.v)
+        Sigma = Sigma - lam[-1] * np.outer(last.v, last.v)  # take the axis out
+    return Principal(_mean(X), np.array(lam), signed(np.column_stack(axes)))
 
 
 def principal_components(X, k=None):
@@ -617,6 +634,8 @@ def alternate(X, B):
     >>> states = alternate(np.diag([3.0, 1.0]), np.array([[1.0, 1.0]]))
     >>> [round(next(states).objective, 6) for _ in range(3)]
     [5.0, 1.097561, 1.001219]
+
+    Claims: pca-s05
     """
     A, before = X @ np.linalg.pinv(B), np.inf
     while True:
@@ -691,20 +710,24 @@ def impute(X, missing, k):
     >>> next(states).X[2, 1], [state for state, _ in zip(states, range(20))][-1].X[2, 1].round(6)
     (np.float64(4.0), np.float64(4.0))
     """
-    if missing.shape != X.shape or missing.dtype != bool:
-        got = f"{missing.dtype} {missing.shape}"
-        raise ValueError(f"missing must be True or False for each entry of X {X.shape}; got {got}")
-    if missing.all(axis=0).any():
-        raise ValueError("every column must have an entry that is known")
+    _check_missing(X, missing)
     X = np.asarray(X, dtype=float)
     means = np.sum(X, axis=0, where=~missing) / np.count_nonzero(~missing, axis=0)
-    full, moved = np.where(missing, means, X), np.inf
+    full, moved = np.where(missing, means, X), np.inf  # first guess: means of the columns
     while True:
         mean, _, V = principal_components(full, k)
         guess = reconstruct(scores(full, mean, V), mean, V)
         yield Imputed(full, float(np.sum((X - guess) ** 2, where=~missing)), moved)
         moved = float(np.abs(guess - full).max(where=missing, initial=0.0))
-        full = np.where(missing, guess, X)
+        full = np.where(missing, guess, X)  # new guesses; known entries stay
+
+
+def _check_missing(X, missing):
+    if missing.shape != X.shape or missing.dtype != bool:
+        got = f"{missing.dtype} {missing.shape}"
+        raise ValueError(f"missing must be True or False for each entry of X {X.shape}; got {got}")
+    if missing.all(axis=0).any():
+        raise ValueError("every column must have an entry that is known")
 
 
 # ---------------------------------------------------------------------------------------
@@ -713,7 +736,7 @@ def impute(X, missing, k):
 
 
 class Whitening(NamedTuple):
-    """The map z = W (x - mean) that makes the covariance of the samples I."""
+    """The map x -> W (x - mean) that makes the covariance of the samples I."""
 
     mean: np.ndarray  # (d,)
     W: np.ndarray  # (k, d)
@@ -729,13 +752,17 @@ def inverse_root(Sigma):
            [0.  , 0.25]])
     """
     lam, V = np.linalg.eigh(Sigma)
+    _check_regular(lam)
+    return (V / np.sqrt(lam)) @ V.T  # column j of V is divided by the root of lam_j
+
+
+def _check_regular(lam):
     if not lam[0] > ROUND_OFF * lam[-1]:
         raise ValueError("Sigma must be regular; along some direction there is no variance")
-    return (V / np.sqrt(lam)) @ V.T
 
 
 def pca_whitening(X, k=None):
-    """z = diag(lam)^{-1/2} V^T (x - mean): every score divided by its standard deviation.
+    """W = diag(lam)^{-1/2} V^T, z = W (x - mean): every score divided by its standard deviation.
 
     The covariance becomes diag(lam)^{-1/2} V^T Sigma V diag(lam)^{-1/2} = I.
 
@@ -754,15 +781,18 @@ def pca_whitening(X, k=None):
     X = np.asarray(X, dtype=float)
     _check_varies(X)
     mean, lam, V = principal_components(X, k)
+    k = _count_to_whiten(k, lam, V)
+    return Whitening(mean, (V[:, :k] / np.sqrt(lam[:k])).T)  # row j is v_j^T / sqrt(lam_j)
+
+
+def _count_to_whiten(k, lam, V):
+    """The number of axes in V, which must have variance; without a k those that have."""
     rank = _rank(lam)
-    if k is not None:
-        _check_count(V.shape[1], rank, "the rank of X_c")
-    V, lam = V[:, :rank], lam[: min(rank, V.shape[1])]
-    return Whitening(mean, (V / np.sqrt(lam)).T)
+    return min(rank, V.shape[1]) if k is None else _check_count(V.shape[1], rank, "the rank of X_c")
 
 
 def zca_whitening(X):
-    """z = Sigma^{-1/2} (x - mean) = V diag(lam)^{-1/2} V^T (x - mean): closest to the samples.
+    """W = Sigma^{-1/2} = V diag(lam)^{-1/2} V^T, z = W (x - mean): closest to the samples.
 
     If W whitens, so does R W for every orthogonal R. Here R = V turns the white components back to
     the directions of the features. That minimises the distance: E||z - (x - mean)||^2 =
@@ -814,18 +844,18 @@ def whitening_distance(W, Sigma):
 class Eigenfaces(NamedTuple):
     """Images as a mean image and a few faces: image_i = mean + sum_j z_ij face_j."""
 
-    mean: np.ndarray  # (h, w)
-    faces: np.ndarray  # (k, h, w), of norm 1 and orthogonal
+    mean: np.ndarray  # (height, width)
+    faces: np.ndarray  # (k, height, width), of norm 1 and orthogonal
     Z: np.ndarray  # (n, k)
 
 
 def eigenfaces(images, k):
-    """The principal axes of `images` (n, h, w), which can be looked at as pictures themselves.
+    """The principal axes of `images` (n, height, width), which are pictures themselves.
 
-    Each image is read as a vector of h w grey levels, 10304 for a face of 112 x 92 pixels. n images
+    Each image is read as a vector of grey levels, 10304 for a face of 112 x 92 pixels. n images
     have at most n - 1 axes with variance.
 
-    Returns: `Eigenfaces`. Raises: ValueError if k is not between 1 and min(n, h w).
+    Returns: `Eigenfaces`. Raises: ValueError if k is not between 1 and min(n, height width).
 
     >>> images = np.array([[[0.0, 1.0]], [[2.0, 1.0]]])
     >>> mean, faces, Z = eigenfaces(images, 1)
@@ -835,10 +865,11 @@ def eigenfaces(images, k):
 
     Claims: pca-40
     """
-    n, *shape = images.shape
-    X = np.asarray(images, dtype=float).reshape(n, -1)
+    n, height, width = images.shape
+    X = np.asarray(images, dtype=float).reshape(n, height * width)  # each image becomes a row
     mean, _, V = principal_components(X, k)
-    return Eigenfaces(mean.reshape(shape), V.T.reshape(-1, *shape), scores(X, mean, V))
+    faces = V.T.reshape(-1, height, width)  # each axis becomes an image
+    return Eigenfaces(mean.reshape(height, width), faces, scores(X, mean, V))
 
 
 # ---------------------------------------------------------------------------------------
