@@ -84,7 +84,7 @@ def draw_loss(ax):
     """The loss against the residual in units of epsilon, and |y - f| with it."""
     z = np.array([-3.0, -1.0, 0.0, 1.0, 3.0])
     ax.plot(z, np.abs(z), color=GREY, lw=1.0, ls=":", label="$|y - f|$")
-    ax.plot(z, insensitive_loss(0.0, z, 1.0), color=BLUE, lw=1.8, label="$L_\\epsilon$")
+    ax.plot(z, insensitive_loss(0.0, z, 1.0), color=BLUE, lw=1.8, label="$\\ell_\\epsilon$")
     ax.set(xlabel="$y - f$", title="loss", xlim=(-3, 3), ylim=(-0.1, 3), yticks=())
     ax.set_xticks((-1, 0, 1), ("$-\\epsilon$", "0", "$\\epsilon$"))
     ax.legend(loc="upper center")

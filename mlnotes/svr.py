@@ -12,7 +12,8 @@ Contents
     How smooth is f?        shortest_rise, linear_margin, sampled_margin
     The hard tube           hard_tube, Tube, narrowest_tube
     The soft tube           soft_tube, regularised_risk, lagrangian, lagrangian_gradients
-    The dual                beta_of, stack, unstack, dual_value, tube_dual, evaluate, offset
+    The dual                beta_of, stack, unstack, dual_value, tube_dual, solve_tube,
+                            evaluate, offset
     Squared slack           squared_tube, squared_lagrangian, squared_dual_value, squared_dual,
                             squared_offsets, without_tube
     The nu tube             best_epsilon, nu_tube, NuTube, nu_tube_dual
@@ -75,9 +76,9 @@ __all__ = [
     "insensitive_loss", "insensitive_subgradient", "slack", "shortest_rise", "linear_margin",
     "sampled_margin", "hard_tube", "Tube", "narrowest_tube", "soft_tube", "regularised_risk",
     "lagrangian", "lagrangian_gradients", "beta_of", "stack", "unstack", "dual_value",
-    "tube_dual", "evaluate", "offset", "squared_tube", "squared_lagrangian", "squared_dual_value",
-    "squared_dual", "squared_offsets", "without_tube", "best_epsilon", "nu_tube", "NuTube",
-    "nu_tube_dual", "SVR", "NuSVR", "L2SVR",
+    "tube_dual", "solve_tube", "evaluate", "offset", "squared_tube", "squared_lagrangian",
+    "squared_dual_value", "squared_dual", "squared_offsets", "without_tube", "best_epsilon",
+    "nu_tube", "NuTube", "nu_tube_dual", "SVR", "NuSVR", "L2SVR",
 ]  # fmt: skip
 
 ROUNDING = 1e-9  # a sum this small beside its terms counts as 0
@@ -89,9 +90,9 @@ ROUNDING = 1e-9  # a sum this small beside its terms counts as 0
 
 
 def insensitive_loss(f, y, epsilon):
-    """L(y, f) = max(|y - f| - epsilon, 0): 0 inside the tube, and outside the distance from it.
+    """loss(y, f) = max(|y - f| - epsilon, 0): 0 in the tube, and outside the distance from it.
 
-    It is convex in f, and |y - f| for epsilon = 0. The empirical risk is sum_i L(y_i, f_i).
+    It is convex in f, and |y - f| for epsilon = 0. The empirical risk is sum_i loss(y_i, f_i).
 
     Returns: (n,).
 
@@ -156,7 +157,7 @@ def linear_margin(w, epsilon):
     """m(f) = inf {||x - x'||: |f(x) - f(x')| >= 2 epsilon}; for a linear f it is 2 epsilon / ||w||.
 
     By Cauchy-Schwarz no step is shorter than `shortest_rise`. So a small ||w|| means a large margin
-    and a smooth f. Any f with |f(x) - f(x')| <= L ||x - x'|| has m(f) >= 2 epsilon / L. m(f) > 0
+    and a smooth f. Any f with |f(x) - f(x')| <= M ||x - x'|| has m(f) >= 2 epsilon / M. m(f) > 0
     for all epsilon says that f is *uniformly* continuous. A constant f has m = inf.
 
     >>> linear_margin(np.array([3.0, 4.0]), epsilon=2.5)
@@ -269,13 +270,13 @@ def soft_tube(X, y, epsilon, C):
     """
     _check_tube(epsilon, C)
     n, d = X.shape
-    P = np.diag(np.concatenate([np.ones(d), np.zeros(1 + 2 * n)]))  # for (w, b, xi, xi')
-    q = np.concatenate([np.zeros(d + 1), np.full(2 * n, C)])  # C sum_i (xi_i + xi_i')
+    P = np.diag(np.concatenate([np.ones(d), np.zeros(1 + 2 * n)]))  # 1/2 ||w||^2
+    costs = np.concatenate([np.zeros(d + 1), np.full(2 * n, C)])  # C sum_i (xi_i + xi_i')
     A = np.column_stack([X, np.ones(n)])  # A (w, b) = f
     sides = np.hstack([np.vstack([A, -A]), np.eye(2 * n)])  # f + xi and -f + xi'
-    positive = np.hstack([np.zeros((2 * n, d + 1)), np.eye(2 * n)])
-    h = np.concatenate([y - epsilon, -y - epsilon, np.zeros(2 * n)])
-    qp = solve_qp(P, q, G=np.vstack([sides, positive]), h=h)
+    slacks = np.hstack([np.zeros((2 * n, d + 1)), np.eye(2 * n)])  # xi and xi'
+    least = np.concatenate([y - epsilon, -y - epsilon, np.zeros(2 * n)])
+    qp = solve_qp(P, costs, G=np.vstack([sides, slacks]), h=least)  # for (w, b, xi, xi')
     xi, alpha = qp.x[d + 1 :].reshape(2, n), qp.lam[: 2 * n].reshape(2, n)
     return Tube(qp.x[:d], float(qp.x[d]), xi, alpha, qp.objective)
 
@@ -286,7 +287,7 @@ def _check_tube(epsilon, C):
 
 
 def regularised_risk(X, y, w, b, epsilon, C):
-    """1/2 ||w||^2 + C sum_i L(y_i, f_i): the soft tube without its constraints.
+    """1/2 ||w||^2 + C sum_i loss(y_i, f_i): the soft tube without its constraints.
 
     >>> X, y = np.array([[1.0], [-1.0]]), np.array([2.0, -2.0])
     >>> regularised_risk(X, y, np.array([0.5]), 0.0, epsilon=0.5, C=0.25)
@@ -407,10 +408,31 @@ def tube_dual(y, epsilon, C=inf):
     (array([ 1.5, -2.5,  2.5, -1.5]), array([ 0.,  0., -1., -1.]), array([1., 1., 0., 0.]))
     """
     n = len(y)
-    C, none = np.broadcast_to(np.asarray(C, dtype=float), n), np.zeros(n)
-    p = np.concatenate([y - epsilon, y + epsilon])
-    lower, upper = np.concatenate([none, -C]), np.concatenate([C, none])
-    return Dual(p, lower, upper, np.zeros(2 * n), (slice(0, 2 * n),))
+    bound, zeros = np.full(n, C, dtype=float), np.zeros(n)
+    edges = np.concatenate([y - epsilon, y + epsilon])
+    lower = np.concatenate([zeros, -bound])  # of alpha_i, and of -alpha_i'
+    upper = np.concatenate([bound, zeros])
+    return Dual(p=edges, lower=lower, upper=upper, start=np.zeros(2 * n), groups=(slice(0, 2 * n),))
+
+
+def solve_tube(K, y, epsilon, C=inf, tol=1e-3, max_iter=-1):
+    """The dual of the soft tube, solved by `svm.solve` until no KKT condition is off by `tol`.
+
+    K (n, n) is the Gram matrix, an array or `numerics.GramRows`; it is held once. The offset b is
+    the only one of the certificate's `offsets`, and `beta_of(unstack(solved.beta))` is beta.
+
+    Returns: a `svm.Solved`.
+
+    >>> K, y = np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([2.0, -2.0])
+    >>> solved = solve_tube(K, y, epsilon=0.5, C=1.0)
+    >>> beta_of(unstack(solved.beta)), solved.certificate.offsets
+    (array([ 0.75, -0.75]), array([0.]))
+
+    Claims: svr-s02
+    """
+    problem = tube_dual(y, epsilon, C)  # 2n variables, two for each sample
+    matrix = Stacked(K)  # it acts as [[K, K], [K, K]]
+    return solve(matrix, problem, tol, max_iter)
 
 
 def evaluate(K, beta, b):
@@ -459,9 +481,9 @@ def squared_tube(X, y, epsilon, C):
 
         y_i - f_i <= epsilon + xi_i,   f_i - y_i <= epsilon + xi_i' .
 
-    The same as 1/2 ||w||^2 + C/2 sum_i L(y_i, f_i)^2. xi >= 0 need not be required, because setting
-    a negative xi_i to 0 lowers the cost. The targets s y have the solution s w, s b for s epsilon
-    and the same C (svr-25).
+    The same as 1/2 ||w||^2 + C/2 sum_i loss(y_i, f_i)^2. xi >= 0 need not be required, because
+    setting a negative xi_i to 0 lowers the cost. The targets s y have the solution s w, s b for
+    s epsilon and the same C (svr-25).
 
     Returns: a `Tube`. Raises: ValueError unless C > 0 and epsilon >= 0.
 
@@ -579,7 +601,7 @@ def without_tube(K, y, C):
 
 
 def best_epsilon(f, y, nu):
-    """The least epsilon >= 0 that minimises nu epsilon + 1/n sum_i L(y_i, f_i) for a fixed f.
+    """The least epsilon >= 0 that minimises nu epsilon + 1/n sum_i loss(y_i, f_i) for fixed f.
 
     It is a quantile of the |y_i - f_i|: at most nu n residuals are larger, and at least nu n are as
     large or larger if epsilon > 0. For nu >= 1 it is 0.
@@ -590,9 +612,9 @@ def best_epsilon(f, y, nu):
     3.0
     """
     check_number("nu", nu, at_least=0)
-    sizes = np.append(np.sort(np.abs(y - f))[::-1], 0.0)  # the largest residual first
-    outside = int(min(nu * len(y) * (1 + ROUNDING), len(y)))  # so many may be larger
-    return float(sizes[outside])
+    sizes = np.sort(np.abs(y - f))[::-1]  # the largest residual first
+    outside = int(nu * len(y) * (1 + ROUNDING))  # so many may be larger
+    return float(sizes[outside]) if outside < len(y) else 0.0
 
 
 class NuTube(NamedTuple):
@@ -726,7 +748,7 @@ class _Tube(KernelMachine, Regressor):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SVR(_Tube):
-    """The soft tube with a kernel, by `svm.solve`: SMO on two multipliers per sample.
+    """The soft tube with a kernel, by `solve_tube`: SMO on two multipliers per sample.
 
     It follows scikit-learn's SVR, with these differences: the solution comes with its certificate;
     there are more kernels, but no precomputed ones; C = inf is the hard tube, whose certificate is
@@ -770,9 +792,10 @@ class SVR(_Tube):
         super()._check_parameters()
 
     def _solve(self, K, y, weights):
-        dual = tube_dual(y, self.epsilon, self.C * weights)
-        run, certificate = solve(Stacked(K), dual, self.tol, self.max_iter)
+        C = self.C * weights
+        run, certificate = solve_tube(K, y, self.epsilon, C, self.tol, self.max_iter)
         if self.C == inf:
+            dual = tube_dual(y, self.epsilon, C)
             certificate = _widened(dual, y, self.epsilon, run.state, certificate)
         return run, certificate
 
@@ -837,9 +860,10 @@ class NuSVR(_Tube):
 class L2SVR(SVR):
     """The squared tube with a kernel, by `svm.solve`: the soft tube with K + I / C and no box.
 
-    It minimises 1/2 ||w||^2 + C/2 sum_i L(y_i, f_i)^2, whose solution is unique. The certificate is
-    that of this problem. For epsilon = 0 it is kernel ridge regression with an offset and the
-    penalty 1 / C, for which `without_tube` is faster. scikit-learn has no such machine.
+    It minimises 1/2 ||w||^2 + C/2 sum_i loss(y_i, f_i)^2, whose solution is unique. The
+    certificate is that of this problem. For epsilon = 0 it is kernel ridge regression with an
+    offset and the penalty 1 / C, for which `without_tube` is faster. scikit-learn has no such
+    machine.
 
     Parameters
     ----------

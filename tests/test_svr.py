@@ -46,6 +46,7 @@ from mlnotes.svr import (
     shortest_rise,
     slack,
     soft_tube,
+    solve_tube,
     squared_dual,
     squared_dual_value,
     squared_lagrangian,
@@ -1291,6 +1292,18 @@ def test_a_matrix_that_does_not_fit_gives_the_same_solution(rng):
         whole = model.fit(X, y).predict(X)
         few = model.set_params(cache_size=0.01).fit(X, y)
         np.testing.assert_allclose(few.predict(X), whole, rtol=0, atol=1e-6)
+
+
+def test_the_dual_is_solved_to_the_tube_of_the_primal(rng):
+    X, y = noisy_line(rng)
+    for epsilon, C in ((0.3, 1.0), (0.0, 0.1), (1.5, 20.0)):
+        tube, solved = soft_tube(X, y, epsilon, C), solve_tube(X @ X.T, y, epsilon, C, tol=1e-9)
+        np.testing.assert_allclose(X.T @ beta_of(unstack(solved.beta)), tube.w, atol=1e-6)
+        assert solved.certificate.dual == pytest.approx(tube.objective, abs=1e-6)
+        assert solved.certificate.gap == pytest.approx(0, abs=1e-6) and solved.run.converged
+    costs = rng.uniform(0.1, 1.0, size=16)  # a bound per sample
+    alpha = unstack(solve_tube(X @ X.T, y, 0.3, costs, tol=1e-9).beta)
+    assert (alpha >= 0).all() and (alpha <= costs).all() and (alpha == costs).any()
 
 
 def test_the_steps_are_the_same_with_the_whole_matrix(rng):
