@@ -61,18 +61,18 @@ def partition(ax, tree, X, y, view):
 
 def oblique(ax, X, y, view):
     """The two half-planes of the best oblique split."""
-    w, t, _ = oblique_split(X, y)
-    right = np.bincount(y[X @ w > t], minlength=2).argmax()
+    u, t, _ = oblique_split(X, y)
+    right = np.bincount(y[X @ u > t], minlength=2).argmax()
     ax.set(xlim=view, ylim=view, xlabel="$x_0$", ylabel="$x_1$")
-    draw_regions(ax, lambda Z: np.where(Z @ w > t, right, 1 - right), [0, 1])
-    draw_line(ax, w, -t, color=INK, lw=1.2)
+    draw_regions(ax, lambda Z: np.where(Z @ u > t, right, 1 - right), [0, 1])
+    draw_line(ax, u, -t, color=INK, lw=1.2)
     draw_samples(ax, X, y, size=5)
 
 
 @figure("staircase", claims=("trees-02",), panels=2)
 def staircase(left, right):
-    """Two classes on either side of the diagonal. Left: cuts that ask for one feature need a
-    staircase, with a leaf for every point. Right: one oblique cut does it.
+    """Two classes on the two sides of a diagonal. Left: questions about one feature need a
+    staircase, with a leaf for every sample. Right: one oblique question separates the classes.
     """
     X, y = beside_the_diagonal(PAIRS)
     tree, view = grow(X, y), (0.3, PAIRS + 0.7)
@@ -89,15 +89,17 @@ def staircase(left, right):
 
 def two_moons():
     """Two classes in the plane, and their tree of three levels."""
-    T = make_moons(80, noise=0.15, rng=np.random.default_rng(5))
+    T = make_moons(80, noise=0.15, rng=np.random.default_rng(40))
     X, y = T.X * [1, 2] - 0.5, (T.y == np.unique(T.y)[1]).astype(int)
     return X, y, DecisionTreeClassifier(max_depth=3).fit(X, y)
 
 
 @figure("diagram", claims=("trees-21",), panels=3)
 def diagram(tree, map_of_it, cut):
-    """Left: a decision tree; x goes left where the answer is yes. Middle: its leaves are boxes, and
-    every cut is that of one node. Right: an oblique split asks for a sum of features instead.
+    """Left: a tree of four questions. Go left where the answer is yes. A leaf says the class that
+    it predicts, and below it how many training samples it holds. Middle: the leaves are boxes, and
+    each line belongs to one question. Right: the best that one oblique question found, about a
+    weighted sum of the two features; its boundary is a slanted line.
     """
     X, y, model = two_moons()
     model.draw(tree, ["$x_0$", "$x_1$"], fontsize=8)
@@ -128,9 +130,9 @@ def errors_by_depth(seed):
 
 @figure("stopping", claims=("trees-18",), size=(4.4, 2.9))
 def stopping(ax):
-    """Errors of trees of growing depth on overlapping moons, the mean of twelve samples. The
-    training error falls to zero; the test error is least at a few levels and rises again as the
-    tree learns the noise.
+    """Errors of trees of growing depth on two overlapping half-moons, with 200 training and 1000
+    test samples; the mean of twelve runs. The training error falls towards zero. The test error is
+    lowest after a few levels and then rises, because the deeper questions follow the noise.
     """
     train, test, _ = np.mean([errors_by_depth(seed) for seed in SEEDS], axis=0)
     ax.plot(DEPTHS, train, "o-", color=BLUE, ms=4, label="training")

@@ -22,8 +22,9 @@ Symbols
                        of a regression
     w        (n,)      weights of the samples, None for ones; W (T, n) has a row for each of T trees
     p        (..., C)  shares p_k = |S_k| / |S| of the classes in a set S of samples
-    S        (C, ...)  sums over a set: the weight of each class; for targets the sums of w, w y
-                       and w y^2
+    parts    (C, n)    what every sample adds to the sums over a set that it belongs to
+    sums     (C, ...)  those sums: the weight of each class; for targets the sums of w, w z and
+                       w z^2, where z is the target less the mean of all
     f, t     int, float   a split: x goes left if x_f <= t, else right
     tree     Tree      m nodes; node 0 is the root, and children have larger numbers than parents
     criterion  str     "gini", "entropy" or "error" for labels, "squared_error" for targets
@@ -208,44 +209,49 @@ def best_split(X, y, w=None, criterion="gini", min_samples_leaf=1):
     Errata: trees-12 (REP calls the optimal split NP-hard to find; the smallest tree is).
     Errata: trees-13 (REP says that a split halves the samples; their numbers play no part).
 
-    Claims: trees-08
+    Claims: trees-08, trees-s01
     """
     X, y, w = _weighted(X, y, w)
-    n, S = len(X), contributions(y, w, criterion)
-    blocks = row_blocks(X.shape[1], BLOCK // S.size)
-    cost = np.hstack([split_costs(X[:, block], S, criterion) for block in blocks])
-    cost = cost[min_samples_leaf - 1 : n - min_samples_leaf]
-    lowest = cost.min(axis=0, initial=inf)  # of each feature
+    parts = contributions(y, w, criterion)
+    cost = _costs_by_blocks(X, parts, criterion)
+    cost = cost[min_samples_leaf - 1 : len(X) - min_samples_leaf]  # enough samples on both sides
+    lowest = cost.min(axis=0, initial=inf)  # the lowest cost of each feature
     if lowest.min() == inf:
-        return None
-    tie = TIED * total_impurity(S.sum(axis=1), criterion)
-    f = int(np.argmax(lowest <= lowest.min() + tie))
-    i = int(np.argmax(cost[:, f] <= lowest[f] + tie)) + min_samples_leaf - 1
-    low, high = np.sort(X[:, f])[i : i + 2]
+        return None  # no threshold fits
+    tie = TIED * total_impurity(parts.sum(axis=1), criterion)  # a difference by rounding
+    f = int(np.argmax(lowest <= lowest.min() + tie))  # the first of the best features
+    r = int(np.argmax(cost[:, f] <= lowest[f] + tie)) + min_samples_leaf  # r samples go left
+    low, high = np.sort(X[:, f])[r - 1 : r + 1]
     return Split(f, float(midpoint(low, high)), float(lowest[f] / w.sum()))
 
 
-def split_costs(X, S, criterion="gini"):
+def split_costs(X, parts, criterion="gini"):
     """n_L I(S_L) + n_R I(S_R) for every cut of every feature, by one sweep.
 
     Every feature is sorted by itself. The cut after r samples has the first r of them on its left:
-    cumulative sums of the `contributions` S, from the left and from the right, give the class
+    cumulative sums of the `contributions` `parts`, from the left and from the right, give the class
     counts of both sides of all cuts. Between equal values no threshold fits; the cost is inf.
 
     Returns: (n - 1, d); row r - 1 holds the cuts after r samples.
 
-    >>> X, S = np.array([[1.0, 5.0], [2.0, 5.0], [4.0, 3.0]]), contributions(np.array([0, 0, 1]))
-    >>> split_costs(X, S)
+    >>> X = np.array([[1.0, 5.0], [2.0, 5.0], [4.0, 3.0]])
+    >>> split_costs(X, contributions(np.array([0, 0, 1])))
     array([[ 1.,  0.],
            [ 0., inf]])
     """
     order = np.argsort(X, axis=0)
-    x = np.take_along_axis(X, order, axis=0)
-    ordered = np.take(S, order, axis=1)
-    left = np.cumsum(ordered, axis=1)[:, :-1]
-    right = np.cumsum(ordered[:, ::-1], axis=1)[:, -2::-1]
+    x = np.take_along_axis(X, order, axis=0)  # every feature in its own order
+    ordered = np.take(parts, order, axis=1)
+    left = np.cumsum(ordered, axis=1)[:, :-1]  # sums over the first r samples
+    right = np.cumsum(ordered[:, ::-1], axis=1)[:, -2::-1]  # sums over all others
     cost = total_impurity(left, criterion) + total_impurity(right, criterion)
-    return np.where(x[:-1] < x[1:], cost, inf)
+    return np.where(x[:-1] < x[1:], cost, inf)  # no threshold fits between equal values
+
+
+def _costs_by_blocks(X, parts, criterion):
+    """The `split_costs` of all features, a block of them at a time."""
+    blocks = row_blocks(X.shape[1], BLOCK // parts.size)
+    return np.hstack([split_costs(X[:, block], parts, criterion) for block in blocks])
 
 
 def contributions(y, w=None, criterion="gini"):
@@ -266,26 +272,26 @@ def contributions(y, w=None, criterion="gini"):
     return w * (y == np.unique(y)[:, None])
 
 
-def total_impurity(S, criterion="gini"):
-    """n I, for a set of n samples whose sums are S: the cost of a leaf that holds them.
+def total_impurity(sums, criterion="gini"):
+    """n I, for a set of n samples with these sums: the cost of a leaf that holds them.
 
     For class counts n_k it is sum_k n_k (n - n_k) / n for Gini, -sum_k n_k ln(n_k / n) for the
     entropy, n - max_k n_k for the error. For targets it is sum_i (z_i - mean(z))^2.
 
-    Returns: the shape of S without its first axis.
+    Returns: the shape of `sums` without its first axis.
 
     >>> total_impurity(np.array([[1.0, 2.0], [3.0, 0.0]]))  # the sets (1, 3) and (2, 0)
     array([1.5, 0. ])
     """
     if criterion == "squared_error":
-        n, first, second = S
+        n, first, second = sums
         return second - first**2 / n
-    n = sum(S)
+    n = sum(sums)  # the size of the set: its classes together
     if criterion == "gini":
-        return sum(n_k * (n - n_k) for n_k in S) / n
+        return sum(n_k * (n - n_k) for n_k in sums) / n
     if criterion == "entropy":
-        return -sum(n_k * np.log(np.where(n_k > 0, n_k / n, 1.0)) for n_k in S)
-    return n - np.max(S, axis=0)
+        return -sum(n_k * np.log(np.where(n_k > 0, n_k / n, 1.0)) for n_k in sums)
+    return n - np.max(sums, axis=0)
 
 
 def midpoint(low, high):
@@ -307,32 +313,32 @@ def _weighted(X, y, w):
 
 
 class ObliqueSplit(NamedTuple):
-    """w^T x <= t, and the weighted impurity of the two children."""
+    """u^T x <= t, and the weighted impurity of the two children."""
 
-    w: np.ndarray
+    u: np.ndarray
     threshold: float
     impurity: float
 
 
 def oblique_split(X, y, criterion="gini"):
-    """The best split w^T x <= t, where w is an axis or the Fisher direction of a class.
+    """The best split u^T x <= t, where u is an axis or the Fisher direction of a class.
 
-    The best of all directions w is hard to find. These few are tried, each with its best threshold.
+    The best of all directions u is hard to find. These few are tried, each with its best threshold.
 
     Returns: an `ObliqueSplit`. Raises: ValueError if all samples are equal.
 
     >>> X, y = np.array([[0, 1], [1, 0], [1, 2], [2, 1], [2, 3], [3, 2.0]]), [0, 1, 0, 1, 0, 1]
-    >>> w, t, impurity = oblique_split(X, np.array(y))
-    >>> abs(w).round(4), impurity
+    >>> u, t, impurity = oblique_split(X, np.array(y))
+    >>> abs(u).round(4), impurity
     (array([0.7071, 0.7071]), 0.0)
     """
     X, y = np.asarray(X, dtype=float), np.asarray(y)
     if (X == X[0]).all():
         raise ValueError("X must hold samples that differ; all are equal")
     fisher = [_fisher_direction(X, y == c) for c in np.unique(y)]
-    W = np.column_stack([np.eye(X.shape[1]), *fisher])
-    j, t, impurity = best_split(X @ W, y, criterion=criterion)
-    return ObliqueSplit(W[:, j], t, impurity)
+    directions = np.column_stack([np.eye(X.shape[1]), *fisher])
+    j, t, impurity = best_split(X @ directions, y, criterion=criterion)
+    return ObliqueSplit(directions[:, j], t, impurity)
 
 
 def _fisher_direction(X, inside):
@@ -343,9 +349,9 @@ def _fisher_direction(X, inside):
     D = X - means[inside.astype(int)]
     S_W = D.T @ D
     spread = np.trace(S_W) / len(S_W)
-    w = regularised_direction(S_W, means, RIDGE * spread if spread > 0 else 1.0)
-    length = np.linalg.norm(w)
-    return w / length if length > 0 else w
+    u = regularised_direction(S_W, means, RIDGE * spread if spread > 0 else 1.0)
+    length = np.linalg.norm(u)
+    return u / length if length > 0 else u
 
 
 # ---------------------------------------------------------------------------------------
@@ -405,14 +411,14 @@ def descend(tree, X, steps=None):
     >>> descend(tree, np.array([[2.9], [3.0], [3.1]]))
     array([1, 1, 2])
 
-    Claims: trees-01
+    Claims: trees-01, trees-s03
     """
-    node = np.zeros(len(X), dtype=int)
+    node = np.zeros(len(X), dtype=int)  # every sample starts at the root
     for _ in range(tree.depth.max() if steps is None else steps):
-        asked = np.flatnonzero(tree.feature[node] != LEAF)
-        at = node[asked]
-        goes_left = X[asked, tree.feature[at]] <= tree.threshold[at]
-        node[asked] = np.where(goes_left, tree.left[at], tree.right[at])
+        rows = np.flatnonzero(tree.feature[node] != LEAF)  # the samples that are not at a leaf
+        at = node[rows]
+        goes_left = X[rows, tree.feature[at]] <= tree.threshold[at]
+        node[rows] = np.where(goes_left, tree.left[at], tree.right[at])
     return node
 
 
@@ -488,7 +494,9 @@ def grow(X, y, w=None, **rules):
 
     Claims: trees-09
     """
-    return Tree(*(np.array(column) for column in zip(*growth(X, y, w, **rules), strict=True)))
+    nodes = growth(X, y, w, **rules)
+    columns = zip(*nodes, strict=True)  # the features of all nodes, then their thresholds, ...
+    return Tree(*map(np.array, columns))
 
 
 def growth(
@@ -523,32 +531,39 @@ def growth(
     -1 nan -1 -1 1
 
     Errata: trees-15 (REP's block does not return the node, and tests s > t in place of x_f > t).
+
+    Claims: trees-s02
     """
     C = None if criterion == "squared_error" else max(int(np.max(y)) + 1, 2)
     rng, (X, y, w) = check_random_state(rng), _weighted(X, y, w)
     y, total = y if C is None else y.astype(int), w.sum()
     enough = max(min_samples_split, 2 * min_samples_leaf)
-    waiting, m = deque([(np.arange(len(X)), 0)]), 1  # m nodes have a number so far
+    waiting = deque([(np.arange(len(X)), 0)])  # for each node: the rows of its samples, its depth
+    m = 1  # so many nodes have a number
     while waiting:
         rows, depth = waiting.popleft()
-        weight, split = w[rows].sum(), None
         value, impurity = node_value(y[rows], w[rows], criterion, C)
+        node = Node(LEAF, nan, LEAF, LEAF, value, impurity, w[rows].sum(), len(rows), depth)
+        split = None
         if depth != max_depth and len(rows) >= enough:
-            split = node_split(
-                X[rows], y[rows], w[rows], criterion, min_samples_leaf, max_features, rng
-            )
+            rule = criterion, min_samples_leaf, max_features, rng
+            split = node_split(X[rows], y[rows], w[rows], *rule)
+            split = _worthwhile(split, impurity, node.weight / total, min_impurity_decrease)
         if split is not None:
-            gain = max(impurity - split.impurity, 0.0)  # below 0 by rounding only
-            decrease = (gain + TIED * impurity) * weight / total
-            split = split if decrease >= min_impurity_decrease else None
-        if split is None:
-            yield Node(LEAF, nan, LEAF, LEAF, value, impurity, weight, len(rows), depth)
-        else:
             f, t, _ = split
             goes_left = X[rows, f] <= t
             waiting += [(rows[goes_left], depth + 1), (rows[~goes_left], depth + 1)]
-            yield Node(f, t, m, m + 1, value, impurity, weight, len(rows), depth)
+            node = node._replace(feature=f, threshold=t, left=m, right=m + 1)
             m += 2
+        yield node
+
+
+def _worthwhile(split, impurity, share, least):
+    """The split of a node that holds this share of all weight, or None if its gain is too small."""
+    if split is None:
+        return None
+    gain = max(impurity - split.impurity, 0.0)  # below 0 by rounding only
+    return split if (gain + TIED * impurity) * share >= least else None
 
 
 def node_split(X, y, w, criterion="gini", min_samples_leaf=1, max_features=None, rng=None):
@@ -637,16 +652,25 @@ def prune(tree, alpha):
     >>> tree = grow(np.array([[0.0], [1], [2]]), np.array([0, 1, 0]))
     >>> [len(prune(tree, alpha).feature) for alpha in (0.0, 0.2, 0.3)]
     [5, 5, 1]
+
+    Claims: trees-s05
     """
+    _check_price(alpha)
+    R = tree.weight / tree.weight[0] * tree.impurity
+    is_leaf = tree.feature == LEAF
+    as_leaf = R + alpha  # what every node costs as a leaf
+    least = as_leaf.copy()  # the least cost of what is left below a node
+    for v in np.flatnonzero(~is_leaf)[::-1]:  # children before parents
+        least[v] = least[tree.left[v]] + least[tree.right[v]]
+        if as_leaf[v] <= least[v] * (1 + TIED):  # no more than its two sides, up to rounding
+            least[v], is_leaf[v] = as_leaf[v], True
+    return cut(tree, is_leaf)
+
+
+def _check_price(alpha):
+    """Raises: ValueError if alpha < 0."""
     if not alpha >= 0:
         raise ValueError(f"alpha must be >= 0; got {alpha}")
-    as_leaf = tree.weight / tree.weight[0] * tree.impurity + alpha
-    cost, is_leaf = as_leaf.copy(), tree.feature == LEAF
-    for v in np.flatnonzero(~is_leaf)[::-1]:  # children before parents
-        cost[v] = cost[tree.left[v]] + cost[tree.right[v]]
-        if as_leaf[v] <= cost[v] * (1 + TIED):
-            cost[v], is_leaf[v] = as_leaf[v], True
-    return cut(tree, is_leaf)
 
 
 class Pruned(NamedTuple):
@@ -684,10 +708,10 @@ def weakest_links(tree):
         inner = tree.feature != LEAF
         if not inner.any():
             return
-        g = np.full(len(R), inf)
+        g = np.full(len(R), inf)  # leaves are not cut
         g[inner] = (R - R_below)[inner] / (_leaves_below(tree)[inner] - 1)
         alpha = max(alpha, float(g.min()))
-        tree = cut(tree, ~inner | (g <= alpha * (1 + TIED)))
+        tree = cut(tree, ~inner | (g <= alpha * (1 + TIED)))  # the weakest links become leaves
 
 
 def cut(tree, is_leaf):
@@ -748,21 +772,31 @@ def id3(X, y, C=None, max_depth=None):
     >>> root = id3(X, np.array([1, 1, 0, 0]))
     >>> root.feature, sorted(root.children)
     (0, ['rain', 'sun'])
+
+    Claims: trees-s04
     """
-    X, y = np.asarray(X), np.asarray(y)
-    if (X != X).any():
-        raise ValueError("X must hold categories that equal themselves; got NaN")
+    X, y = _check_categories(X, y)
     C = int(y.max()) + 1 if C is None else C
     p = np.bincount(y, minlength=C) / len(y)
-    useful = np.flatnonzero((X != X[0]).any(axis=0))
+    useful = np.flatnonzero((X != X[0]).any(axis=0))  # the attributes that are not all equal
     if (y == y[0]).all() or len(useful) == 0 or max_depth == 0:
         return Category(LEAF, {}, p)
     after = np.array([multiway_impurity(X[:, f], y, "entropy") for f in useful])
-    f = int(useful[np.argmax(after <= after.min() + TIED)])
+    f = int(useful[np.argmax(after <= after.min() + TIED)])  # the first of the best
     deeper = None if max_depth is None else max_depth - 1
-    groups = [(value, X[:, f] == value) for value in np.unique(X[:, f])]
-    children = {v.item(): id3(X[own], y[own], C, deeper) for v, own in groups}
+    children = {}
+    for value in np.unique(X[:, f]):
+        own = X[:, f] == value
+        children[value.item()] = id3(X[own], y[own], C, deeper)
     return Category(f, children, p)
+
+
+def _check_categories(X, y):
+    """The categories and labels as arrays. Raises: ValueError if X holds NaN."""
+    X, y = np.asarray(X), np.asarray(y)
+    if (X != X).any():
+        raise ValueError("X must hold categories that equal themselves; got NaN")
+    return X, y
 
 
 def id3_predict(root, X):
@@ -947,6 +981,8 @@ class _DecisionTree(TreeRules, Estimator):
     def draw(self, ax, feature_names=None, **style):
         """Draw the tree on matplotlib's axes `ax`, x_f <= t to the left; `style` is for the text.
 
+        A leaf says what it predicts, and how many training samples it holds.
+
         Returns: the texts, node by node.
         """
         self._require_fit()
@@ -957,10 +993,15 @@ class _DecisionTree(TreeRules, Estimator):
                 if child != LEAF:
                     ax.plot(*zip((x, y), place[child], strict=True), color="0.6", lw=0.9, zorder=1)
             question = f"{_feature_name(tree, i, feature_names)} $\\leq$ {tree.threshold[i]:.3g}"
-            text = _leaf_label(tree, i, labels) if tree.feature[i] == LEAF else question
+            leaf = f"{_leaf_label(tree, i, labels)}\n{tree.n_samples[i]}"
+            text = leaf if tree.feature[i] == LEAF else question
             box = {"fc": "white", "ec": "0.3", "lw": 0.8, "boxstyle": "round,pad=0.3"}
             look = {"ha": "center", "va": "center", "bbox": box} | style
             texts.append(ax.text(x, y, text, **look))
+        for child, answer, side in ((tree.left[0], "yes", "right"), (tree.right[0], "no", "left")):
+            if child != LEAF:
+                x, y = place[[0, child]].mean(axis=0)  # beside the middle of the line
+                ax.text(x, y, f" {answer} ", ha=side, va="bottom", size=style.get("fontsize"))
         ax.set(xlim=(-0.6, place[:, 0].max() + 0.6), ylim=(place[-1, 1] - 0.5, 0.5))
         ax.set_axis_off()
         return texts

@@ -808,11 +808,14 @@ def test_every_cut_of_the_map_is_a_node_of_the_diagram():
     questions, boxes, _ = panels(diagram, 3)
     X, y, model = two_moons()
     tree = model.tree_
-    assert len(questions.texts) == len(tree.feature)
-    for i, text in enumerate(questions.texts):
+    *nodes, yes, no = questions.texts
+    assert len(nodes) == len(tree.feature) and (yes.get_text(), no.get_text()) == (" yes ", " no ")
+    assert yes.get_position()[0] < nodes[0].get_position()[0] < no.get_position()[0]
+    for i, text in enumerate(nodes):
         said = text.get_text()
         if tree.feature[i] < 0:
-            assert said == str(model.classes_[tree.value[i].argmax()])
+            label = model.classes_[tree.value[i].argmax()]
+            assert said == f"{label}\n{tree.n_samples[i]}"
         else:
             assert f"x_{tree.feature[i]}" in said and f"{tree.threshold[i]:.3g}" in said
     drawn = {
