@@ -45,27 +45,35 @@ def errors_of_noise():
     return before, number_of_features(model, X, y, KEPT, score_func=correlation_scores).errors
 
 
-@figure("irrelevant", claims=("feature_selection-05",), panels=2)
-def irrelevant(more, leak):
-    """Left: two normal classes in two features, 40 samples, and features of pure noise beside
-    them: the test error of the nearest neighbour rises (mean and quartiles of 20 draws). Right:
-    500 features of pure noise. Chosen from all samples, before cross-validation, the best of
-    them seem to tell the label; chosen in each fold from its training part they do not.
+@figure("irrelevant", claims=("feature_selection-05",))
+def irrelevant(ax):
+    """Two normal classes in two features, 40 samples to learn from, and further features of pure
+    noise. The error of the nearest neighbour on new samples rises with the number of noise
+    features (dots: mean of 20 draws; band: the middle half of the draws).
     """
     errors = errors_with_irrelevant()
-    more.plot(IRRELEVANT, errors.mean(axis=0), "o-", color=BLUE, ms=4)
+    ax.plot(IRRELEVANT, errors.mean(axis=0), "o-", color=BLUE, ms=4)
     low, high = np.quantile(errors, (0.25, 0.75), axis=0)
-    more.fill_between(IRRELEVANT, low, high, color=BLUE, alpha=0.2, lw=0)
-    more.set(xlabel="irrelevant features", ylabel="test error of 1-NN", ylim=(0, 0.5))
+    ax.fill_between(IRRELEVANT, low, high, color=BLUE, alpha=0.2, lw=0)
+    ax.set(xlabel="irrelevant features", ylabel="test error of 1-NN", ylim=(0, 0.5))
+
+
+@figure("leak", claims=("feature_selection-03",))
+def leak(ax):
+    """Sixty samples with 500 features of pure noise, and labels that nothing tells: the true error
+    of every rule is 0.5. If the best features are chosen from all samples before
+    cross-validation (dashed), the estimated error is far below. If they are chosen anew in each
+    fold, from its training part (solid), it stays near 0.5.
+    """
     before, inside = errors_of_noise()
-    leak.plot(KEPT, before, "s--", color=ORANGE, ms=4, label="chosen before")
-    leak.plot(KEPT, inside, "o-", color=BLUE, ms=4, label="chosen in each fold")
-    leak.axhline(0.5, color=GREY, lw=0.8)
-    leak.set_xscale("log")
-    leak.minorticks_off()
-    leak.set_xticks(KEPT, KEPT)
-    leak.set(xlabel="features kept, of 500", ylabel="cross-validation error", ylim=(0, 0.8))
-    leak.legend(fontsize=8, loc="upper right")
+    ax.plot(KEPT, before, "s--", color=ORANGE, ms=4, label="chosen before")
+    ax.plot(KEPT, inside, "o-", color=BLUE, ms=4, label="chosen in each fold")
+    ax.axhline(0.5, color=GREY, lw=0.8)
+    ax.set_xscale("log")
+    ax.minorticks_off()
+    ax.set_xticks(KEPT, KEPT)
+    ax.set(xlabel="features kept, of 500", ylabel="cross-validation error", ylim=(0, 0.8))
+    ax.legend(fontsize=8, loc="upper right")
 
 
 if __name__ == "__main__":

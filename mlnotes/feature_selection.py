@@ -8,7 +8,8 @@ Contents
     Subsets               selector_matrix, subsets, best_subsets, forward_selection, Step,
                           residual_sum
     Mutual information    mutual_information, bin_codes, joint_law
-    Filter                information_scores, correlation_scores, number_of_features, FeatureCount
+    Filter                information_scores, correlation_scores, best_features,
+                          number_of_features, FeatureCount
     Estimator             SelectKBest
 
 Symbols
@@ -48,7 +49,7 @@ from mlnotes.probability import x_log_y
 __all__ = [
     "selector_matrix", "subsets", "best_subsets", "forward_selection", "Step", "residual_sum",
     "mutual_information", "bin_codes", "joint_law", "information_scores", "correlation_scores",
-    "number_of_features", "FeatureCount", "SelectKBest",
+    "best_features", "number_of_features", "FeatureCount", "SelectKBest",
 ]  # fmt: skip
 
 BINS = 10  # the default number of bins of a feature
@@ -140,14 +141,15 @@ def forward_selection(risk, d):
     >>> [step.J for step in forward_selection(lambda J: abs(sum(J) - 3), d=3)]
     [(), (2,), (2, 1), (2, 1, 0)]
 
-    Claims: feature_selection-04
+    Claims: feature_selection-04, feature_selection-s03
     """
     step = Step((), inf, 0)
     yield step
     for _ in range(d):
         J, _, fits = step
-        tried = [Step((*J, j), float(risk((*J, j))), 0) for j in range(d) if j not in J]
-        step = _best(tried)._replace(fits=fits + len(tried))
+        larger = [(*J, j) for j in range(d) if j not in J]  # J and one feature more
+        fits += len(larger)
+        step = _best([Step(each, float(risk(each)), fits) for each in larger])
         yield step
 
 
@@ -179,8 +181,17 @@ def mutual_information(P):
     >>> mutual_information(np.array([[[0.5, 0.0], [0.0, 0.5]], [[0.25, 0.25], [0.25, 0.25]]]))
     array([0.69314718, 0.        ])
 
-    Claims: feature_selection-02
+    Claims: feature_selection-02, feature_selection-s01
     """
+    P = _check_distribution(P)
+    f_x = P.sum(axis=-1, keepdims=True)  # sum over y
+    f_y = P.sum(axis=-2, keepdims=True)  # sum over x
+    terms = x_log_y(P, P) - x_log_y(P, f_x) - x_log_y(P, f_y)  # 0 where P is 0
+    return terms.sum(axis=(-2, -1))
+
+
+def _check_distribution(P):
+    """P in floating point; refuse what is not a joint distribution."""
     P = np.asarray(P, dtype=float)
     off = np.max(np.abs(P.sum(axis=(-2, -1)) - 1))
     if np.any(P < 0) or not off <= SLACK:
@@ -188,9 +199,7 @@ def mutual_information(P):
             f"P must be >= 0 and sum to 1; got a sum that differs by {off:g}, and a least entry of "
             f"{P.min():g}"
         )
-    f_x, f_y = P.sum(axis=-1, keepdims=True), P.sum(axis=-2, keepdims=True)
-    terms = x_log_y(P, P) - x_log_y(P, f_x) - x_log_y(P, f_y)
-    return terms.sum(axis=(-2, -1))
+    return P
 
 
 def bin_codes(x, n_bins=BINS):
@@ -206,13 +215,20 @@ def bin_codes(x, n_bins=BINS):
     >>> bin_codes(np.array([5, 5, 5, 9]), n_bins=10)
     array([0, 0, 0, 1])
     """
+    values = _distinct(x, n_bins)
+    bins = min(n_bins, len(values))
+    first = np.arange(bins) * len(values) // bins  # the place of the first value of each bin
+    edges = values[first[1:]]
+    return np.searchsorted(edges, x, side="right")  # how many edges are at or below x
+
+
+def _distinct(x, n_bins):
+    """The distinct values of x, sorted; refuse nan, and a number of bins that is not valid."""
     check_number("n_bins", n_bins, at_least=1, integer=True)
     values = np.unique(x)
     if np.isnan(values[-1:]).any():  # nan is sorted to the end
         raise ValueError("x must not hold nan, which belongs to no bin; got nan")
-    bins = min(n_bins, len(values))
-    first = np.arange(bins) * len(values) // bins  # the place of the first value of each bin
-    return np.searchsorted(values[first[1:]], x, side="right")
+    return values
 
 
 def joint_law(codes, y):
@@ -227,14 +243,23 @@ def joint_law(codes, y):
     array([[[0.25, 0.  ],
             [0.25, 0.5 ]]])
     """
-    (n, d), (classes, k) = codes.shape, np.unique(y, return_inverse=True)
+    classes, k = np.unique(y, return_inverse=True)  # k: the number of each sample's class
+    _check_codes(codes, k)
+    n, d = codes.shape
+    counts = np.zeros((d, int(codes.max()) + 1, len(classes)))
+    for j in range(d):
+        np.add.at(counts[j], (codes[:, j], k), 1)  # each sample adds 1 to its cell
+    return counts / n
+
+
+def _check_codes(codes, k):
+    """Refuse codes that are not integers from 0 on, and labels that are not one per row."""
     if codes.dtype.kind not in "iu" or codes.min() < 0:
         raise ValueError(f"codes must be integers >= 0; got {codes.min()} of {codes.dtype}")
-    if k.shape != (n,):
-        raise ValueError(f"y must have shape ({n},), a label per row of codes; got {k.shape}")
-    a, b = int(codes.max()) + 1, len(classes)
-    cells = (np.arange(d) * a + codes) * b + k[:, None]
-    return np.bincount(cells.ravel(), minlength=d * a * b).reshape(d, a, b) / n
+    if k.shape != codes.shape[:1]:
+        raise ValueError(
+            f"y must have shape {codes.shape[:1]}, a label per row of codes; got {k.shape}"
+        )
 
 
 # ---------------------------------------------------------------------------------------
@@ -254,12 +279,25 @@ def information_scores(X, y, n_bins=BINS):
 
     >>> information_scores(np.array([[0, 1], [0, 0], [1, 1], [1, 0]]), np.array([0, 0, 1, 1]))
     array([0.69314718, 0.        ])
+
+    Claims: feature_selection-s02
     """
     check_number("n_bins", n_bins, at_least=2, integer=True)
     X = check_samples(X)
     y = check_labels(y, len(X))
-    codes = np.column_stack([bin_codes(x, n_bins) for x in np.ascontiguousarray(X.T)])
+    codes = np.column_stack([bin_codes(x, n_bins) for x in X.T])
     return mutual_information(joint_law(codes, y))
+
+
+def best_features(scores, K):
+    """The numbers of the K features with the largest scores, the best first: (K,).
+
+    Of equal scores the first feature comes first.
+
+    >>> best_features(np.array([0.1, 0.4, 0.4, 0.3]), K=3)
+    array([1, 2, 3])
+    """
+    return np.argsort(-scores, kind="stable")[:K]
 
 
 def correlation_scores(X, y):
@@ -313,11 +351,7 @@ def number_of_features(estimator, X, y, ks, *, score_func=information_scores, cv
     FeatureCount(errors=array([0. , 0.5]), K=1)
     """
     X, y, ks, errors = np.asarray(X), np.asarray(y), list(ks), []
-    if not ks:
-        raise ValueError("ks must hold at least one number of features; got none")
-    if cv is None or isinstance(cv, Integral):
-        cv = StratifiedKFold(FOLDS if cv is None else cv)
-    splits = list(cv.split(X, y) if hasattr(cv, "split") else cv)
+    splits = _splits(X, y, ks, cv)
     for k in ks:
         wrong = []
         for train, test in splits:
@@ -326,6 +360,15 @@ def number_of_features(estimator, X, y, ks, *, score_func=information_scores, cv
             wrong.extend(model.predict(chosen.transform(X[test])) != y[test])
         errors.append(np.mean(wrong))
     return FeatureCount(np.array(errors), ks[int(np.argmin(errors))])
+
+
+def _splits(X, y, ks, cv):
+    """The pairs (train, test) of cross-validation; refuse a list `ks` without numbers."""
+    if not ks:
+        raise ValueError("ks must hold at least one number of features; got none")
+    if cv is None or isinstance(cv, Integral):
+        cv = StratifiedKFold(FOLDS if cv is None else cv)
+    return list(cv.split(X, y) if hasattr(cv, "split") else cv)
 
 
 # ---------------------------------------------------------------------------------------
@@ -390,7 +433,7 @@ class SelectKBest(Transformer):
         self._check_params()  # k may have been changed since fit
         k = self.n_features_in_ if self.k == "all" else self.k
         mask = np.zeros(self.n_features_in_, dtype=bool)
-        mask[np.argsort(-self.scores_, kind="stable")[:k]] = True
+        mask[best_features(self.scores_, k)] = True
         return np.flatnonzero(mask) if indices else mask
 
     def transform(self, X):

@@ -365,10 +365,17 @@ def test_bad_input_is_refused():
 def test_figure_irrelevant():
     import figures.feature_selection as script
 
-    left, right = Figure().subplots(1, 2)
-    script.irrelevant(left, right)
-    curve = left.lines[0].get_xydata()
+    ax = Figure().subplots()
+    script.irrelevant(ax)
+    curve = ax.lines[0].get_xydata()
     assert curve[0, 0] == 0 and curve[-1, 0] == 50
     assert 0.08 < curve[0, 1] < 0.16 and 0.25 < curve[-1, 1] < 0.37
-    leaked, inside = (line.get_ydata() for line in right.lines[:2])
+
+
+def test_figure_leak():
+    import figures.feature_selection as script
+
+    ax = Figure().subplots()
+    script.leak(ax)
+    leaked, inside = (line.get_ydata() for line in ax.lines[:2])
     assert (inside > 0.3).all() and (leaked < inside - 0.1).all()
