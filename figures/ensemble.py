@@ -56,9 +56,10 @@ def forest_errors(seed, k):
 
 @figure("forest", claims=("ensemble-18",), size=(4.4, 2.9))
 def forest(ax):
-    """Test error of forests of m trees on half of the wines, each split the best among k of their
-    13 features, the mean of ten halves. More trees do no harm. For small k a single tree is worse,
-    and the forest better than that of k = 13, which is bagging.
+    """Forests that learn from half of the 178 wines, and their error on the other half; the mean of
+    ten random halves. k of the 13 features are drawn in each node. A single tree (left end) is best
+    for k = 13. A forest of seven trees or more is worst for k = 13, which is bagging. All curves
+    fall and then stay nearly flat: more trees do no harm.
     """
     looks = zip(KS, ("o:", "s-", "^--"), (PURPLE, BLUE, ORANGE), strict=True)
     for k, style, color in looks:
@@ -110,9 +111,10 @@ def draw_stump(ax, stump, view):
 
 @figure("rounds", claims=("ensemble-38",), panels=(2, 3), size=(2.3, 2.2))
 def rounds(*axes):
-    """Three rounds of AdaBoost. Above: the samples, as large as their weights when the stump (line)
-    is sought; those that it gets wrong are larger in the next panel. Below: the vote of the stumps
-    so far. After three rounds no sample is wrong, though every stump is.
+    """Three rounds of AdaBoost. Above: the samples (circles +, squares -) when a stump is sought;
+    the area of a marker is the weight of the sample. The line is the stump, with its two labels.
+    The samples that it gets wrong are larger in the next panel. Below: the vote of the stumps so
+    far. After three rounds no sample is wrong.
     """
     X, y = toy()
     states, view = toy_rounds(), (0.0, 9.6)
@@ -144,9 +146,9 @@ def cancer_rounds():
 
 @figure("bounds", claims=("ensemble-39",), size=(4.4, 2.9))
 def bounds(ax):
-    """Training error of AdaBoost with stumps on breast cancer, and its two bounds. The error is
-    ragged, yet never above them. It is zero, which a logarithmic axis cannot show, where its
-    markers end.
+    """AdaBoost with stumps on all 569 tumours: the training error and its two bounds. The error
+    goes up and down, but stays below the bounds, which fall in every round. A logarithmic axis
+    cannot show an error of 0, so there are no dots where the error is 0.
     """
     states, wrong = cancer_rounds()
     product, bound = error_bounds([s.error for s in states])

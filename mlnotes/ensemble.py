@@ -20,6 +20,8 @@ Symbols
     h       object    a classifier, with a method ``predict``
     H       (n, T)    outputs of T classifiers, -1 or +1
     D       (n,)      weights of the samples, >= 0, with sum 1
+    sets    (m, n)    sample numbers of the bootstrap sets S_b
+    counts  (m, n)    how often each sample is in each of the sets
     error   float     weighted error eps = sum_i D_i 1[h(x_i) != y_i]
     gamma   float     edge, 1/2 - eps
     alpha   float     vote weight of a classifier; (T,) for several
@@ -104,16 +106,16 @@ def weighted_vote(H, alpha=None):
     return np.where(F > 0, 1.0, -1.0)
 
 
-def plurality(L, alpha=None):
+def plurality(H, alpha=None):
     """argmax_c sum_t alpha_t 1[h_t(x) = c]: the label with most votes, in a tie the first.
 
-    L (n, T) holds the outputs, labels of any kind.
+    H (n, T) holds the outputs, labels of any kind.
 
     >>> plurality(np.array([["b", "c", "c"], ["c", "b", "a"]]))
     array(['c', 'a'], dtype='<U1')
     """
-    classes, k = np.unique(L, return_inverse=True)
-    k = k.reshape(np.shape(L))
+    classes, k = np.unique(H, return_inverse=True)
+    k = k.reshape(np.shape(H))
     alpha = np.ones(k.shape[1]) if alpha is None else alpha
     votes = [(k == c) @ alpha for c in range(len(classes))]
     return classes[np.argmax(votes, axis=0)]
@@ -138,10 +140,10 @@ def majority_error(error, T):
     return float(np.exp(binomial_log_pmf(wrong, T, error)).sum())
 
 
-def disagreement(L):
+def disagreement(H):
     """The share of the samples on which two members differ, for all pairs: (T, T).
 
-    L (n, T) holds the outputs. If all shares are 0, the vote is the output of any one member: the
+    H (n, T) holds the outputs. If all shares are 0, the vote is the output of any one member: the
     members must complement each other.
 
     >>> disagreement(np.array([[1, 1, -1], [1, -1, -1]]))
@@ -149,7 +151,7 @@ def disagreement(L):
            [0.5, 0. , 0.5],
            [1. , 0.5, 0. ]])
     """
-    return np.array([np.mean(L.T != own, axis=1) for own in L.T])
+    return np.array([np.mean(H.T != own, axis=1) for own in H.T])
 
 
 # ---------------------------------------------------------------------------------------
@@ -161,7 +163,7 @@ class ThreeComponents(NamedTuple):
     """MLN's ensemble of three classifiers, and the samples that each was trained on."""
 
     members: tuple  # h_1, h_2, h_3
-    samples: tuple  # the numbers of the samples in D_1, D_2, D_3
+    samples: tuple  # the numbers of the samples in S_1, S_2, S_3
 
     def predict(self, X):
         """h_1 where h_1 = h_2, else h_3: (n,).
@@ -176,10 +178,10 @@ class ThreeComponents(NamedTuple):
 def three_components(estimator, X, y, n1, *, rng):
     """MLN's example: each component is trained where the earlier ones do not help.
 
-    D_1 holds n1 random samples. Half of D_2 are samples that h_1 gets right and half are samples
-    that it gets wrong, as many as there are: on D_2, h_1 is no better than a coin. D_3 holds the
+    S_1 holds n1 random samples. Half of S_2 are samples that h_1 gets right and half are samples
+    that it gets wrong, as many as there are: on S_2, h_1 is no better than a coin. S_3 holds the
     samples on which h_1 and h_2 differ; if there are none, h_3 is h_1. Each component is a copy
-    of the `estimator`; y holds two labels of any kind.
+    of the `estimator`; y holds two labels of any kind. MLN calls the sets D_1, D_2, D_3.
 
     Returns: `ThreeComponents`.
     Raises: ValueError unless 0 < n1 < n, or if h_1 is right (or wrong) on all samples.
@@ -187,25 +189,27 @@ def three_components(estimator, X, y, n1, *, rng):
     >>> X, y = np.arange(6.0)[:, None], np.array([0, 0, 1, 1, 0, 0])
     >>> stump = DecisionTreeClassifier(max_depth=1)
     >>> ensemble = three_components(stump, X, y, 5, rng=np.random.default_rng(1))
-    >>> [len(D) for D in ensemble.samples], ensemble.predict(X)
+    >>> [len(S) for S in ensemble.samples], ensemble.predict(X)
     ([5, 4, 4], array([0, 0, 1, 1, 0, 0]))
 
-    Claims: ensemble-04
+    Claims: ensemble-04, ensemble-s05
     """
-    X, y, n = np.asarray(X, dtype=float), np.asarray(y), len(X)
-    if not 0 < n1 < n:
-        raise ValueError(f"n1 must be between 1 and n - 1 = {n - 1}; got {n1}")
-    D1 = rng.permutation(n)[:n1]
-    h1 = _fit(clone(estimator), X[D1], y[D1])
-    right = h1.predict(X) == y
-    half = min(right.sum(), n - right.sum())
-    if half == 0:
-        raise ValueError("h_1 must be right on some of the samples and wrong on others")
-    D2 = np.concatenate([rng.permutation(np.flatnonzero(s))[:half] for s in (right, ~right)])
-    h2 = _fit(clone(estimator), X[D2], y[D2])
-    D3 = np.flatnonzero(h1.predict(X) != h2.predict(X))
-    h3 = _fit(clone(estimator), X[D3], y[D3]) if len(D3) else h1
-    return ThreeComponents((h1, h2, h3), (D1, D2, D3))
+    X, y = np.asarray(X, dtype=float), np.asarray(y)
+    _check_n1(n1, len(X))
+
+    S1 = rng.permutation(len(X))[:n1]  # n1 of all samples
+    h1 = _fit(clone(estimator), X[S1], y[S1])
+
+    right = np.flatnonzero(h1.predict(X) == y)
+    wrong = np.flatnonzero(h1.predict(X) != y)
+    half = min(len(right), len(wrong))
+    _check_half(half)
+    S2 = np.concatenate([rng.permutation(right)[:half], rng.permutation(wrong)[:half]])
+    h2 = _fit(clone(estimator), X[S2], y[S2])
+
+    S3 = np.flatnonzero(h1.predict(X) != h2.predict(X))
+    h3 = _fit(clone(estimator), X[S3], y[S3]) if len(S3) else h1
+    return ThreeComponents((h1, h2, h3), (S1, S2, S3))
 
 
 def tie_break(h1, h2, h3):
@@ -221,6 +225,18 @@ def tie_break(h1, h2, h3):
     return np.where(h1 == h2, h1, h3)
 
 
+def _check_n1(n1, n):
+    """Raises ValueError unless n1 samples are some of n, and not all."""
+    if not 0 < n1 < n:
+        raise ValueError(f"n1 must be between 1 and n - 1 = {n - 1}; got {n1}")
+
+
+def _check_half(half):
+    """Raises ValueError if there are no samples for one half of S_2."""
+    if half == 0:
+        raise ValueError("h_1 must be right on some of the samples and wrong on others")
+
+
 def _fit(model, X, y):
     """The fitted model; if all labels are equal, a stump that always predicts this label."""
     return model.fit(X, y) if (y != y[0]).any() else Stump(0, inf, y[0], y[0])
@@ -232,10 +248,10 @@ def _fit(model, X, y):
 
 
 def bootstrap_counts(n, m, *, rng):
-    """How often each of n samples is in each of m bootstrap sets D_b ~ Q^n, Q(x_i | D) = 1/n.
+    """How often each of n samples is in each of m bootstrap sets S_b ~ Q^n, Q(x_i | S) = 1/n.
 
-    Given D the sets are independent and have the same distribution Q^n. So the law of large numbers
-    holds for bagging; its limit is E_Q[h | D], not the mean E[h] over data sets.
+    Given S the sets are independent and have the same distribution Q^n. So the law of large numbers
+    holds for bagging; its limit is E_Q[h | S], not the mean E[h] over training sets.
 
     Returns: (m, n). Each row sums to n, and can be used as the sample weights of a learner.
 
@@ -267,18 +283,23 @@ def bag(estimator, X, y, sets, *, rng, labels=True):
     >>> members = bag(DecisionTreeClassifier(), X, y, [[0, 1, 3], [0, 2, 2]], rng=None)
     >>> [h.predict(X).tolist() for h in members]
     [[0, 0, 0, 1], [0, 0, 1, 1]]
+
+    Claims: ensemble-s03
     """
     members = []
-    for rows in sets:
-        model = _seeded(estimator, rng)
-        if labels and (y[rows] == y[rows[0]]).all():
-            members.append(Stump(0, inf, y[rows[0]], y[rows[0]]))
-        elif _takes_weights(model):
-            counts = np.bincount(rows, minlength=len(X))
-            members.append(model.fit(X, y, sample_weight=counts))
-        else:
-            members.append(model.fit(X[rows], y[rows]))
+    for rows in sets:  # the sample numbers of one bootstrap set
+        h = _seeded(estimator, rng)  # an unfitted copy
+        members.append(_fit_to(rows, h, X, y, labels))
     return members
+
+
+def _fit_to(rows, model, X, y, labels):
+    """The model, fitted to the samples `rows`, or a `Stump` if these have one label only."""
+    if labels and (y[rows] == y[rows[0]]).all():
+        return Stump(0, inf, y[rows[0]], y[rows[0]])
+    if _takes_weights(model):
+        return model.fit(X, y, sample_weight=np.bincount(rows, minlength=len(X)))
+    return model.fit(X[rows], y[rows])
 
 
 def _seeded(estimator, rng):
@@ -332,12 +353,12 @@ def out_of_bag(outputs, counts):
     >>> out_of_bag(iter([np.array([1.0, 2, 3]), np.array([5.0, 6, 7])]), [[0, 1, 2], [0, 3, 0]])
     array([ 3., nan,  7.])
     """
-    total, members = 0.0, 0
-    for output, count in zip(outputs, counts, strict=True):
-        lacks = np.asarray(count) == 0
-        total = total + (lacks * output.T).T
-        members = members + lacks
-    return (total.T / np.where(members > 0, members, nan)).T
+    total, voters = 0.0, 0
+    for output, count in zip(outputs, counts, strict=True):  # member by member
+        absent = np.asarray(count) == 0  # samples that it has not seen
+        total = total + (absent * output.T).T
+        voters = voters + absent
+    return (total.T / np.where(voters > 0, voters, nan)).T
 
 
 # ---------------------------------------------------------------------------------------
@@ -361,13 +382,18 @@ def random_forest(X, y, m, k, *, rng, counts=None, **rules):
 
     Errata: ensemble-15 (REP has k >= d).
 
-    Claims: ensemble-14
+    Claims: ensemble-14, ensemble-s04
     """
-    n, d = np.shape(X)
+    _check_k(k, np.shape(X)[1])
+    if counts is None:
+        counts = bootstrap_counts(len(X), m, rng=rng)
+    return grow_all(X, y, counts, max_features=k, rng=rng, **rules)
+
+
+def _check_k(k, d):
+    """Raises ValueError unless k features can be drawn from d."""
     if not 1 <= k <= d:
         raise ValueError(f"k must be between 1 and d = {d}, drawn without replacement; got {k}")
-    counts = bootstrap_counts(n, m, rng=rng) if counts is None else counts
-    return grow_all(X, y, counts, max_features=k, rng=rng, **rules)
 
 
 def tree_outputs(trees, X):
@@ -431,15 +457,22 @@ def best_stump(X, y, D):
     >>> best_stump(np.array([[1.0], [2.0], [4.0]]), np.array([1, -1, 1]), np.array([0.2, 0.5, 0.3]))
     Stump(feature=0, threshold=3.0, left=-1, right=1)
 
-    Claims: ensemble-20
+    Claims: ensemble-20, ensemble-s02
     """
+    split = best_split(X, y, D, "error")  # of all cuts
+    if split is None:  # nothing to cut
+        label = _heaviest(y, D)
+        return Stump(0, inf, label, label)
+    goes_left = np.asarray(X)[:, split.feature] <= split.threshold
+    left = _heaviest(y, D * goes_left)
+    right = _heaviest(y, D * ~goes_left)
+    return Stump(split.feature, split.threshold, left, right)
+
+
+def _heaviest(y, D):
+    """The label with the most weight."""
     classes, k = np.unique(y, return_inverse=True)
-    split = best_split(X, y, D, "error")
-    f, t = (0, inf) if split is None else (split.feature, split.threshold)
-    goes_left = np.asarray(X)[:, f] <= t
-    left = classes[np.bincount(k, D * goes_left).argmax()].item()
-    right = classes[np.bincount(k, D * ~goes_left).argmax()].item() if t < inf else left
-    return Stump(f, t, left, right)
+    return classes[np.bincount(k, D).argmax()].item()
 
 
 def stumps(X, y):
@@ -603,21 +636,22 @@ def adaboost(X, y, learn, w=None):
 
     Errata: ensemble-29 (ISML says that the bound always converges to 0).
 
-    Claims: ensemble-26
+    Claims: ensemble-26, ensemble-s01
     """
-    w = check_weights(w, len(X))
-    D, F, votes, objective = w / w.sum(), np.zeros(len(X)), 0.0, 1.0
+    w = check_weights(w, len(X))  # ones, if there are none
+    D, F, given, objective = w / w.sum(), np.zeros(len(X)), 0.0, 1.0
     yield Round(None, inf, 0.0, 1.0, D, F, objective)
     error = inf
     while error > 0:
-        h = learn(D)
-        output = h.predict(X)
-        error = weighted_error(y, output, D)
-        if error >= 1 / 2 - CHANCE:
+        h = learn(D)  # 1. the weak learner sees D
+        said = h.predict(X)
+        error = weighted_error(y, said, D)
+        if error >= 1 / 2 - CHANCE:  # no better than a coin
             return
-        alpha = float(vote_weight(error)) if error > 0 else 1 + votes
-        D, Z = reweighted(D, y, output, alpha)
-        F, votes, objective = F + alpha * output, votes + alpha, objective * Z
+        alpha = vote_weight(error) if error > 0 else 1 + given  # 2. its vote
+        D, Z = reweighted(D, y, said, alpha)  # 3. the new weights
+        F = F + alpha * said
+        given, objective = given + alpha, objective * Z
         yield Round(h, error, alpha, Z, D, F, objective)
 
 
@@ -644,21 +678,21 @@ def samme(X, y, learn, w=None, *, learning_rate=1.0):
     """
     classes, w = np.unique(y), check_weights(w, len(X))
     D, K = w / w.sum(), len(classes)
-    F, votes, objective = np.zeros((len(X), K)), 0.0, 1.0
+    F, given, objective = np.zeros((len(X), K)), 0.0, 1.0
     yield Round(None, inf, 0.0, 1.0, D, F, objective)
     error = inf
     while error > 0:
         h = learn(D)
-        output = h.predict(X)
-        wrong = output != y
-        error = weighted_error(y, output, D)
+        said = h.predict(X)
+        wrong = said != y
+        error = weighted_error(y, said, D)
         if error >= 1 - 1 / K - CHANCE or (error == 0 and wrong[w > 0].any()):
             return
-        odds = float(2 * vote_weight(error) + np.log(K - 1))
-        alpha = min(learning_rate * odds, LARGEST_VOTE) if error > 0 else 1 + votes
+        log_odds = float(2 * vote_weight(error) + np.log(K - 1))
+        alpha = min(learning_rate * log_odds, LARGEST_VOTE) if error > 0 else 1 + given
         unscaled = D * np.exp(alpha * wrong)
         Z = float(unscaled.sum())
-        D, F, votes = unscaled / Z, F + alpha * (output[:, None] == classes), votes + alpha
+        D, F, given = unscaled / Z, F + alpha * (said[:, None] == classes), given + alpha
         objective *= Z * float(np.exp(-alpha * (1 - 1 / K)))
         yield Round(h, error, alpha, Z, D, F, objective)
 
