@@ -49,10 +49,11 @@ def supporting(f, y, epsilon):
 
 @figure("tube", claims=("svr-28",), panels=3, size=(2.5, 2.4))
 def tube(left, middle, right):
-    """Left: the flattest line whose tube, of half width epsilon, holds all samples; those on its
-    edges (circled) hold it. Middle: three samples are far away; what it takes to reach them is
-    slack, xi above the tube and xi' below, and they are support vectors too. Right: the loss, 0 in
-    the tube and the distance from it beyond.
+    """Left: the flattest line whose tube, of half width epsilon, holds all samples. The circled
+    samples on its edges keep it from becoming flatter. Middle: three samples lie outside. Their
+    distance from the tube is the slack, xi above and xi' below. They are circled, too. Right: the
+    loss is 0 in the tube, and outside it is the distance from the tube (solid). The dotted line is
+    the absolute error.
     """
     ends = np.array([-0.2, 5.2])
     X, y = near_a_line()
@@ -115,9 +116,10 @@ def fits():
 
 @figure("sine", claims=("svr-29",), panels=2, size=(3.4, 2.4))
 def bent_tube(left, right):
-    """A noisy sine. No line is near it: most samples are far outside the tube (left). With the
-    Gaussian kernel the tube bends, and the samples that hold it, circled, are few: the others
-    could be taken away.
+    """A noisy sine. Left: no straight tube holds it, and most samples are on an edge or outside
+    (circled). Right: with the Gaussian kernel the tube bends. Only ten samples are circled, and
+    without the others the solution would be the same. The error in the titles is the root of the
+    mean squared residual.
     """
     T, x = sine(), np.linspace(0, 1, 201)
     for ax, (name, model) in zip((left, right), fits().items(), strict=True):
