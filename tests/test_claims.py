@@ -197,7 +197,7 @@ def test_progress_counts_and_names_what_is_missing(capsys, monkeypatch):
 
 def test_progress_names_the_walks_a_chapter_lacks_once_it_has_one(capsys):
     for walks, told in (({}, False), ({"svm-w01": ["here"]}, True)):
-        index.print_progress(CLAIMS, CITED._replace(walks=walks))
+        index.print_progress(CLAIMS, CITED._replace(walks=walks, shown={}))
         out = capsys.readouterr().out
         assert ("svm-w02 lacks walk" in out) == told
         assert "svr-w01 lacks" not in out and "svm-w01 lacks" not in out
