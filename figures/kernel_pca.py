@@ -53,10 +53,12 @@ def best_threshold(z, y):
 
 @figure("rings", claims=("kernel_pca-21",), panels=(2, 3), size=(2.4, 2.35))
 def unfolded_rings(*axes):
-    """Above, two rings, and their first two scores by linear PCA and by kernel PCA, with the best
-    threshold on the first one dashed. Linear PCA turns the rings, no more. The kernel of the
-    paraboloid, x^T z + ||x||^2 ||z||^2, puts one beside the other; so does the Gaussian one of this
-    sigma, but not of every other. Below, the first component over the plane, and the threshold.
+    """Two rings of 100 points each, three times. Above: the first two scores, and the best
+    threshold on component 1 (dashed). The title counts its errors. Linear PCA leaves the rings as
+    they are. The paraboloid puts one ring beside the other, and so does the Gaussian kernel of
+    this width. Below: the plane of the inputs, with lines along which component 1 is constant. The
+    dashed line is the threshold: straight for linear PCA, a closed curve between the rings for
+    both kernels.
     """
     T = rings()
     for above, below, (name, k) in zip(axes[:3], axes[3:], PANELS.items(), strict=True):

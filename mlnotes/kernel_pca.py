@@ -20,17 +20,19 @@ Symbols
     v      (D,)      an axis, v_i = sum_j a_ji phi(x_j)
     K      (n, n)    Gram matrix, K_ij = k(x_i, x_j); K_new (m, n) the k(x, x_j) of new points x
     H      (n, n)    centring matrix, I - 1 1^T / n; K_c = H K H is the centred Gram matrix
-    mu     (k,)      eigenvalues of K_c, largest first: lam = mu / n is the variance along v
-    B      (n, k)    their eigenvectors b_i, of length 1, in columns
-    A      (n, k)    coefficients a_i = b_i / sqrt(mu_i) of the axes, in columns
-    Z      (n, k)    scores z_ij = (phi(x_i) - mean phi)^T v_j
-    k      int       how many components; in k(x, z) the kernel
+    q      int       how many components are kept
+    mu     (q,)      eigenvalues of K_c, largest first: lam = mu / n is the variance along v
+    B      (n, q)    their eigenvectors b_i, of length 1, in columns
+    A      (n, q)    coefficients a_i = b_i / sqrt(mu_i) of the axes, in columns
+    Z      (n, q)    scores z_ji = (phi(x_j) - mean phi)^T v_i
+    W      (n, d)    coefficients of the way back, x^ = sum_j k(z, z_j) w_j
+    alpha  float     penalty of the regression that finds W
     noise  float     rounding error of an eigenvalue: smaller ones count as 0
     rng    Generator source of random numbers
 
 Notes: MLN "Kernel PCA"; IRHD 7; ISML "Feature Extraction" names it. MLN has M for our D, and a_ij
 for the coefficient of sample j in axis i, our a_ji. IRHD stores samples in columns: its V is our
-B, its Sigma diag(sqrt(mu)), its S our Z^T, its U the axes, its kappa k, its p our d.
+B, its Sigma diag(sqrt(mu)), its S our Z^T, its U the axes, its kappa k, its p our d, its k our q.
 """
 
 from collections.abc import Callable
@@ -88,7 +90,7 @@ def feature_covariance(Phi):
 
     Claims: kernel_pca-02
     """
-    Phi = np.asarray(Phi, dtype=float)  # products of small integers would wrap
+    Phi = np.asarray(Phi, dtype=float)  # no integers
     return Phi.T @ Phi / len(Phi)
 
 
@@ -137,24 +139,25 @@ def eigenpairs(K, noise=0.0):
     (a symmetric k with k(x, x) >= 0 need not be a kernel).
     """
     mu, B = np.linalg.eigh(symmetric(K))
-    return _without_rounding(mu[::-1], noise), signed(B[:, ::-1])
+    mu, B = mu[::-1], B[:, ::-1]  # largest first
+    return _without_rounding(mu, noise), signed(B)
 
 
-def first_eigenpairs(K, noise=0.0, *, k, tol=0.0, rng):
-    """The first k of the `eigenpairs`, without the others, by the block Lanczos method.
+def first_eigenpairs(K, noise=0.0, *, q, tol=0.0, rng):
+    """The first q of the `eigenpairs`, without the others, by the block Lanczos method.
 
     The method and its certificate are those of `numerics.leading_eigenpairs`; `tol` bounds the
     residual ||K b - mu b|| / ||K||. For 5 of 2,000 components it is some 8 times as fast.
 
-    Returns: mu (k,), largest first, and B (n, k).
+    Returns: mu (q,), largest first, and B (n, q).
     Raises: ValueError as for `eigenpairs`, if the method meets a negative eigenvalue.
 
-    >>> mu, B = first_eigenpairs(np.diag([3.0, 1.0, 2.0]), k=2, rng=np.random.default_rng(0))
+    >>> mu, B = first_eigenpairs(np.diag([3.0, 1.0, 2.0]), q=2, rng=np.random.default_rng(0))
     >>> mu.round(9)
     array([3., 2.])
     """
-    mu, B, _ = leading_eigenpairs(symmetric(K), k, tol=tol, rng=rng)
-    return _without_rounding(mu, noise)[:k], signed(B)
+    mu, B, _ = leading_eigenpairs(symmetric(K), q, tol=tol, rng=rng)
+    return _without_rounding(mu, noise)[:q], signed(B)
 
 
 def _without_rounding(mu, noise):
@@ -174,7 +177,7 @@ def coefficients(mu, B):
     v_i^T v_i = a_i^T K a_i = mu_i a_i^T a_i = 1, and v_i^T v_j = a_i^T K a_j = 0. An eigenvalue of
     0 belongs to no axis.
 
-    Returns: A (n, k). Raises: ValueError unless all mu > 0.
+    Returns: A (n, q). Raises: ValueError unless all mu > 0.
 
     >>> coefficients(np.array([4.0]), np.array([[0.6], [0.8]]))
     array([[0.3],
@@ -182,9 +185,13 @@ def coefficients(mu, B):
 
     Claims: kernel_pca-08
     """
+    _check_positive(mu)
+    return B / np.sqrt(mu)  # column by column
+
+
+def _check_positive(mu):
     if not np.all(mu > 0):
         raise ValueError(f"mu must be > 0, there is no axis where it is 0; got {np.min(mu):g}")
-    return B / np.sqrt(mu)
 
 
 def project(K_new, A):
@@ -192,7 +199,7 @@ def project(K_new, A):
 
     It does not centre: centred axes need a centred `K_new`, as in `new_scores`.
 
-    Returns: (m, k).
+    Returns: (m, q).
 
     >>> project(np.array([[1.0, 2.0]]), np.array([[0.5], [0.25]]))
     array([[1.]])
@@ -202,32 +209,32 @@ def project(K_new, A):
     return K_new @ A
 
 
-def linear_scores(K, K_new, k):
-    """V_k^T y = S_k^{-1} P_k^T [x_1^T y, ..., x_n^T y]: linear PCA by inner products alone.
+def linear_scores(K, K_new, q):
+    """V_q^T x = S_q^{-1} U_q^T [x_1^T x, ..., x_n^T x]: linear PCA by inner products alone.
 
-    Let X = P S V^T be centred. K = X X^T = P S^2 P^T has the left singular vectors of X and the
-    s_j^2, and P_k^T X y = S_k V_k^T y for any y. The rows of `K_new` (m, n) hold the x_j^T y. At
-    most min(d, n - 1) of the s_j are not 0, since K 1 = X X^T 1 = 0.
+    Let X = U S V^T be centred. K = X X^T = U S^2 U^T has the left singular vectors of X and the
+    s_i^2, and U_q^T X x = S_q V_q^T x for any x. The rows of `K_new` (m, n) hold the x_j^T x. At
+    most min(d, n - 1) of the s_i are not 0, since K 1 = X X^T 1 = 0.
 
-    Returns: (m, k). Raises: ValueError if k is not between 1 and the rank of K.
+    Returns: (m, q). Raises: ValueError if q is not between 1 and the rank of K.
 
     >>> X = np.array([[3.0, 4.0], [-3.0, -4.0]])
     >>> linear_scores(X @ X.T, np.array([[6.0, 8.0]]) @ X.T, 1).round(9)
     array([[10.]])
 
-    Errata: kernel_pca-11 (IRHD calls P S^2 P^T "the" eigendecomposition; the signs of its columns
+    Errata: kernel_pca-11 (IRHD calls U S^2 U^T "the" eigendecomposition; the signs of its columns
     are free, and so is any rotation of columns with equal eigenvalues).
 
     Claims: kernel_pca-10
     """
     mu, B = eigenpairs(K)
-    _check_count(k, np.count_nonzero(mu), "the rank of K")
-    return project(K_new, coefficients(mu[:k], B[:, :k]))
+    _check_count(q, np.count_nonzero(mu), "the rank of K")
+    return project(K_new, coefficients(mu[:q], B[:, :q]))
 
 
-def _check_count(k, most, name):
-    if not 1 <= k <= most:
-        raise ValueError(f"k must be between 1 and {name}, {most}; got {k}")
+def _check_count(q, most, name):
+    if not 1 <= q <= most:
+        raise ValueError(f"q must be between 1 and {name}, {most}; got {q}")
 
 
 # ---------------------------------------------------------------------------------------
@@ -263,25 +270,25 @@ def centring_matrix(n):
 class KernelComponents(NamedTuple):
     """The axes in feature space, given by eigenpairs of K_c, and the scores of the samples."""
 
-    mu: np.ndarray  # (k,), eigenvalues of K_c
-    B: np.ndarray  # (n, k), their eigenvectors
-    Z: np.ndarray  # (n, k), scores
+    mu: np.ndarray  # (q,), eigenvalues of K_c
+    B: np.ndarray  # (n, q), their eigenvectors
+    Z: np.ndarray  # (n, q), scores
 
 
-def kernel_pca(K, k=None, solver=eigenpairs):
+def kernel_pca(K, q=None, solver=eigenpairs):
     """Kernel PCA in six steps, the first and the last of which are the caller's:
 
-        1. K_ij = k(x_i, x_j)    2. K_c = H K H    3. K_c = B diag(mu) B^T, largest mu first
-        4. the first k    5. Z = B_k diag(mu_1, ..., mu_k)^{1/2}    6. `new_scores` of new points
+        1. K_jl = k(x_j, x_l)    2. K_c = H K H    3. K_c = B diag(mu) B^T, largest mu first
+        4. the first q    5. Z = B_q diag(mu_1, ..., mu_q)^{1/2}    6. `new_scores` of new points
 
-    With K = X X^T it is PCA. Z Z^T is the matrix of rank k that is nearest to K_c, with
-    ||K_c - Z Z^T||_F^2 = sum_{i > k} mu_i^2, and the variance lost is sum_{i > k} mu_i / n. Where
+    With K = X X^T it is PCA. Z Z^T is the matrix of rank q that is nearest to K_c, with
+    ||K_c - Z Z^T||_F^2 = sum_{i > q} mu_i^2, and the variance lost is sum_{i > q} mu_i / n. Where
     mu_i = 0 there is no axis, and the scores are 0. `solver` is `eigenpairs`, or another function
-    solver(K_c, noise) that returns at least the first k.
+    solver(K_c, noise) that returns at least the first q.
 
-    Returns: `KernelComponents`, for all mu > 0 if k is not given.
+    Returns: `KernelComponents`, for all mu > 0 if q is not given.
     Raises: ValueError if K is not finite and symmetric, if K_c has a negative eigenvalue or is 0,
-    or if k is not between 1 and n.
+    or if q is not between 1 and n.
 
     >>> found = kernel_pca(np.array([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [3.0, 6.0, 9.0]]))
     >>> found.mu.round(9), found.Z.round(9).ravel() + 0.0
@@ -289,16 +296,26 @@ def kernel_pca(K, k=None, solver=eigenpairs):
 
     Claims: kernel_pca-15
     """
-    K_c = centre(K)
-    noise = len(K) * EPS * np.abs(K).max()  # rounding errors of K that centring leaves
-    mu, B = solver(K_c, noise)
+    K_c = centre(K)  # step 2: H K H
+    mu, B = solver(K_c, _rounding(K))  # step 3: the largest mu first
+    q = _check_wanted(q, mu, len(K))  # all with mu > 0, if q is None
+    mu, B = mu[:q], B[:, :q]  # step 4: the first q
+    Z = B * np.sqrt(mu)  # step 5: sqrt(mu_i) b_i
+    return KernelComponents(mu, B, Z)
+
+
+def _rounding(K):
+    """The rounding errors of K that centring leaves in the eigenvalues."""
+    return len(K) * EPS * np.abs(K).max()
+
+
+def _check_wanted(q, mu, n):
+    """The number of components that is wanted: q, or all with mu > 0."""
     if mu[0] == 0:
         raise ValueError("K must vary: every sample has the same features, to the digits of K")
-    if k is None:
-        k = np.count_nonzero(mu)
-    _check_count(k, len(K), "n")
-    mu, B = mu[:k], B[:, :k]
-    return KernelComponents(mu, B, B * np.sqrt(mu))
+    q = np.count_nonzero(mu) if q is None else q
+    _check_count(q, n, "n")
+    return q
 
 
 def new_scores(K_new, K, mu, B):
@@ -312,7 +329,7 @@ def new_scores(K_new, K, mu, B):
     A sample that is given as a new point gets its own score again. The row means 1/n K 1 (n,) are
     enough in the place of K.
 
-    Returns: (m, k).
+    Returns: (m, q).
 
     >>> X, x = np.array([[1.0], [2.0], [3.0]]), np.array([[7.0]])
     >>> mu, B, _ = kernel_pca(X @ X.T)
@@ -324,7 +341,8 @@ def new_scores(K_new, K, mu, B):
 
     Claims: kernel_pca-16
     """
-    return project(centre_new(K_new, K), coefficients(mu, B))
+    K_new = centre_new(K_new, K)  # the mean of the samples
+    return project(K_new, coefficients(mu, B))
 
 
 # ---------------------------------------------------------------------------------------
@@ -333,22 +351,30 @@ def new_scores(K_new, K, mu, B):
 
 
 def pre_image_coefficients(K, X, alpha):
-    """The D (n, d) that minimises ||K D - X||^2 + alpha tr(D^T K D): (K + alpha I) D = X.
+    """The W (n, d) that minimises ||K W - X||^2 + alpha tr(W^T K W): (K + alpha I) W = X.
 
     A point z of feature space is usually the image of no x. Which x comes near is learnt by kernel
     ridge regression of the samples X on their scores Z, with the Gram matrix K of the scores; the
-    estimate is x^ = k(z, Z) D.
+    estimate is x^ = k(z, Z) W.
 
     Raises: ValueError if K + alpha I is not positive definite.
 
     >>> pre_image_coefficients(np.array([[3.0, 0.0], [0.0, 1.0]]), np.array([[8.0], [2.0]]), 1.0)
     array([[2.],
            [1.]])
+
+    Claims: kernel_pca-s02
     """
-    L = positive_cholesky(K + alpha * np.eye(len(K)))
+    L = _root(K + alpha * np.eye(len(K)), alpha)  # L L^T
+    return cholesky_solve(L, X)  # the W with L L^T W = X
+
+
+def _root(M, alpha):
+    """The lower triangular L with L L^T = M, if M is positive definite."""
+    L = positive_cholesky(M)
     if L is None:
         raise ValueError(f"alpha must make K + alpha I positive definite; got {alpha!r}: raise it")
-    return cholesky_solve(L, X)
+    return L
 
 
 # ---------------------------------------------------------------------------------------
@@ -358,7 +384,7 @@ def pre_image_coefficients(K, X, alpha):
 
 @dataclass(eq=False, repr=False)
 class KernelPCA(Transformer):
-    """Kernel PCA: k uncorrelated features of the samples, linear in feature space.
+    """Kernel PCA: q uncorrelated features of the samples, linear in feature space.
 
     Names and results are scikit-learn's, signs included. The differences: kernels are the names
     that `kernels.gram` knows, "laplacian", "exponential" and "all_subsets" among them but not
@@ -388,13 +414,13 @@ class KernelPCA(Transformer):
 
     Attributes
     ----------
-    eigenvalues_ : ndarray of shape (k,); mu, of the centred Gram matrix, largest first
-    eigenvectors_ : ndarray of shape (n, k); B, of length 1, the largest entry of each positive
+    eigenvalues_ : ndarray of shape (q,); mu, of the centred Gram matrix, largest first
+    eigenvectors_ : ndarray of shape (n, q); B, of length 1, the largest entry of each positive
     gamma_ : float
     X_fit_ : ndarray of shape (n, d); the samples
     kernel_means_ : ndarray of shape (n,); 1/n sum_p k(x_j, x_p), which centres new points
     dual_coef_ : ndarray of shape (n, d); the coefficients of the way back, if it was learnt
-    X_transformed_fit_ : ndarray of shape (n, k); the scores, if the way back was learnt
+    X_transformed_fit_ : ndarray of shape (n, q); the scores, if the way back was learnt
     n_features_in_ : int
 
     >>> model = KernelPCA(kernel=lambda X, Z: X**2 @ (Z**2).T).fit([[-1.0], [1.0], [2.0]])
@@ -426,8 +452,8 @@ class KernelPCA(Transformer):
             raise ValueError(f"X must have 2 samples at least, for a variance; got n_samples = {n}")
         self.gamma_ = 1 / d if self.gamma is None else self.gamma
         K = self._gram_matrix(X, samples)
-        k = None if self.n_components is None else min(n, self.n_components)
-        mu, B, Z = kernel_pca(K, k, self._solver(n, k))
+        q = None if self.n_components is None else min(n, self.n_components)
+        mu, B, Z = kernel_pca(K, q, self._solver(n, q))
         kept = np.count_nonzero(mu) if self.remove_zero_eig else len(mu)
         self.eigenvalues_, self.eigenvectors_ = mu[:kept], B[:, :kept]
         self.kernel_means_ = K.mean(axis=0)
@@ -469,15 +495,15 @@ class KernelPCA(Transformer):
         K = symmetric(K)
         return (K + K.T) / 2
 
-    def _solver(self, n, k):
-        """All eigenpairs, or the first k alone."""
+    def _solver(self, n, q):
+        """All eigenpairs, or the first q alone."""
         rng = check_random_state(self.random_state)
         psd = self.kernel in NAMES and self.kernel != "sigmoid"
-        auto = "lanczos" if k is not None and n > max(MANY, FEW * k) and psd else "dense"
+        auto = "lanczos" if q is not None and n > max(MANY, FEW * q) and psd else "dense"
         solver = auto if self.eigen_solver == "auto" else self.eigen_solver
         if solver == "dense":
             return eigenpairs
-        return partial(first_eigenpairs, k=n if k is None else k, tol=self.tol, rng=rng)
+        return partial(first_eigenpairs, q=n if q is None else q, tol=self.tol, rng=rng)
 
     def _learn_back(self, Z):
         """Regression of the samples on their scores Z, if it is wanted."""
@@ -493,17 +519,17 @@ class KernelPCA(Transformer):
         return self.eigenvectors_ * np.sqrt(self.eigenvalues_)
 
     def transform(self, X):
-        """The scores of new points, see `new_scores`: (m, k)."""
+        """The scores of new points, see `new_scores`: (m, q)."""
         X = self._check_fitted(X)
-        r, k = np.count_nonzero(self.eigenvalues_), len(self.eigenvalues_)
-        mu, B, Z = self.eigenvalues_[:r], self.eigenvectors_[:, :r], np.zeros((len(X), k))
+        r, q = np.count_nonzero(self.eigenvalues_), len(self.eigenvalues_)
+        mu, B, Z = self.eigenvalues_[:r], self.eigenvectors_[:, :r], np.zeros((len(X), q))
         for rows in row_blocks(len(X), BLOCK // len(B)):
             K_new = self._kernel(X[rows], self.X_fit_)
             Z[rows, :r] = new_scores(K_new, self.kernel_means_, mu, B)
         return Z
 
     def inverse_transform(self, X):
-        """Points whose features are near those with the scores X (m, k): (m, d).
+        """Points whose features are near those with the scores X (m, q): (m, d).
 
         Raises: NotFittedError unless `fit_inverse_transform` was True in `fit`.
         """
@@ -512,12 +538,12 @@ class KernelPCA(Transformer):
             raise shared(NotFittedError)(
                 "inverse_transform needs fit_inverse_transform=True in fit"
             )
-        Z, k = check_samples(X), len(self.eigenvalues_)
-        if Z.shape[1] != k:
-            raise ValueError(f"X must have {k} components; got {Z.shape[1]}")
-        known, D = self.X_transformed_fit_, self.dual_coef_
-        blocks = row_blocks(len(Z), BLOCK // len(D))
-        return np.concatenate([project(self._kernel(Z[rows], known), D) for rows in blocks])
+        Z, q = check_samples(X), len(self.eigenvalues_)
+        if Z.shape[1] != q:
+            raise ValueError(f"X must have {q} components; got {Z.shape[1]}")
+        known, W = self.X_transformed_fit_, self.dual_coef_
+        blocks = row_blocks(len(Z), BLOCK // len(W))
+        return np.concatenate([project(self._kernel(Z[rows], known), W) for rows in blocks])
 
     def __sklearn_tags__(self):
         """Tags of a transformer, of pairs if the kernel is precomputed."""

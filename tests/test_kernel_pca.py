@@ -263,7 +263,7 @@ def test_linear_pca_from_inner_products(rng, n, d):
     expected = new @ Vt[:rank].T
     np.testing.assert_allclose(up_to_signs(expected, scores), expected, rtol=0, atol=1e-7)
     for k in (0, rank + 1):
-        rule = f"k must be between 1 and the rank of K, {rank}; got {k}"
+        rule = f"q must be between 1 and the rank of K, {rank}; got {k}"
         with pytest.raises(ValueError, match=re.escape(rule)):
             linear_scores(X @ X.T, new @ X.T, k)
 
@@ -511,13 +511,13 @@ def test_matrices_that_are_not_gram_matrices_are_refused(rng):
     for bad in (np.nan, np.inf):
         K = np.eye(3)
         K[0, 1] = K[1, 0] = bad
-        for refused in (kernel_pca, eigenpairs, lambda K: first_eigenpairs(K, k=1, rng=rng)):
+        for refused in (kernel_pca, eigenpairs, lambda K: first_eigenpairs(K, q=1, rng=rng)):
             with pytest.raises(ValueError, match="K must be finite; it contains NaN or infinity 2"):
                 refused(K)
     with pytest.raises(ValueError, match="K must vary: every sample has the same features"):
         kernel_pca(np.full((4, 4), 0.1))
     for k in (0, 3):
-        with pytest.raises(ValueError, match=f"k must be between 1 and n, 2; got {k}"):
+        with pytest.raises(ValueError, match=f"q must be between 1 and n, 2; got {k}"):
             kernel_pca(np.eye(2), k)
 
 
@@ -540,7 +540,7 @@ def test_components_beyond_the_rank_have_scores_0(rng):
 def test_first_eigenpairs_are_the_first_of_all(rng, k):
     K = centre(gram(rng.normal(size=(400, 5)), kernel="rbf"))
     mu, B = eigenpairs(K)
-    first, vectors = first_eigenpairs(K, k=k, rng=rng)
+    first, vectors = first_eigenpairs(K, q=k, rng=rng)
     np.testing.assert_allclose(first, mu[:k], rtol=1e-11)
     np.testing.assert_allclose(vectors, B[:, :k], rtol=0, atol=1e-8)
 
@@ -549,7 +549,7 @@ def test_a_tolerance_bounds_the_residual(rng):
     K = centre(gram(load_digits().X[:600] / 16, kernel="rbf", gamma=0.3))
     errors = []
     for tol in (1e-1, 1e-5, 0.0):
-        mu, B = first_eigenpairs(K, k=3, tol=tol, rng=np.random.default_rng(0))
+        mu, B = first_eigenpairs(K, q=3, tol=tol, rng=np.random.default_rng(0))
         errors.append(np.linalg.norm(K @ B - B * mu, axis=0).max() / mu[0])
         assert errors[-1] <= max(tol, 1e-12)
     assert errors[0] > 10 * errors[1] > 100 * errors[2]
@@ -743,7 +743,7 @@ def test_small_integers_do_not_wrap():
     K = np.array([[100, -100], [-100, 100]], dtype=np.int8)
     np.testing.assert_allclose(eigenpairs(K)[0], [200, 0], rtol=0, atol=1e-12)
     np.testing.assert_allclose(kernel_pca(K).mu, [200], rtol=1e-12)
-    few, whole = (first_eigenpairs(A, k=1, rng=np.random.default_rng(0)) for A in (K, K * 1.0))
+    few, whole = (first_eigenpairs(A, q=1, rng=np.random.default_rng(0)) for A in (K, K * 1.0))
     np.testing.assert_array_equal(few[0], whole[0])
 
 
