@@ -422,7 +422,7 @@ def _stratified(labels, n_train, n_test, rng):
         members = np.flatnonzero(k == c)
         test[members[: in_test[c]]] = True
         train[members[in_test[c] : in_test[c] + in_train[c]]] = True
-    return order[train], order[test]
+    return rng.permutation(order[train]), rng.permutation(order[test])
 
 
 def _in_proportion(n_k, n):

@@ -563,6 +563,17 @@ def test_a_stratified_split_keeps_the_shares():
         train_test_split(np.arange(8), test_size=3, stratify=np.arange(8) == 0)
 
 
+def test_every_class_may_come_first_in_the_parts_of_a_stratified_split():
+    """Each place of a part has the same chance of each sample: the first tenth keeps the shares."""
+    y = np.repeat([0, 1], (90, 10))
+    early = np.zeros(2)
+    for seed in range(300):
+        parts = train_test_split(y, test_size=0.5, stratify=y, random_state=seed)
+        early += [part[:5].mean() for part in parts]
+    standard_error = np.sqrt(0.1 * 0.9 / (5 * 300))
+    assert (np.abs(early / 300 - 0.1) < 4 * standard_error).all()
+
+
 @pytest.mark.parametrize(
     "how, message",
     [
