@@ -291,7 +291,7 @@ def one_sample(first, second, third, fourth):
     """One sample goes through the network of walk 5. 1: inputs times weights, plus bias, through
     tanh. 2: the same for the output unit, which is linear; the target is 1. 3: the error 0.56 - 1
     goes back over the weights 1.2 and -0.7, and is multiplied by the slopes of tanh. 4: the
-    derivative by each weight is the delta at the upper end times the output at the lower end.
+    derivative by each weight is the delta at its right end times the output at its left end.
     """
     (W1, b1), (W2, b2) = unpack(TINY_THETA, TINY.sizes)
     found, h = deltas(TINY, TINY_THETA, TINY_X, TINY_Y)
