@@ -21,7 +21,7 @@ Contents
     The solver              newton_step, newton_on_free, smo_with_newton, solve, Solved
     The primal              erm_objective, subgradient_descent, SubgradientState, primal_newton
     Kernels                 kernel_parameters, about_mean, kernel_matrix, kernel_score, weights_of
-    Estimators              KernelMachine, SVC, NuSVC, L2SVC, LinearSVC
+    Estimators              pair_votes, KernelMachine, SVC, NuSVC, L2SVC, LinearSVC
 
 Symbols
     X      (n, d)    samples x_i, one per row
@@ -48,7 +48,7 @@ PRNN 7 to 13; ISML "SVM"; IRHD 8.
 
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations
+from itertools import combinations, count
 from math import inf, sqrt
 from typing import NamedTuple
 
@@ -84,7 +84,8 @@ __all__ = [
     "SMOState", "violating_pair", "step_bounds", "chunking", "newton_step", "newton_on_free",
     "smo_with_newton", "solve", "Solved", "erm_objective", "subgradient_descent",
     "SubgradientState", "primal_newton", "kernel_parameters", "about_mean", "kernel_matrix",
-    "kernel_score", "weights_of", "KernelMachine", "SVC", "NuSVC", "L2SVC", "LinearSVC",
+    "kernel_score", "weights_of", "pair_votes", "KernelMachine", "SVC", "NuSVC", "L2SVC",
+    "LinearSVC",
 ]  # fmt: skip
 
 ROUNDING = 1e-9  # a sum this small beside its terms counts as 0
@@ -259,7 +260,7 @@ def hard_margin(X, y):
     n, d = X.shape
     P = np.zeros((d + 1, d + 1))
     P[:d, :d] = np.eye(d)  # 1/2 ||w||^2, for the variables (w, b)
-    margins = np.column_stack([y[:, None] * X, y])  # times (w, b): y_i f(x_i)
+    margins = np.column_stack([y[:, None] * X, y])  # times (w, b): y_i f(x_i) >= 1
     qp = solve_qp(P, np.zeros(d + 1), G=margins, h=np.ones(n))
     return Machine(qp.x[:d], float(qp.x[d]), np.zeros(n), qp.lam, qp.objective)
 
@@ -413,11 +414,11 @@ def soft_margin(X, y, C):
     n, d = X.shape
     P = np.zeros((d + 1 + n, d + 1 + n))
     P[:d, :d] = np.eye(d)  # 1/2 ||w||^2, for the variables (w, b, xi)
-    q = np.concatenate([np.zeros(d + 1), np.full(n, C)])  # C sum_i xi_i
-    margins = np.column_stack([y[:, None] * X, y, np.eye(n)])  # y_i f(x_i) + xi_i
-    positive = np.column_stack([np.zeros((n, d + 1)), np.eye(n)])  # xi_i
-    h = np.concatenate([np.ones(n), np.zeros(n)])
-    qp = solve_qp(P, q, G=np.vstack([margins, positive]), h=h)
+    costs = np.concatenate([np.zeros(d + 1), np.full(n, C)])  # C sum_i xi_i
+    margins = np.column_stack([y[:, None] * X, y, np.eye(n)])  # y_i f(x_i) + xi_i >= 1
+    slacks = np.column_stack([np.zeros((n, d + 1)), np.eye(n)])  # xi_i >= 0
+    least = np.concatenate([np.ones(n), np.zeros(n)])
+    qp = solve_qp(P, costs, G=np.vstack([margins, slacks]), h=least)
     return Machine(qp.x[:d], float(qp.x[d]), qp.x[d + 1 :], qp.lam[:n], qp.objective)
 
 
@@ -741,13 +742,16 @@ def offsets(gradient, dual, beta):
     b + y_j xi_j there).
     Claims: svm-48
     """
+    b = np.zeros(len(dual.groups))
     free = _is_free(dual, beta)
-    b = []
-    for group, interval in zip(dual.groups, offset_intervals(gradient, dual, beta), strict=True):
-        own = gradient[group][free[group]]
-        ends = interval[np.isfinite(interval)]
-        b.append(own.mean() if len(own) else ends.mean() if len(ends) else 0.0)
-    return np.array(b)
+    intervals = offset_intervals(gradient, dual, beta)
+    for place, group in enumerate(dual.groups):
+        ends = intervals[place][np.isfinite(intervals[place])]
+        if free[group].any():
+            b[place] = gradient[group][free[group]].mean()
+        elif len(ends):
+            b[place] = ends.mean()
+    return b
 
 
 class Certificate(NamedTuple):
@@ -833,9 +837,9 @@ def smo(K, dual, start=None):
     """
     beta, g, pair, objective, _ = _start(K, dual) if start is None else start
     diagonal = np.array(K.diagonal(), dtype=float)
-    flat = HIDDEN * np.abs(diagonal).max() or HIDDEN  # the least eta
-    no_rise = np.where(beta < dual.upper, 0.0, -inf)  # -inf where beta_i is at its upper bound
-    no_fall = np.where(beta > dual.lower, 0.0, inf)  # inf where beta_j is at its lower bound
+    least_eta = HIDDEN * np.abs(diagonal).max() or HIDDEN  # equal samples have eta = 0
+    no_rise = np.where(beta < dual.upper, 0.0, -inf)  # -inf where beta_i may not rise
+    no_fall = np.where(beta > dual.lower, 0.0, inf)  # inf where beta_j may not fall
     while True:
         high, low = g + no_rise, g + no_fall
         violation, i, j = max(violating_pair(high, low, group) for group in dual.groups)
@@ -844,19 +848,26 @@ def smo(K, dual, start=None):
             return
         row_i, row_j = K[i], K[j]
         eta = diagonal[i] + diagonal[j] - 2 * row_i[j]
-        t = min(violation / max(eta, flat), dual.upper[i] - beta[i], beta[j] - dual.lower[j])
-        before, beta = beta, beta.copy()
-        near = HIDDEN * (abs(beta[i]) + abs(beta[j]) + t)
-        beta[i] = dual.upper[i] if dual.upper[i] - beta[i] - t <= near else beta[i] + t
-        beta[j] = dual.lower[j] if beta[j] - t - dual.lower[j] <= near else beta[j] - t
+        best = violation / max(eta, least_eta)
+        t = min(best, dual.upper[i] - beta[i], beta[j] - dual.lower[j])
+        before, beta = beta, _moved(beta, i, j, t, dual)
         if beta[i] == before[i] and beta[j] == before[j]:
-            return
-        for k in (i, j):
-            no_rise[k] = 0.0 if beta[k] < dual.upper[k] else -inf
-            no_fall[k] = 0.0 if beta[k] > dual.lower[k] else inf
+            return  # rounding hides the step
+        for moved in (i, j):
+            no_rise[moved] = 0.0 if beta[moved] < dual.upper[moved] else -inf
+            no_fall[moved] = 0.0 if beta[moved] > dual.lower[moved] else inf
         objective += float(t * (violation - t * eta / 2))
         g = g - t * (row_i - row_j)
         pair = i, j
+
+
+def _moved(beta, i, j, t, dual):
+    """beta_i + t and beta_j - t; what is within rounding errors of its bound is put on it."""
+    near = HIDDEN * (abs(beta[i]) + abs(beta[j]) + t)
+    beta = beta.copy()
+    beta[i] = dual.upper[i] if dual.upper[i] - beta[i] - t <= near else beta[i] + t
+    beta[j] = dual.lower[j] if beta[j] - t - dual.lower[j] <= near else beta[j] - t
+    return beta
 
 
 def _start(K, dual):
@@ -924,11 +935,16 @@ def chunking(K, dual, size, *, rng):
         chunk = np.sort(rng.choice(len(beta), size, replace=False))
         K_chunk = K[chunk][:, chunk]
         p = g[chunk] + K_chunk @ beta[chunk]  # p less what the others contribute
-        ends = [np.searchsorted(chunk, [group.start, group.stop]) for group in dual.groups]
-        groups = tuple(slice(*end) for end in ends if end[0] < end[1])
-        part = Dual(p, dual.lower[chunk], dual.upper[chunk], beta[chunk], groups)
+        lower, upper, groups = dual.lower[chunk], dual.upper[chunk], _groups_in(dual, chunk)
+        part = Dual(p, lower, upper, beta[chunk], groups)
         beta = beta.copy()
-        beta[chunk] = np.clip(solve_dual(K_chunk, part).beta, part.lower, part.upper)
+        beta[chunk] = np.clip(solve_dual(K_chunk, part).beta, lower, upper)
+
+
+def _groups_in(dual, chunk):
+    """The groups of the sorted places `chunk`, as slices of the chunk."""
+    ends = [np.searchsorted(chunk, [group.start, group.stop]) for group in dual.groups]
+    return tuple(slice(*end) for end in ends if end[0] < end[1])
 
 
 # ---------------------------------------------------------------------------------------
@@ -945,10 +961,10 @@ def newton_step(K, dual, state, F):
     """Newton's step on the free multipliers F (m,), cut at the first bound that it meets.
 
     Among free multipliers the only constraints are the sums of the groups. Then the solution of one
-    linear system maximises the objective, at beta_F + d:
+    linear system maximises the objective, at beta_F + v:
 
-        [K_FF  A^T] [d]   [g_F]
-        [A      0 ] [b] = [ 0 ],   A the rows that sum the groups.
+        [K_FF   ones^T] [v]   [g_F]
+        [ones   0     ] [b] = [ 0 ],   ones the rows that sum the groups.
 
     A linear kernel makes K_FF singular if F holds more multipliers than there are features, hence
     a little is added to its diagonal.
@@ -961,21 +977,27 @@ def newton_step(K, dual, state, F):
     array([ 0.5, -0.5])
     """
     beta, g, _, objective, _ = state
-    rows, A = K[F], _sums(dual, F)
-    K_FF = rows[:, F]
-    ridge = ROUNDING * (np.abs(K_FF.diagonal()).max() or 1.0) * np.eye(len(F))
-    system = np.block([[K_FF + ridge, A.T], [A, np.zeros((len(A), len(A)))]])
-    d = np.linalg.solve(system, np.append(g[F], np.zeros(len(A))))[: len(F)]
-    d -= A.T @ (A @ d / A.sum(axis=1))  # rounding leaves sums that are not quite 0
-    bounds = np.where(d > 0, dual.upper[F], dual.lower[F])
-    t = np.min((bounds - beta[F])[d != 0] / d[d != 0], initial=1.0)
-    rise = t * (g[F] @ d) - t**2 * (d @ K_FF @ d) / 2
+    K_F = K[F]
+    K_FF = K_F[:, F]
+    v = _newton_direction(K_FF, g[F], _sums(dual, F))
+    ends = np.where(v > 0, dual.upper[F], dual.lower[F])
+    t = np.min((ends - beta[F])[v != 0] / v[v != 0], initial=1.0)  # 1 if no bound is in the way
+    rise = t * (g[F] @ v) - t**2 * (v @ K_FF @ v) / 2
     if not objective + rise > objective:
         return state
-    near = HIDDEN * np.abs(np.append(beta[F], t * d)).max()
+    near = HIDDEN * np.abs(np.append(beta[F], t * v)).max()
     beta = beta.copy()
-    beta[F] = _at_bounds(beta[F] + t * d, dual.lower[F], dual.upper[F], near)
-    return SMOState(beta, g - t * d @ rows, tuple(F.tolist()), float(objective + rise), inf)
+    beta[F] = _at_bounds(beta[F] + t * v, dual.lower[F], dual.upper[F], near)
+    return SMOState(beta, g - t * v @ K_F, tuple(F.tolist()), float(objective + rise), inf)
+
+
+def _newton_direction(K_FF, g_F, ones):
+    """The v of the linear system of `newton_step`."""
+    m, k = len(g_F), len(ones)
+    ridge = ROUNDING * (np.abs(K_FF.diagonal()).max() or 1.0) * np.eye(m)
+    system = np.block([[K_FF + ridge, ones.T], [ones, np.zeros((k, k))]])
+    v = np.linalg.solve(system, np.append(g_F, np.zeros(k)))[:m]
+    return v - ones.T @ (ones @ v / ones.sum(axis=1))  # rounding leaves sums that are not quite 0
 
 
 def newton_on_free(K, dual, state, before):
@@ -1124,30 +1146,31 @@ class SubgradientState(NamedTuple):
 
 
 def subgradient_descent(X, y, C):
-    """Descent on `erm_objective` along subgradients: at step t = 1, 2, ... with eta = 1 / t,
+    """Descent on `erm_objective` along subgradients, with the size 1 / step at step 1, 2, ...:
 
-        w <- w - eta (w - C sum_i {y_i : y_i f_i < 1} x_i),   b <- b + eta C sum_i {...} y_i .
+        w <- w - (w - C sum_in y_i x_i) / step,   b <- b + C sum_in y_i / step ,
 
-    This is the step of Pegasos, on all samples. It needs no dual, and it is slow: the distance from
-    the optimum shrinks like 1 / t.
+    where sum_in runs over the samples with y_i f_i < 1. This is the step of Pegasos, on all
+    samples. It needs no dual, and it is slow: the distance from the optimum shrinks like 1 / step.
 
     Yields: a `SubgradientState`, the start w = 0, b = 0 included.
 
     >>> states = subgradient_descent(np.array([[1.0], [-1.0]]), np.array([1, -1]), C=0.25)
     >>> [(next(states).objective) for _ in range(2)]
     [0.5, 0.375]
+
+    Claims: svm-s05
     """
-    w, b, best, moved, t = np.zeros(X.shape[1]), 0.0, inf, inf, 0
-    while True:
+    w, b, best, moved = np.zeros(X.shape[1]), 0.0, inf, inf
+    for step in count(1):
         objective = erm_objective(X, y, w, b, C)
         best = min(best, objective)
         yield SubgradientState(w, b, objective, best, moved)
-        t += 1
         inside = y * decision(X, w, b) < 1  # the samples that pay hinge loss
         slope_w = w - C * y[inside] @ X[inside]
         slope_b = -C * float(y[inside].sum())
-        w, b = w - slope_w / t, b - slope_b / t
-        moved = float(np.hypot(np.linalg.norm(slope_w), slope_b)) / t
+        w, b = w - slope_w / step, b - slope_b / step
+        moved = float(np.hypot(np.linalg.norm(slope_w), slope_b)) / step
 
 
 def primal_newton(A, y, C, penalty):
@@ -1169,6 +1192,8 @@ def primal_newton(A, y, C, penalty):
     >>> *_, last = primal_newton(A, y, np.full(2, 0.25), np.array([0.0, 1.0]))
     >>> last.x, last.objective
     (array([0. , 0.5]), 0.25)
+
+    Claims: svm-s06
     """
 
     def objective(theta):
@@ -1284,6 +1309,26 @@ def weights_of(beta, X):
 # ---------------------------------------------------------------------------------------
 # Estimators
 # ---------------------------------------------------------------------------------------
+
+
+def pair_votes(scores, classes):
+    """One against one: how many of the machines of two classes vote for each class.
+
+    `scores` (n, pairs) are those of the pairs (0, 1), (0, 2), ..., (1, 2), ... of so many
+    `classes`, positive for the first class of a pair. The class with most votes is predicted.
+
+    Returns: (n, classes).
+
+    >>> pair_votes(np.array([[-1.0, 2.0, 3.0]]), classes=3)
+    array([[1., 2., 0.]])
+
+    Claims: svm-s07
+    """
+    votes = np.zeros((len(scores), classes))
+    for f, (first, second) in zip(scores.T, combinations(range(classes), 2), strict=True):
+        votes[:, first] += f >= 0
+        votes[:, second] += f < 0
+    return votes
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -1431,7 +1476,8 @@ class _OneVersusOne(KernelMachine, Classifier):
             return -F[:, 0]
         if self.decision_function_shape == "ovo":
             return F
-        votes, total = self._votes(F), np.zeros((len(F), len(self.classes_)))
+        votes = pair_votes(F, len(self.classes_))
+        total = np.zeros(votes.shape)
         for f, (a, b) in zip(F.T, self._pairs(), strict=True):
             total[:, a] += f
             total[:, b] -= f
@@ -1439,16 +1485,8 @@ class _OneVersusOne(KernelMachine, Classifier):
 
     def predict(self, X):
         """Labels (n,): the class with the most votes of the pairs, the first one among equals."""
-        votes = self._votes(self._pair_scores(X))
+        votes = pair_votes(self._pair_scores(X), len(self.classes_))
         return self.classes_[votes.argmax(axis=1)]
-
-    def _votes(self, F):
-        """The number of pairs whose machine votes for each class: (n, K)."""
-        votes = np.zeros((len(F), len(self.classes_)))
-        for f, (a, b) in zip(F.T, self._pairs(), strict=True):
-            votes[:, a] += f >= 0
-            votes[:, b] += f < 0
-        return votes
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -84,6 +84,7 @@ from mlnotes.svm import (
     nu_margin,
     offset_intervals,
     offsets,
+    pair_votes,
     project,
     recover,
     separate,
@@ -3530,7 +3531,7 @@ def test_a_tie_of_votes_goes_to_the_first_class():
     X = np.vstack([X, 1.1 * X])
     model = SVC(kernel="linear", C=100.0).fit(X, [0, 1, 2] * 2)
     F = model.set_params(decision_function_shape="ovo").decision_function([[0.01, 0.0]])[0]
-    votes = model._votes(np.array([[1.0, -1.0, 1.0], [-1.0, 1.0, -1.0], [0.0, 0.0, 0.0]]))
+    votes = pair_votes(np.array([[1.0, -1.0, 1.0], [-1.0, 1.0, -1.0], [0.0, 0.0, 0.0]]), 3)
     np.testing.assert_array_equal(votes, [[1, 1, 1], [1, 1, 1], [2, 1, 0]])
     assert F[0] > 0 and model.predict([[0.01, 0.0]]) == [0]
     scores = model.set_params(decision_function_shape="ovr").decision_function(X)
