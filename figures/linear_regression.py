@@ -67,7 +67,8 @@ def three_tasks(left, middle, right):
     """The same fifty samples and three questions. Clustering: which samples belong together? There
     are no labels, and k-means finds two groups with their centers (+). Classification: the labels
     are known, and a line separates them. Regression: the horizontal coordinate is given, and the
-    line predicts the vertical one. Below each panel stand methods of this book for the task.
+    line predicts the vertical one. Below each panel stand methods of this book, most of them from
+    later chapters.
     """
     T = two_groups()
     signs = 2.0 * T.y - 1
@@ -248,8 +249,9 @@ def wine():
 def coefficient_paths(left, right):
     """The weights of five standardised features that predict the alcohol of 178 wines, as the
     penalty C grows (the axis is linear up to 10, then logarithmic). At C = 0 both methods are least
-    squares. LASSO sets one weight after the other to exactly 0, the last one at C_max (dotted).
-    Ridge with lambda = C shrinks all of them, and none is 0.
+    squares. LASSO sets one weight after the other to exactly 0, the last one at C_max (dotted). Its
+    weight of proline even grows at first. Ridge with lambda = C sets none to 0; two of its weights
+    also grow at first, and in the end all shrink.
     """
     X, y = wine()
     top = lasso_bound(X, y)
