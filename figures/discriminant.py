@@ -56,11 +56,11 @@ def slanted_classes():
 
 @figure("directions", claims=("discriminant-20",), panels=(2, 2), size=(3.2, 2.5))
 def directions(left, right, below_left, below_right):
-    """Above: the same two classes twice, with a direction w (dashed) and the line of points that
-    are projected halfway between the two means (solid). Below: the samples projected on w. Left: w
-    joins the class means, and the projections overlap. Right: along Fisher's direction the means
-    are closer together, but the projections overlap far less. The number J in the titles measures
-    this: see walk 1.
+    """Above: the same two classes twice, with a direction w (dashed) and the decision line (solid),
+    whose points are projected halfway between the two means. Below: the samples projected on w; b
+    is chosen so that the decision line is at 0. Left: w joins the class means, and the projections
+    overlap. Right: along Fisher's direction the means are closer together, but the projections
+    overlap far less. The number J in the titles measures this: see walk 1.
     """
     T = slanted_classes()
     _, mu = class_means(T.X, T.y)
@@ -159,16 +159,16 @@ def error_on_lines(X, y):
 
 @figure("failures", claims=("discriminant-24",), panels=(2, 4), size=(1.75, 1.75))
 def failures(*axes):
-    """Above: four pairs of classes. In the first two, both classes have the same mean (plus), and
+    """Above: four pairs of classes. In the first three, both classes have the same mean (plus), and
     J = 0 for every direction. In the last two, a curve separates the classes, but no straight line
-    does. Below: for each angle of w, the error of the best cut of the projections. It is never
-    below 0.09, and for XOR it is at least 1/4.
+    does. Below: for each angle of w, the error of the best cut of the projections. The lowest
+    errors are 1/4 or more for the first three, and 0.1 for the moons.
     """
     for k, (name, (X, y)) in enumerate(hard_sets().items()):
         above, below = axes[k], axes[4 + k]
         square_view(above, X)
         draw_samples(above, X, y, size=2.5)
-        if name in ("Ring", "Cross"):
+        if name in ("Ring", "Cross", "XOR"):
             above.plot(*class_means(X, y)[1].T, "P", mfc=INK, mec="white", ms=8, zorder=4)
             name += ", $J = 0$"
         above.set(title=name, xticks=(), yticks=())
@@ -208,9 +208,9 @@ def axes_of(X, y, m):
 def reduction(plane, by_pca, by_lda):
     """Two ways to reduce the number of features. Left: PCA takes the direction of largest variance
     (dashed), on which the two classes coincide. LDA knows the labels and takes another direction
-    (solid). Middle and right: 178 wines with 13 features, reduced to two features by PCA and by
-    LDA. Colours are the three cultivars. On the discriminants the groups stand further apart; tr is
-    the trace criterion.
+    (solid). Middle and right: 178 wines of three kinds (colours) with 13 features, each in units of
+    its standard deviation, reduced to two features by PCA and by LDA. On the discriminants the
+    groups stand further apart; tr is the trace criterion.
     """
     T = flat_classes()
     (P, pca), (W, lda) = axes_of(T.X, T.y, 1)

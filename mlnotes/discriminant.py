@@ -56,7 +56,7 @@ from mlnotes.base import (
     check_samples,
 )
 from mlnotes.clustering import cluster_means
-from mlnotes.decision_theory import check_prior, chosen_prior, log_posterior, posterior
+from mlnotes.decision_theory import chosen_prior, log_posterior, posterior
 from mlnotes.linear_regression import least_squares
 from mlnotes.optimization import separating_hyperplane
 from mlnotes.probability import normal_cdf
@@ -197,10 +197,10 @@ def projected_scatters(X, y, w):
 
     Claims: discriminant-06
     """
-    _, k = np.unique(y, return_inverse=True)  # the number of the class of each sample
+    _, k = np.unique(y, return_inverse=True)  # class of each sample
     z = project(X, w)
-    zbar = class_means(z[:, None], y)[1][:, 0]
-    return np.bincount(k, (z - zbar[k]) ** 2)  # adds up the squares of each class
+    _, zbar = class_means(z[:, None], y)  # z as a column: zbar (C, 1)
+    return np.bincount(k, (z - zbar[k, 0]) ** 2)  # the sum for each class
 
 
 def fisher_ratio(X, y, w):
@@ -285,10 +285,10 @@ def within_scatter(X, y):
     class, 2 S_W if both are over all samples).
     Claims: discriminant-10
     """
-    _, k = np.unique(y, return_inverse=True)  # the number of the class of each sample
+    _, k = np.unique(y, return_inverse=True)  # class of each sample
     _, means = class_means(X, y)
     D = X - means[k]  # each sample minus the mean of its class
-    return D.T @ D  # the sum over the rows of D of their outer products
+    return D.T @ D  # the sum of the outer products of its rows
 
 
 def between_scatter(n_k, means):
@@ -303,8 +303,8 @@ def between_scatter(n_k, means):
 
     Claims: discriminant-25
     """
-    D = means - np.average(means, axis=0, weights=n_k)  # rows mu_k - xbar
-    return (D.T * n_k) @ D  # sum over k of n_k times the outer product of row k
+    gaps = means - np.average(means, axis=0, weights=n_k)  # mu_k - xbar
+    return (gaps.T * n_k) @ gaps  # gaps.T * n_k: column k times n_k
 
 
 # ---------------------------------------------------------------------------------------
@@ -438,9 +438,10 @@ def threshold_rule(X, y, prior=None):
 
     For equal priors the threshold is halfway between the projected means. The `prior` (2,) is
     n_k / n if it is not given. It is Bayes' rule for normal classes with these means and the
-    covariance Sigma = S_W / n.
+    covariance Sigma = S_W / n. A prior of 0 has no threshold: b would be infinite.
 
-    Returns: w (d,) and b. Raises: ValueError as `fisher_direction` does.
+    Returns: w (d,) and b.
+    Raises: ValueError as `fisher_direction` does, and unless both pi_k are > 0 with the sum 1.
 
     >>> X, y = np.array([[0.0], [2.0], [5.0], [7.0]]), np.array([0, 0, 1, 1])
     >>> w, b = threshold_rule(X, y)
@@ -451,8 +452,8 @@ def threshold_rule(X, y, prior=None):
     """
     _two_classes(y)  # refuses any other number of classes
     n_k, mu = class_means(X, y)
-    pi = check_prior(n_k / len(X) if prior is None else prior)
-    w = fisher_direction(within_scatter(X, y) / len(X), mu)  # Sigma^{-1} (mu_1 - mu_0)
+    pi = chosen_prior(prior, n_k / len(X), name="prior", positive=True)
+    w = fisher_direction(within_scatter(X, y) / len(X), mu)  # S_W / n = Sigma
     b = -w @ (mu[0] + mu[1]) / 2 + np.log(pi[1] / pi[0])
     return w, b
 
@@ -607,7 +608,7 @@ def pca_lda(X, y, m=None):
     _check_dimension(m, most, len(X))
     P = principal_axes(X, m)[:, :most]  # principal axes in columns
     S_B = between_scatter(n_k, means @ P)
-    S_W = within_scatter(X @ P, y)
+    S_W = within_scatter(X @ P, y)  # of the samples P^T x
     values, W = discriminants(S_B, S_W)
     return Discriminants(values, P @ W)  # W^T (P^T x) = (P W)^T x
 
