@@ -382,9 +382,8 @@ def train_test_split(
 
 def _part_sizes(n, train_size, test_size):
     """The numbers of samples to train and to test on."""
-    if test_size is None and train_size is None:
-        test_size = HELD_OUT
-    n_test = _count("test_size", test_size, n, ceil)
+    neither = test_size is None and train_size is None
+    n_test = _count("test_size", HELD_OUT if neither else test_size, n, ceil)
     n_train = _count("train_size", train_size, n, floor)
     n_train = n - n_test if n_train is None else n_train
     n_test = n - n_train if n_test is None else n_test

@@ -213,7 +213,8 @@ def best_split(X, y, w=None, criterion="gini", min_samples_leaf=1):
     """
     X, y, w = _weighted(X, y, w)
     parts = contributions(y, w, criterion)
-    cost = _costs_by_blocks(X, parts, criterion)
+    blocks = row_blocks(X.shape[1], BLOCK // parts.size)  # some features at a time, for memory
+    cost = np.hstack([split_costs(X[:, block], parts, criterion) for block in blocks])
     cost = cost[min_samples_leaf - 1 : len(X) - min_samples_leaf]  # enough samples on both sides
     lowest = cost.min(axis=0, initial=inf)  # the lowest cost of each feature
     if lowest.min() == inf:
@@ -246,12 +247,6 @@ def split_costs(X, parts, criterion="gini"):
     right = np.cumsum(ordered[:, ::-1], axis=1)[:, -2::-1]  # sums over all others
     cost = total_impurity(left, criterion) + total_impurity(right, criterion)
     return np.where(x[:-1] < x[1:], cost, inf)  # no threshold fits between equal values
-
-
-def _costs_by_blocks(X, parts, criterion):
-    """The `split_costs` of all features, a block of them at a time."""
-    blocks = row_blocks(X.shape[1], BLOCK // parts.size)
-    return np.hstack([split_costs(X[:, block], parts, criterion) for block in blocks])
 
 
 def contributions(y, w=None, criterion="gini"):
