@@ -9,6 +9,7 @@ Contents
     Matrices         square, symmetric
     Lanczos          leading_eigenpairs
     Cholesky         positive_cholesky, cholesky_solve
+    Boxes            at_bounds
     QR               triangle
     Least squares    refined_least_squares
     Newton's step    conjugate_gradients
@@ -19,7 +20,6 @@ Symbols
     X, Y    (n, d), (m, d)    points, one per row
     K       (n, n)            a square matrix, `name` in messages
     L       (n, n)            a lower triangular matrix
-    size    float             a number >= 0
     A, y    (n, m), (n,)      a linear system A theta = y to be solved by least squares
 
 Where trees grow, y are class numbers or targets and W (T, n) weights of the samples, a row for each
@@ -36,7 +36,7 @@ from mlnotes.base import check_random_state, row_blocks
 __all__ = [
     "squared_norms", "squared_distances", "nearest_rows", "exact_squared_distances", "square",
     "symmetric", "leading_eigenpairs", "positive_cholesky", "cholesky_solve",
-    "triangle", "refined_least_squares", "conjugate_gradients", "grow_trees",
+    "at_bounds", "triangle", "refined_least_squares", "conjugate_gradients", "grow_trees",
     "GramRows", "Stacked", "kernel_product",
 ]  # fmt: skip
 
@@ -309,6 +309,20 @@ def cholesky_solve(L, y):
     for p in reversed(panels):  # L^T a = b
         a[p] = np.linalg.solve(L[p, p].T, a[p] - L[p.stop :, p].T @ a[p.stop :])
     return a
+
+
+# ---------------------------------------------------------------------------------------
+# Boxes
+# ---------------------------------------------------------------------------------------
+
+
+def at_bounds(x, lower, upper, near):
+    """x in its box; what rounding alone may keep off a bound, by `near` at most, is put on it.
+
+    >>> at_bounds(np.array([-0.1, 0.5, 0.999]), 0.0, 1.0, near=0.01)
+    array([0. , 0.5, 1. ])
+    """
+    return np.where(x >= upper - near, upper, np.where(x <= lower + near, lower, x))
 
 
 # ---------------------------------------------------------------------------------------

@@ -16,9 +16,10 @@ Contents
                             soft_lagrangian, kkt_residuals, KKTResiduals, squared_slack_margin
     The nu machine          nu_margin, NuMachine
     The dual problem        Dual, c_dual, nu_dual, fill, solve_dual, DualSolution
-    Offset and certificate  offset_intervals, offsets, certify, Certificate
+    Offset and certificate  offset_intervals, is_free, offsets, certify, Certificate
     SMO                     smo, SMOState, violating_pair, step_bounds, chunking
-    The solver              newton_step, newton_on_free, smo_with_newton, solve, Solved
+    The solver              newton_step, newton_on_free, smo_with_newton, solve, Solved,
+                            until_hulls_meet
     The primal              erm_objective, subgradient_descent, SubgradientState, primal_newton
     Kernels                 kernel_parameters, about_mean, kernel_matrix, kernel_score, weights_of
     Estimators              pair_votes, KernelMachine, SVC, NuSVC, L2SVC, LinearSVC
@@ -70,7 +71,7 @@ from mlnotes.base import (
 )
 from mlnotes.kernels import check_kernel, gram
 from mlnotes.linear_regression import augment
-from mlnotes.numerics import GramRows, kernel_product
+from mlnotes.numerics import GramRows, at_bounds, kernel_product
 from mlnotes.optimization import InfeasibleError, box, newton, solve_qp
 from mlnotes.perceptron import decision, margin
 
@@ -80,12 +81,12 @@ __all__ = [
     "dual_value", "support_vectors", "recover", "slack", "hinge", "hinge_subgradient",
     "soft_margin", "Machine", "soft_lagrangian", "kkt_residuals", "KKTResiduals",
     "squared_slack_margin", "nu_margin", "NuMachine", "Dual", "c_dual", "nu_dual", "fill",
-    "solve_dual", "DualSolution", "offset_intervals", "offsets", "certify", "Certificate", "smo",
-    "SMOState", "violating_pair", "step_bounds", "chunking", "newton_step", "newton_on_free",
-    "smo_with_newton", "solve", "Solved", "erm_objective", "subgradient_descent",
-    "SubgradientState", "primal_newton", "kernel_parameters", "about_mean", "kernel_matrix",
-    "kernel_score", "weights_of", "pair_votes", "KernelMachine", "SVC", "NuSVC", "L2SVC",
-    "LinearSVC",
+    "solve_dual", "DualSolution", "offset_intervals", "is_free", "offsets", "certify",
+    "Certificate", "smo", "SMOState", "violating_pair", "step_bounds", "chunking", "newton_step",
+    "newton_on_free", "smo_with_newton", "solve", "until_hulls_meet", "Solved", "erm_objective",
+    "subgradient_descent", "SubgradientState", "primal_newton", "kernel_parameters", "about_mean",
+    "kernel_matrix", "kernel_score", "weights_of", "pair_votes", "KernelMachine", "SVC", "NuSVC",
+    "L2SVC", "LinearSVC",
 ]  # fmt: skip
 
 ROUNDING = 1e-9  # a sum this small beside its terms counts as 0
@@ -650,12 +651,7 @@ def fill(most, total):
     >>> fill(np.array([2.0, 2.0, 2.0, 2.0]), total=5.0)
     array([2., 2., 1., 0.])
     """
-    return _at_bounds(total - (np.cumsum(most) - most), 0.0, most, ROUNDING * most)
-
-
-def _at_bounds(beta, lower, upper, near):
-    """beta in its box: what is beyond a bound, or `near` it, is put on the bound."""
-    return np.where(beta >= upper - near, upper, np.where(beta <= lower + near, lower, beta))
+    return at_bounds(total - (np.cumsum(most) - most), 0.0, most, ROUNDING * most)
 
 
 class DualSolution(NamedTuple):
@@ -721,8 +717,12 @@ def offset_intervals(gradient, dual, beta):
     return np.array([[low[group].max(), high[group].min()] for group in dual.groups])
 
 
-def _is_free(dual, beta):
-    """Which multipliers are strictly inside their box: (n,)."""
+def is_free(dual, beta):
+    """Which multipliers are strictly inside their box: (n,).
+
+    >>> is_free(c_dual(np.array([1.0, 1.0, -1.0]), C=2.0), np.array([0.0, 1.0, -2.0]))
+    array([False,  True, False])
+    """
     return (beta > dual.lower) & (beta < dual.upper)
 
 
@@ -743,7 +743,7 @@ def offsets(gradient, dual, beta):
     Claims: svm-48
     """
     b = np.zeros(len(dual.groups))
-    free = _is_free(dual, beta)
+    free = is_free(dual, beta)
     intervals = offset_intervals(gradient, dual, beta)
     for place, group in enumerate(dual.groups):
         ends = intervals[place][np.isfinite(intervals[place])]
@@ -873,7 +873,7 @@ def _moved(beta, i, j, t, dual):
 def _start(K, dual):
     """The state in which SMO begins."""
     near = HIDDEN * np.abs(dual.start).max()
-    beta = _at_bounds(dual.start, dual.lower, dual.upper, near).astype(float)
+    beta = at_bounds(dual.start, dual.lower, dual.upper, near).astype(float)
     product = K @ beta if beta.any() else np.zeros(len(beta))
     return SMOState(beta, dual.p - product, (), float(beta @ (dual.p - product / 2)), inf)
 
@@ -987,7 +987,7 @@ def newton_step(K, dual, state, F):
         return state
     near = HIDDEN * np.abs(np.append(beta[F], t * v)).max()
     beta = beta.copy()
-    beta[F] = _at_bounds(beta[F] + t * v, dual.lower[F], dual.upper[F], near)
+    beta[F] = at_bounds(beta[F] + t * v, dual.lower[F], dual.upper[F], near)
     return SMOState(beta, g - t * v @ K_F, tuple(F.tolist()), float(objective + rise), inf)
 
 
@@ -1015,16 +1015,16 @@ def newton_on_free(K, dual, state, before):
     >>> newton_on_free(K, dual, state, before=np.array([], dtype=int)).beta.round(6)
     array([ 0.5, -0.5])
     """
-    F = np.flatnonzero(_is_free(dual, state.beta))
+    F = np.flatnonzero(is_free(dual, state.beta))
     if 0 < len(F) <= MANY and len(np.setxor1d(F, before)) <= SETTLED * len(F):
         state = newton_step(K, dual, state, F)
     while True:
-        F = np.flatnonzero(_is_free(dual, state.beta))
+        F = np.flatnonzero(is_free(dual, state.beta))
         if not len(F):
             return state
         some = F[np.linspace(0, len(F) - 1, min(len(F), FEW)).astype(int)]
         state = newton_step(K, dual, state, some)
-        if _is_free(dual, state.beta)[some].all():
+        if is_free(dual, state.beta)[some].all():
             return state
 
 
@@ -1047,7 +1047,7 @@ def smo_with_newton(K, dual, start=None):
             start = state
             if step % every == 0:
                 start = newton_on_free(K, dual, state, before)
-                before = np.flatnonzero(_is_free(dual, state.beta))
+                before = np.flatnonzero(is_free(dual, state.beta))
             if start is not state:
                 break
         else:
@@ -1087,7 +1087,7 @@ def solve(K, dual, tol, max_iter):
     while True:
         states = smo_with_newton(K, dual, start)
         if np.isinf(dual.upper - dual.lower).any():
-            states = _while_hulls_are_apart(states, K, dual)
+            states = until_hulls_meet(states, K, dual)
         run = iterate(states, "violation", tol, left)
         fresh = _start(K, dual._replace(start=run.state.beta))
         certificate, before = _certified(dual, fresh.beta, fresh.gradient), violation
@@ -1100,7 +1100,7 @@ def solve(K, dual, tol, max_iter):
     return Solved(Run(start, history, len(history) - 1, converged), certificate)
 
 
-def _while_hulls_are_apart(states, K, dual):
+def until_hulls_meet(states, K, dual):
     """The states of SMO without an upper bound, until the convex hulls of the classes meet.
 
     alpha / (sum_i alpha_i / 2) holds the weights of a point in each hull, and their distance is
@@ -1378,11 +1378,7 @@ class _OneVersusOne(KernelMachine, Classifier):
         how = kernel_parameters(samples, self.kernel, self.gamma, self.degree, self.coef0)
         y = check_labels(y, len(samples))
         weights = check_weights(sample_weight, len(samples))
-        self.classes_ = np.unique(y[weights > 0])
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"y must hold at least 2 classes of weight > 0; got 1 class: {self.classes_[0]!r}"
-            )
+        self.classes_ = np.unique(check_labels(y[weights > 0], np.count_nonzero(weights)))
         parts = [np.flatnonzero((y == c) & (weights > 0)) for c in self.classes_]
         order = np.concatenate(parts)  # the samples class by class
         ends = np.cumsum([0, *map(len, parts)])

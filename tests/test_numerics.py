@@ -10,6 +10,7 @@ import pytest
 from mlnotes import numerics
 from mlnotes.kernels import gram
 from mlnotes.numerics import (
+    at_bounds,
     GramRows,
     Stacked,
     cholesky_solve,
@@ -231,6 +232,22 @@ def test_cholesky_solve_solves_the_equations(rng, n):
         a = cholesky_solve(L, y)
         np.testing.assert_allclose(a, np.linalg.solve(M, y), rtol=1e-9, atol=1e-12)
         np.testing.assert_array_equal(y, before)
+
+
+# ---------------------------------------------------------------------------------------
+# Boxes
+# ---------------------------------------------------------------------------------------
+
+
+def test_numbers_near_a_bound_are_on_it_and_others_stay(rng):
+    x = np.concatenate([rng.uniform(-1, 2, size=200), [1e-13, 1 - 1e-13, 1e-3, 0.0, 1.0]])
+    for near in (0.0, 1e-12, 0.1):
+        boxed = at_bounds(x, 0.0, 1.0, near)
+        for before, after in zip(x, boxed, strict=True):  # the plain form, one by one
+            clipped = min(max(before, 0.0), 1.0)
+            expected = 1.0 if 1 - clipped <= near else 0.0 if clipped <= near else clipped
+            assert after == pytest.approx(expected, rel=0, abs=1e-15)
+    assert at_bounds(np.array([3.0]), 0.0, np.inf, 1e-9)[0] == 3.0  # no bound above
 
 
 # ---------------------------------------------------------------------------------------
