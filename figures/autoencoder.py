@@ -41,16 +41,16 @@ ACTIVE = (1, 4)  # units of the wide code that are not 0
 
 @figure("networks", claims=("autoencoder-10",), panels=3, size=(2.4, 2.6))
 def networks(narrow, denoising, sparse):
-    """Three networks that give back their input and cannot just copy it. Left: the code z = V x has
-    fewer units than the input. Middle: some inputs are set to 0 (crossed out), and the target is
-    the whole x. Right: the code is wider than the input, but for every sample only a few of its
-    units are active (black).
+    """Three networks that have to return their input and cannot simply copy it. Each circle is a
+    number, each line a weight. Left: the code z has fewer units than the input. Middle: some inputs
+    are set to 0 (crossed out), and the target is the whole x. Right: the code has more units than
+    the input, but for each sample only a few of them are active (black).
     """
     draw_network(narrow, (5, 2, 5))
     narrow.set_title("Narrow code")
     inputs, *_ = draw_network(denoising, (5, 3, 5), first=r"$\tilde{x}$")
     denoising.plot(*inputs[list(LOST)].T, "x", ms=7, color=INK, mew=1.3, zorder=3)
-    denoising.set_title("Spoilt input")
+    denoising.set_title("Corrupted input")
     _, code, _ = draw_network(sparse, (4, 6, 4))
     sparse.plot(*code[list(ACTIVE)].T, "o", ms=13, mfc=INK, mec=INK, zorder=3)
     sparse.set_title("Sparse code")
@@ -104,12 +104,12 @@ def trained_pairs():
 
 @figure("linear", claims=(), panels=3, size=(2.4, 2.4))
 def linear(left, middle, right):
-    """A linear autoencoder finds the subspace of PCA, not its axes. Left: error of reconstruction
-    on the iris in gradient descent from three starts with two units of code: first one axis is
-    found, and then the other, and all end at the sum of the squared singular values that PCA
-    leaves out (dotted). Middle: the scores of PCA, which are uncorrelated, with a mark for each
-    species. Right: the codes at the end of the second descent (dashed), a linear image of the
-    scores.
+    """A linear autoencoder with two code units finds the subspace of PCA, not its axes. Left: the
+    error J on the irises during gradient descent from three starts. Each curve has a plateau: one
+    axis has been found, and the descent passes near a saddle point. All three end at the error of
+    PCA (dotted). Middle: the scores of PCA, which are uncorrelated, with one mark per species.
+    Right: the codes after the second descent (dashed): the same picture, turned and stretched by an
+    invertible matrix.
     """
     X, y = iris()
     for k, states in enumerate(trained_pairs()):
@@ -128,13 +128,14 @@ def linear(left, middle, right):
 
 
 # ---------------------------------------------------------------------------------------
-# Spoilt inputs
+# Corrupted inputs
 # ---------------------------------------------------------------------------------------
 
 Q = 0.5
 KEPT = np.array([-1.8, -1.2, -0.6, 0.6, 1.2, 1.8])
 COVARIANCE = np.array([[1.0, 0.85], [0.85, 1.0]])
 SHOWN = (3, 14, 25, 60, 71, 86)  # of the digits that were not trained on
+ROWS = ("clean", "corrupted", "linear map", "net, clean", "net, corrupted")
 
 
 @cache
@@ -145,9 +146,9 @@ def digits():
 
 
 @cache
-def denoiser():
-    """A wide code, trained on digits that have lost half of their pixels."""
-    model = Autoencoder(100, activation="relu", noise="masking", noise_level=Q, alpha=0.01)
+def wide_network(noise):
+    """A wide code, trained on clean digits (None) or on digits that lost half of their pixels."""
+    model = Autoencoder(100, activation="relu", noise=noise, noise_level=Q, alpha=0.01)
     model.set_params(learning_rate_init=0.003, max_iter=120, random_state=0)
     return trained(model, digits()[0])
 
@@ -160,21 +161,26 @@ def trained(model, X):
 
 
 def restorations():
-    """Digits: clean, corrupted, restored by the best linear map, restored by the network."""
+    """Digits: clean and corrupted; restored by the best linear map and by two networks, of which
+    the first was trained on clean digits and the second on corrupted ones.
+    """
     train, test = digits()
     X = test[list(SHOWN)]
     corrupted = corrupt(X, "masking", Q, rng=np.random.default_rng(2))
     M = linear_denoiser(train.T @ train / len(train), "masking", Q)
-    model = denoiser()
-    return X, corrupted, corrupted @ M.T, model.inverse_transform(model.transform(corrupted))
+    networks = [wide_network(noise) for noise in (None, "masking")]
+    by_network = [model.inverse_transform(model.transform(corrupted)) for model in networks]
+    return X, corrupted, corrupted @ M.T, *by_network
 
 
-@figure("denoising", claims=(), panels=2, size=(3.6, 2.9))
+@figure("denoising", claims=(), panels=2, size=(3.6, 3.4))
 def denoising(left, right):
-    """What undoes a corruption knows how features depend on one another. Left: two correlated
-    features, of which one is set to 0 (open); the best linear map (black) puts it back near to
-    where the samples are (grey). Right: digits that lost each pixel with probability 1/2; the best
-    linear map of 64 pixels to 64, and a network of 100 ReLUs, restore what they can.
+    """Whatever restores has to know how the features depend on one another. Left: two correlated
+    features, and twelve samples that have lost one of them (open circles). The best linear map
+    (black dots) moves them towards the place where the samples are (cloud). Right: six test digits,
+    the same digits after each pixel was lost with probability 1/2, and three restorations. The best
+    linear map blurs. The network that was trained on clean digits mostly copies the damage. The
+    network that was trained on corrupted digits fills in strokes.
     """
     rng = np.random.default_rng(3)
     X = rng.multivariate_normal(np.zeros(2), COVARIANCE, size=300)
@@ -190,7 +196,7 @@ def denoising(left, right):
     left.set_title("One of two features lost")
     rows = restorations()
     draw_mosaic(right, np.concatenate(rows), len(SHOWN))
-    for k, name in enumerate(("clean", "corrupted", "linear", "network")):
+    for k, name in enumerate(ROWS):
         right.text(-1.5, 4 + 9 * k, name, ha="right", va="center")
     right.set_title("Half of the pixels lost")
 
@@ -228,10 +234,11 @@ def busiest(beta, n=25):
 
 @figure("sparse", claims=(), panels=3, size=(2.4, 2.4))
 def sparse(left, middle, right):
-    """A code of 100 ReLUs for digits of 64 pixels. Left and middle: what the 25 busiest units add
-    to the image (black, or white if they take away), without and with the penalty on ||z||_1.
-    Without, a unit is a patchwork that means nothing alone; with it, a stroke, a bow, a ring.
-    Right: how many units are active for a test digit.
+    """A code of 100 ReLUs for digits of 64 pixels. Left and middle: what each of the 25 busiest
+    units adds to the image (black: ink, white: ink is taken away), without and with the penalty.
+    Look for shapes. Without it most units are patchworks, and a digit is a sum of some sixty of
+    them. With it many units are a stroke, an arc or a ring. Right: how many units are active for a
+    test digit.
     """
     panels = (left, 0.0, r"$\beta = 0$"), (middle, BETA, rf"$\beta = {BETA}$")
     for ax, beta, title in panels:

@@ -19,7 +19,8 @@ Symbols
     X, X_tilde  (n, d)     samples x, one per row, and the same samples after corruption
     V, W        (k, d),    encoder and decoder of the linear autoencoder, x^ = W V x; the k units of
                 (d, k)     the code are the rows of V and the columns of W
-    J           float      the objective that is minimised
+    J           float      sum of the squared errors of a linear autoencoder
+    F           float      the objective of any network: mean halved squared error, with penalties
     Z           (n, k)     codes z = f(x); reconstructions are x^ = g(z)
     net         Network    of chapter 16: d -> ... -> k -> ... -> d
     layers      list       its (W_j, b_j); the first half of them computes the code
@@ -28,8 +29,11 @@ Symbols
     noise       str        "masking" or "gaussian"
     level       float      the share q of entries that masking sets to 0, or the standard deviation
                            sigma of Gaussian noise
-    S           (d, d)     X^T X / n, the covariance of samples with mean 0
+    S           (d, d)     second moments X^T X / n; the covariance if the samples have mean 0
+    U_k         (d, k)     eigenvectors of S for its k largest eigenvalues, in the columns
+    S_tilde, C  (d, d)     second moments E[x~ x~^T] and E[x x~^T] of corrupted samples
     M           (d, d)     a linear map that restores, x^ = M x~
+    A           (k, k)     any invertible matrix
     eta         float      learning rate
     alpha       float      weight decay, alpha / (2 n) sum_j ||W_j||^2
     beta        float      strength of the sparsity penalty
@@ -99,13 +103,13 @@ def linear_error(X, W, V):
 
 
 def linear_gradient(X, W, V):
-    """The derivatives of J, with M = X^T X:
+    """The derivatives of J, with S = X^T X / n:
 
-        dJ/dW = 2 (W V - I) M V^T,    dJ/dV = 2 W^T (W V - I) M .
+        dJ/dW = 2 n (W V - I) S V^T,    dJ/dV = 2 n W^T (W V - I) S .
 
-    Both vanish at W = Q, V = Q^T for every Q (d, k) whose columns are k of the principal axes. All
-    of these points are saddle points, except those with the top k axes. The matrix M (d, d) is
-    never formed here.
+    Both vanish at W = U, V = U^T for every U (d, k) whose columns are k eigenvectors of S. All of
+    these points are saddle points, except those that keep the k largest eigenvalues. The matrix S
+    (d, d) is never formed here.
 
     Returns: arrays of the shapes of W and V.
 
@@ -116,9 +120,11 @@ def linear_gradient(X, W, V):
 
     Claims: autoencoder-02
     """
-    Z = X @ V.T  # codes
-    R = Z @ W.T - X  # reconstruction minus input
-    return 2 * R.T @ Z, 2 * (R @ W).T @ X
+    Z = X @ V.T  # the codes
+    R = Z @ W.T - X  # the residuals: reconstruction minus input
+    dW = 2 * R.T @ Z
+    dV = 2 * (R @ W).T @ X
+    return dW, dV
 
 
 class Pair(NamedTuple):
@@ -129,11 +135,11 @@ class Pair(NamedTuple):
 
 
 def linear_optimum(X, k):
-    """V = Q_k^T and W = Q_k, with the top k right singular vectors of X in columns of Q_k (d, k).
+    """V = U_k^T and W = U_k, with the top k right singular vectors of X in columns of U_k (d, k).
 
     The rank of W V is at most k, so that X (W V)^T cannot be closer to X than the best matrix of
-    rank k. X Q_k Q_k^T is that matrix (`pca.low_rank`), and J = s_{k+1}^2 + s_{k+2}^2 + ... For
-    centred samples the columns of Q_k are the principal axes. The pair is not the only optimal
+    rank k. X U_k U_k^T is that matrix (`pca.low_rank`), and J = s_{k+1}^2 + s_{k+2}^2 + ... For
+    centred samples the columns of U_k are the principal axes. The pair is not the only optimal
     one: see `recoded`.
 
     Returns: a `Pair`. Raises: ValueError if k is not an integer between 1 and min(n, d).
@@ -154,7 +160,7 @@ def linear_optimum(X, k):
 def recoded(W, V, A):
     """(W A, A^{-1} V): the same reconstructions from other codes, z' = A^{-1} z.
 
-    J depends on the product W V alone. At its minimum the product is the projector Q_k Q_k^T,
+    J depends on the product W V alone. At its minimum the product is the projector U_k U_k^T,
     which is unique if s_k > s_{k+1}. The units of a trained code span the principal subspace but
     need not be the principal components: they need not be orthogonal, uncorrelated or ordered.
     `A` (k, k) is invertible.
@@ -196,6 +202,8 @@ def descend_linear(X, W, V, *, eta):
     >>> states = descend_linear(x, one, 0 * one, eta=0.5)
     >>> [next(states).V.item() for _ in range(2)]
     [0.0, 1.0]
+
+    Claims: autoencoder-s01
     """
     while True:
         dW, dV = linear_gradient(X, W, V)
@@ -203,7 +211,8 @@ def descend_linear(X, W, V, *, eta):
         yield LinearState(W, V, linear_error(X, W, V), norm)
         if norm == 0:
             return
-        W, V = W - eta * dW, V - eta * dV
+        W = W - eta * dW  # both gradients are from before the step
+        V = V - eta * dV
 
 
 # ---------------------------------------------------------------------------------------
@@ -247,7 +256,7 @@ def encode(layers, activations, X):
            [0., 2.]])
     """
     half = len(layers) // 2
-    return forward(layers[:half], activations[:half], X)[-1]
+    return forward(layers[:half], activations[:half], X)[-1]  # the last outputs are the code
 
 
 def decode(layers, activations, Z):
@@ -267,7 +276,7 @@ def decode(layers, activations, Z):
 def relu_identity(A):
     """f(x) = max(0, V x), g(z) = W z with a code of 2 d units that loses nothing:
 
-        V = [A; -A],   W = [A^{-1}, -A^{-1}],   because  max(0, t) - max(0, -t) = t .
+        V = [A; -A],   W = [A^{-1}, -A^{-1}],   because  max(0, r) - max(0, -r) = r .
 
     Where V x > 0, ReLUs are linear units. With fewer units there is no closed form, and the
     objective `reconstruction_risk` is minimised by descent. A code as wide as this one may learn
@@ -283,7 +292,9 @@ def relu_identity(A):
     """
     _check_invertible(A)
     d, inverse = len(A), np.linalg.inv(A)
-    return [(np.vstack([A, -A]), np.zeros(2 * d)), (np.hstack([inverse, -inverse]), np.zeros(d))]
+    V = np.vstack([A, -A])  # A above -A
+    W = np.hstack([inverse, -inverse])  # side by side
+    return [(V, np.zeros(2 * d)), (W, np.zeros(d))]  # the biases are 0
 
 
 # ---------------------------------------------------------------------------------------
@@ -303,11 +314,12 @@ def corrupt(X, noise, level, *, rng):
     array([[1., 0., 0., 0.],
            [1., 1., 1., 1.]])
 
-    Claims: autoencoder-07
+    Claims: autoencoder-07, autoencoder-s03
     """
     _check_noise(noise, level)
     if noise == "masking":
-        return X * (rng.random(X.shape) >= level)
+        survives = rng.random(X.shape) >= level  # with probability 1 - q
+        return X * survives
     return X + level * rng.normal(size=X.shape)
 
 
@@ -321,7 +333,7 @@ def _check_noise(noise, level, name="level"):
 class Moments(NamedTuple):
     """Second moments of corrupted samples, averaged over the samples and the noise."""
 
-    A: np.ndarray  # (d, d), E[x~ x~^T]
+    S_tilde: np.ndarray  # (d, d), E[x~ x~^T]
     C: np.ndarray  # (d, d), E[x x~^T]
 
 
@@ -335,12 +347,17 @@ def corrupted_moments(S, noise, level):
 
     Returns: `Moments`. Raises: ValueError for another `noise`, or a level out of range.
 
-    >>> A, C = corrupted_moments(np.array([[4.0, 4.0], [4.0, 8.0]]), "masking", 0.5)
-    >>> A.tolist(), C.tolist()
+    >>> S_tilde, C = corrupted_moments(np.array([[4.0, 4.0], [4.0, 8.0]]), "masking", 0.5)
+    >>> S_tilde.tolist(), C.tolist()
     ([[2.0, 1.0], [1.0, 4.0]], [[2.0, 2.0], [2.0, 4.0]])
     """
-    c, v = _factor_and_variances(S, noise, level)
-    return Moments(c**2 * S + np.diag(v), c * S)
+    _check_noise(noise, level)
+    if noise == "masking":
+        q = level
+        S_tilde = (1 - q) ** 2 * S + q * (1 - q) * np.diag(np.diag(S))
+        return Moments(S_tilde, (1 - q) * S)
+    sigma = level
+    return Moments(S + sigma**2 * np.eye(len(S)), S)
 
 
 def _factor_and_variances(S, noise, level):
@@ -375,21 +392,30 @@ def linear_denoiser(S, noise, level, k=None):
     array([[0.5 , 0.  ],
            [0.  , 0.75]])
     """
-    A, C = corrupted_moments(S, noise, level)
-    scale = np.sqrt(np.where(np.diag(A) > 0, np.diag(A), 1.0))
-    inverse = np.linalg.pinv(A / np.outer(scale, scale), rcond=SINGULAR, hermitian=True)
-    M = C @ (inverse / np.outer(scale, scale))
+    S_tilde, C = corrupted_moments(S, noise, level)
+    M = C @ _inverse(S_tilde)
     if k is None:
         return M
-    if not (isinstance(k, Integral) and 1 <= k <= len(S)):
-        raise ValueError(f"k must be an integer between 1 and d, {len(S)}; got {k}")
-    _, vectors = np.linalg.eigh(M @ C.T)
-    Q = vectors[:, -k:]
-    return Q @ Q.T @ M
+    _check_width(k, len(S))
+    _, vectors = np.linalg.eigh(M @ C.T)  # second moments of the restored samples M x~
+    top = vectors[:, -k:]
+    return top @ top.T @ M
+
+
+def _inverse(S_tilde):
+    """The inverse, or the pseudo-inverse in units in which all features have the same size."""
+    scale = np.sqrt(np.where(np.diag(S_tilde) > 0, np.diag(S_tilde), 1.0))
+    units = np.outer(scale, scale)
+    return np.linalg.pinv(S_tilde / units, rcond=SINGULAR, hermitian=True) / units
+
+
+def _check_width(k, d):
+    if not (isinstance(k, Integral) and 1 <= k <= d):
+        raise ValueError(f"k must be an integer between 1 and d, {d}; got {k}")
 
 
 def denoising_error(M, S, noise, level):
-    """E||M x~ - x||^2 = tr(M A M^T) - 2 tr(M C^T) + tr(S), with the `corrupted_moments` A and C.
+    """E||M x~ - x||^2 = tr(M S~ M^T) - 2 tr(M C^T) + tr(S), with the moments of corrupted samples.
 
     The input is corrupted, the target is clean. M = I leaves the corruption as it is, with error
     d sigma^2 or q tr(S). For a small error the three terms nearly cancel. It is therefore computed
@@ -460,8 +486,8 @@ def shrunk(layers, c):
     """
     check_number("c", c, above=0, below=np.inf)
     last = len(layers) // 2 - 1
-    (V, b), (W, a) = layers[last], layers[last + 1]
-    return [*layers[:last], (c * V, c * b), (W / c, a), *layers[last + 2 :]]
+    (V, b_V), (W, b_W) = layers[last], layers[last + 1]  # before and after the code
+    return [*layers[:last], (c * V, c * b_V), (W / c, b_W), *layers[last + 2 :]]
 
 
 # ---------------------------------------------------------------------------------------
@@ -470,37 +496,37 @@ def shrunk(layers, c):
 
 
 def reconstruction_risk(net, theta, X, X_tilde=None, *, alpha=0.0, beta=0.0):
-    """J and its gradient: reconstruction error, activity of the codes and size of the weights,
+    """F and its gradient: reconstruction error, activity of the codes and size of the weights,
 
-        J = 1/n sum_i [1/2 ||g(z_i) - x_i||^2 + beta ||z_i||_1] + alpha / (2 n) sum_j ||W_j||^2,
+        F = 1/n sum_i [1/2 ||g(z_i) - x_i||^2 + beta ||z_i||_1] + alpha / (2 n) sum_j ||W_j||^2,
 
     with the codes z_i = f(x~_i). The target of the first term is the clean x. The second term
     makes few units active at a time, so that the code may be wider than x. It is a loss of the
     encoder alone, whose parameters come first in theta. Both gradients are computed by
     `backpropagate`. X_tilde is X if it is not given.
 
-    Returns: J, and its gradient (p,).
+    Returns: F, and its gradient (p,).
 
     >>> net, x = autoencoder_network((1, 1)), np.array([[2.0]])
     >>> theta = np.array([1.0, 0.0, 0.5, 0.0])  # z = 2, x^ = 1
     >>> reconstruction_risk(net, theta, x, beta=3.0)
     (6.5, array([ 5. ,  2.5, -2. , -1. ]))
 
-    Claims: autoencoder-09
+    Claims: autoencoder-09, autoencoder-s02
     """
     X_tilde = X if X_tilde is None else X_tilde
-    J, gradient = backpropagate(net, theta, X_tilde, X, alpha=alpha)
+    F, gradient = backpropagate(net, theta, X_tilde, X, alpha=alpha)  # inputs x~, targets x
     if beta > 0:
-        half = encoder(net)
-        p = n_parameters(half.sizes)
+        half = encoder(net)  # from x~ to z; its loss is ||z||_1
+        p = n_parameters(half.sizes)  # the first p entries of theta are the encoder's
         activity, slope = backpropagate(half, theta[:p], X_tilde, None)
-        J = J + beta * activity
-        gradient = np.append(gradient[:p] + beta * slope, gradient[p:])
-    return J, gradient
+        F = F + beta * activity
+        gradient[:p] += beta * slope
+    return F, gradient
 
 
 class Reconstruction(NamedTuple):
-    """J and its gradient on mini-batches, for `sgd` and `adam`: each visit draws new noise.
+    """F and its gradient on mini-batches, for `sgd` and `adam`: each visit draws new noise.
 
     >>> f = Reconstruction(autoencoder_network((1, 1)), np.array([[2.0]]), beta=3.0)
     >>> f(np.array([1.0, 0.0, 0.5, 0.0]), rows=np.array([0]))[0]
@@ -516,8 +542,9 @@ class Reconstruction(NamedTuple):
     rng: Any = None  # Generator, draws the noise
 
     def __call__(self, theta, rows):
-        """J and its gradient (p,) on the samples `rows`."""
-        X, X_tilde = self.X[rows], None
+        """F and its gradient (p,) on the samples `rows`."""
+        X = self.X[rows]
+        X_tilde = X
         if self.noise is not None:
             X_tilde = corrupt(X, self.noise, self.level, rng=self.rng)
         return reconstruction_risk(self.net, theta, X, X_tilde, alpha=self.alpha, beta=self.beta)
@@ -570,7 +597,7 @@ class Autoencoder(Trainer, Transformer):
     shuffle : bool; visit the samples in a new order in every pass
     random_state : int, Generator or None; draws the start, the order and the noise
     tol : float; training stops when n_iter_no_change + 1 passes in a row have not lowered the
-        lowest J before them by more than tol
+        lowest F before them by more than tol
     momentum : float; of "sgd", in [0, 1)
     nesterovs_momentum : bool; of "sgd"
     beta_1, beta_2, epsilon : float; of "adam"
@@ -582,10 +609,10 @@ class Autoencoder(Trainer, Transformer):
         encoder's, then as many of the decoder
     intercepts_ : list of l ndarray of shape (n_j,)
     n_layers_ : int; l + 1, as the input counts
-    loss_curve_ : list of n_iter_ float; the mean J of the mini-batches of every pass, each computed
+    loss_curve_ : list of n_iter_ float; the mean F of the mini-batches of every pass, each computed
         before its own step
     loss_ : float; the last entry of loss_curve_
-    history_ : ndarray of shape (n_iter_ + 1,); J at the start, then loss_curve_
+    history_ : ndarray of shape (n_iter_ + 1,); F at the start, then loss_curve_
     n_iter_ : int; number of passes
     converged_ : bool; whether training stopped before max_iter
     n_features_in_ : int

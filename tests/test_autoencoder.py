@@ -1030,7 +1030,7 @@ def test_figure_shows_descent_ending_at_the_bound_and_codes_of_the_same_subspace
 
 @pytest.mark.claims("autoencoder-08")
 def test_figure_shows_lost_entries_put_back():
-    from figures.autoencoder import COVARIANCE, SHOWN, Q, denoising, restorations
+    from figures.autoencoder import COVARIANCE, ROWS, SHOWN, Q, denoising, restorations
 
     left, right = panels(denoising, 2)
     cloud, *lines, corrupted, restored = left.lines
@@ -1044,14 +1044,14 @@ def test_figure_shows_lost_entries_put_back():
     precision = np.linalg.inv(COVARIANCE)  # nearer to the middle of the cloud in its own units
     far, near = (np.einsum("ni,ij,nj->n", P, precision, P) for P in (corrupted, restored))
     assert (near < far / 2).all()
-    clean, masked, linear, network = restorations()
-    lost = [np.sum((each - clean) ** 2) for each in (masked, linear, network)]
+    clean, masked, linear, copying, restoring = restorations()
+    lost = [np.sum((each - clean) ** 2) for each in (masked, copying, linear, restoring)]
     assert lost == sorted(lost, reverse=True)
     sheet = right.images[0].get_array()
-    assert sheet.shape == (4 * 9 - 1, 9 * len(SHOWN) - 1)
+    assert sheet.shape == (5 * 9 - 1, 9 * len(SHOWN) - 1)
     np.testing.assert_allclose(sheet[:8, :8], clean[0].reshape(8, 8))
     np.testing.assert_allclose(sheet[9:17, 9:17], masked[1].reshape(8, 8))
-    assert [text.get_text() for text in right.texts] == ["clean", "corrupted", "linear", "network"]
+    assert [text.get_text() for text in right.texts] == list(ROWS)
 
 
 @pytest.mark.claims("autoencoder-09")
