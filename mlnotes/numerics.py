@@ -317,7 +317,7 @@ def cholesky_solve(L, y):
 
 
 def at_bounds(x, lower, upper, near):
-    """x in its box; what rounding alone may keep off a bound, by `near` at most, is put on it.
+    """x in its box [lower, upper]; what is at most `near` off a bound, by rounding, is put on it.
 
     >>> at_bounds(np.array([-0.1, 0.5, 0.999]), 0.0, 1.0, near=0.01)
     array([0. , 0.5, 1. ])

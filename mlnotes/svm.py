@@ -1105,6 +1105,14 @@ def until_hulls_meet(states, K, dual):
 
     alpha / (sum_i alpha_i / 2) holds the weights of a point in each hull, and their distance is
     ||w|| / (sum_i alpha_i / 2). If nothing separates the classes, alpha grows without end.
+
+    Yields: the `states`, until the hulls meet.
+
+    >>> from itertools import islice
+    >>> K, dual = np.ones((2, 2)), c_dual(np.array([1.0, -1.0]))  # two equal samples
+    >>> states = smo(K, dual), until_hulls_meet(smo(K, dual), K, dual)
+    >>> [len(list(islice(each, 5))) for each in states]
+    [5, 2]
     """
     spread = sqrt(np.abs(K.diagonal()).max())
     for state in states:

@@ -10,9 +10,9 @@ import pytest
 from mlnotes import numerics
 from mlnotes.kernels import gram
 from mlnotes.numerics import (
-    at_bounds,
     GramRows,
     Stacked,
+    at_bounds,
     cholesky_solve,
     conjugate_gradients,
     exact_squared_distances,
