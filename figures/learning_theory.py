@@ -160,7 +160,8 @@ def concentration(narrowing, tails):
     """One fixed rule with the risk 0.3. Left: the exact distribution of its empirical risk for
     samples of 20, 100 and 500, each scaled to the same height. Its width shrinks as 1 / sqrt(n).
     Right: the probability that the empirical risk is off by more than 0.1, and two bounds for it.
-    Chebyshev's bound falls as 1 / n, Hoeffding's falls exponentially, as the exact value does.
+    Chebyshev's bound falls as 1 / n, Hoeffding's falls exponentially, as the exact value does. From
+    n = 124 on Hoeffding's is the smaller one.
     """
     for n, color, style in (20, GREY, "o-"), (100, ORANGE, "-."), (500, BLUE, "-"):
         k = np.arange(n + 1)
@@ -296,9 +297,9 @@ def eight_labellings(*axes):
 def shattering(growth, four):
     """Left: how many labellings of n random points of the plane four classes realise (thresholds
     and intervals use the first coordinate). All 2^n labellings lie on the dotted line. Thresholds
-    leave it after 1 point, intervals after 2, half planes after 3. Rectangles shatter some sets of
-    4 points, but not these four. Right: four points that no half plane labels so. The two segments
-    cross, and the crossing would have to lie on both sides of the line.
+    leave it after 1 point, intervals after 2, half planes and rectangles after 3. (Rectangles shatter
+    some sets of 4 points, but not these four.) Right: a labelling of four points that no half plane
+    realises. The two segments cross, and the crossing would have to lie on both sides of the line.
     """
     sizes = range(1, 8)
     looks = zip(growths(sizes).items(), (INK, PURPLE, BLUE, ORANGE, GREEN), ":os^D", strict=True)

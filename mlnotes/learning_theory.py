@@ -225,7 +225,7 @@ def risk(setting, counts=None):
     if counts is None:
         return np.tensordot(setting.P, L, axes=over_pairs)
     counts, n = _check_counts(counts, setting)
-    return np.tensordot(counts, L, axes=over_pairs) / n  # last: ties stay ties
+    return np.tensordot(counts, L, axes=over_pairs) / n  # at the end: equal sums stay equal
 
 
 def _check_counts(counts, setting):
