@@ -1,10 +1,20 @@
-"""Lecture figure of the ica chapter."""
+"""Lecture figures of the ica chapter."""
 
 import numpy as np
 
 from mlnotes.ica import FastICA, rotated_kurtosis
 from mlnotes.pca import PCA
-from mlnotes.plotting import BLUE, GREY, INK, ORANGE, draw_samples, figure, run_script, set_view
+from mlnotes.plotting import (
+    BLUE,
+    COLORS,
+    GREY,
+    INK,
+    ORANGE,
+    draw_samples,
+    figure,
+    run_script,
+    set_view,
+)
 
 MIXING = np.array([[1.0, 0.7], [0.2, 0.8]])
 
@@ -14,12 +24,35 @@ def mixed(n=700):
     return np.random.default_rng(27).uniform(-1, 1, size=(n, 2)) @ MIXING.T
 
 
+@figure("four_views", claims=(), panels=4, size=(2.0, 2.2))
+def four_views(sources, mixtures, whitened, components):
+    """The same 700 samples four times. Two independent uniform sources fill a square. The mixing A
+    makes a parallelogram of it. Whitening makes its sides perpendicular and equal again, but the
+    square is turned. One rotation is missing, and after it the components are the sources. The
+    colours are the quarters of the first square: follow them. Order and signs may change on the
+    way.
+    """
+    S = np.sqrt(3) * np.random.default_rng(27).uniform(-1, 1, size=(700, 2))
+    X = S @ MIXING.T
+    model = FastICA(random_state=0).fit(X)
+    Z = (X - model.mean_) @ model.whitening_.T
+    quarter = 2 * (S[:, 0] > 0) + (S[:, 1] > 0)
+    names = ("sources s", "samples x = A s", "white samples z = K x", "components y = W z")
+    panels = (sources, mixtures, whitened, components)
+    for ax, points, name in zip(panels, (S, X, Z, model.transform(X)), names, strict=True):
+        for q in range(4):
+            ax.plot(*points[quarter == q].T, "o", ms=1.8, mew=0, color=COLORS[q])
+        ax.set(title=name, xlim=(-3.2, 3.2), ylim=(-3.2, 3.2), aspect="equal", xticks=(), yticks=())
+
+
 @figure("axes_and_angles", claims=("ica-04",), panels=2, size=(3.4, 3.0))
 def axes_and_angles(left, right):
     """Left: two uniform sources, mixed, fill a parallelogram. The principal axes (blue, dashed)
-    are at right angles; the independent ones (orange) lie along its sides. Right: the kurtosis of
-    the whitened samples against the angle of a direction. A normal sample has 0 at every angle;
-    the circles are the two directions, at right angles, that together are least normal.
+    are at right angles. The independent axes (orange) lie along the sides. Right: the kurtosis of
+    the 700 white samples along a direction, against its angle. The grey curve is the formula of
+    walk 3 for exactly independent sources; the samples stray from it. The circles are the two
+    directions that FastICA found, at right angles. There the kurtosis is farthest from the 0 of a
+    normal distribution.
     """
     X = mixed()
     pca, ica = PCA().fit(X), FastICA(fun="cube", tol=1e-10, random_state=0).fit(X)
@@ -34,6 +67,9 @@ def axes_and_angles(left, right):
     left.legend(handles[1:3], labels[1:3], loc="lower right")
     Z, degrees = (X - ica.mean_) @ ica.whitening_.T, np.linspace(0, 180, 361)
     right.plot(degrees, rotated_kurtosis(Z, np.radians(degrees)), color=INK, lw=1.4)
+    source = ica.whitening_ @ MIXING[:, 0]  # the first source, in white coordinates
+    t = np.radians(degrees) - np.arctan2(source[1], source[0])
+    right.plot(degrees, -6 / 5 * (np.cos(t) ** 4 + np.sin(t) ** 4), color=GREY, lw=1.4)
     right.axhline(0, color=GREY, lw=0.8, ls="--")
     right.text(178, -0.03, "normal", color=INK, ha="right", va="top")
     W = ica.components_ @ np.linalg.pinv(ica.whitening_)

@@ -8,7 +8,8 @@ from normal as possible. Normal sources cannot be separated; the order, sign and
 sources stay unknown in any case.
 
 Contents
-    Distance from normal       kurtosis, rotation, rotated_kurtosis, contrast, Contrast
+    Distance from normal       kurtosis, rotation, rotated_kurtosis, best_rotation, contrast,
+                               Contrast
     The fixed point            fixed_point, Unmixing
     Quality of an unmixing     amari_index
     Estimators                 FastICA
@@ -43,8 +44,8 @@ from mlnotes.base import (
 from mlnotes.pca import pca_whitening
 
 __all__ = [
-    "kurtosis", "rotation", "rotated_kurtosis", "Contrast", "contrast", "Unmixing", "fixed_point",
-    "amari_index", "FastICA",
+    "kurtosis", "rotation", "rotated_kurtosis", "best_rotation", "Contrast", "contrast", "Unmixing",
+    "fixed_point", "amari_index", "FastICA",
 ]  # fmt: skip
 
 EPS = float(np.finfo(float).eps)
@@ -67,10 +68,15 @@ def kurtosis(Y):
     array([-2., -1.])
     """
     Y = np.asarray(Y, dtype=float)
+    _check_varies(Y)
+    squares = Y**2
+    return np.mean(squares**2, axis=0) / np.mean(squares, axis=0) ** 2 - 3
+
+
+def _check_varies(Y):
     size = np.abs(Y).max(axis=0)
     if not np.all((size > 0) & (size < np.inf)):
         raise ValueError(f"components must be finite and not 0 throughout; got sizes up to {size}")
-    return np.mean(Y**4, axis=0) / np.mean(Y**2, axis=0) ** 2 - 3
 
 
 def rotation(angle):
@@ -80,8 +86,8 @@ def rotation(angle):
     array([[ 0.,  1.],
            [-1.,  0.]])
     """
-    c, s = np.cos(angle), np.sin(angle)
-    return np.array([[c, s], [-s, c]])
+    cos, sin = np.cos(angle), np.sin(angle)
+    return np.array([[cos, sin], [-sin, cos]])
 
 
 def rotated_kurtosis(Z, angles):
@@ -100,6 +106,27 @@ def rotated_kurtosis(Z, angles):
     return kurtosis(Z @ np.array([np.cos(angles), np.sin(angles)]))
 
 
+def best_rotation(Z, steps=180):
+    """The rotation W whose components y = W z have the largest |kappa_1| + |kappa_2|.
+
+    It tries angles from 0 up to a right angle, in so many steps, for white samples Z (n, 2). A
+    right angle more would exchange the two components and turn a sign. At the sources the sum is
+    |kappa_1| + |kappa_2|, and nowhere larger: kappa at the angle t is
+    kappa_1 cos^4 t + kappa_2 sin^4 t, and cos^4 t + sin^4 t <= 1.
+
+    >>> Z = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
+    >>> W = best_rotation(Z @ rotation(np.pi / 9))
+    >>> W.round(3)  # z = s turned back by 20 degrees, and W turns it again
+    array([[ 0.94 ,  0.342],
+           [-0.342,  0.94 ]])
+
+    Claims: ica-s02
+    """
+    angles = np.linspace(0, np.pi / 2, steps, endpoint=False)
+    size = [np.sum(np.abs(kurtosis(Z @ rotation(t).T))) for t in angles]
+    return rotation(angles[np.argmax(size)])
+
+
 class Contrast(NamedTuple):
     """The quantities that a step of the fixed point needs from G, g = G' and g'."""
 
@@ -115,8 +142,8 @@ def contrast(Y, fun="logcosh"):
         "exp"       G = -exp(-y^2 / 2)    g = y exp(-y^2 / 2)   g' = (1 - y^2) exp(-y^2 / 2)
         "cube"      G = y^4 / 4           g = y^3               g' = 3 y^2
 
-    "cube" is kurtosis, which a few outliers can dominate. log cosh grows like |y| only, and exp is
-    bounded: both are robust.
+    "cube" is kurtosis, which a few outliers can dominate, since G grows like y^4. log cosh grows
+    like |y|, and exp is bounded: with these two an outlier counts less.
 
     Returns: `Contrast`. Raises: ValueError for another `fun`.
 
@@ -176,22 +203,24 @@ def fixed_point(Z, W, fun="logcosh", found=None):
 
     Claims: ica-01
     """
-    found = np.empty((0, Z.shape[1])) if found is None else found
+    found = np.empty((0, Z.shape[1])) if found is None else found  # no earlier sources
     _check_independent(np.asarray(W, dtype=float), found)
     W, moved = _orthonormal(W, found), np.inf
     while True:
         Y = Z @ W.T  # components
         distance, g, slope = contrast(Y, fun)
         yield Unmixing(W, float(distance @ distance), moved)
-        W_new = _orthonormal(g.T @ Z / len(Z) - slope[:, None] * W, found)
-        moved = float(np.max(np.abs(1 - np.abs(np.sum(W_new * W, axis=1)))))
-        W = W_new
+        step = g.T @ Z / len(Z) - slope[:, None] * W  # E[z g(y)] - E[g'(y)] w in every row
+        W_before, W = W, _orthonormal(step, found)
+        cosines = np.sum(W * W_before, axis=1)  # of the angles between new and old directions
+        moved = float(np.max(np.abs(1 - np.abs(cosines))))
 
 
 def _orthonormal(W, found):
-    """(W W^T)^{-1/2} W = P Q^T with W = P S Q^T, after its part along `found` is removed."""
-    P, _, Qt = np.linalg.svd(W - W @ found.T @ found, full_matrices=False)
-    return P @ Qt
+    """(W W^T)^{-1/2} W = U V^T with W = U Delta V^T, after its part along `found` is removed."""
+    W = W - W @ found.T @ found
+    U, _, Vt = np.linalg.svd(W, full_matrices=False)
+    return U @ Vt
 
 
 def _check_independent(W, found):
@@ -216,16 +245,23 @@ def amari_index(P):
 
     >>> amari_index(np.array([[0.0, -2.0], [3.0, 0.0]])), amari_index(np.ones((2, 2)))
     (0.0, 1.0)
+
+    Claims: ica-s03
     """
     size = np.abs(np.asarray(P, dtype=float))
+    _check_no_empty_row(size)
+    k = len(size)
+    rows = np.sum(size / size.max(axis=1, keepdims=True)) - k  # what is beside the largest entry
+    columns = np.sum(size / size.max(axis=0)) - k
+    return float((rows + columns) / (2 * k * (k - 1)))
+
+
+def _check_no_empty_row(size):
     k = len(size)
     if size.shape != (k, k) or k < 2:
         raise ValueError(f"P must be square, of 2 rows or more; got shape {size.shape}")
     if not (np.isfinite(size).all() and size.any(axis=0).all() and size.any(axis=1).all()):
-        raise ValueError(f"P must be finite, with no row or column of zeros; got {P}")
-    by_rows = np.sum(size / size.max(axis=1, keepdims=True)) - k
-    by_columns = np.sum(size / size.max(axis=0)) - k
-    return float((by_rows + by_columns) / (2 * k * (k - 1)))
+        raise ValueError(f"P must be finite, with no row or column of zeros; got sizes {size}")
 
 
 # ---------------------------------------------------------------------------------------

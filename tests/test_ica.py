@@ -11,6 +11,7 @@ from mlnotes.datasets import load_wine
 from mlnotes.ica import (
     FastICA,
     amari_index,
+    best_rotation,
     contrast,
     fixed_point,
     kurtosis,
@@ -45,6 +46,34 @@ def cosine(A):
 
 def exact(**parameters):
     return FastICA(tol=1e-13, random_state=0, **parameters)
+
+
+# ---------------------------------------------------------------------------------------
+# The angle by trial
+# ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.claims("ica-01")
+@pytest.mark.parametrize("t", [0.0, 0.4, 1.1, 2.5])
+def test_the_best_of_all_angles_undoes_the_rotation(t):
+    for S in (uniform_grid(), product_grid(np.linspace(-1, 1, 15) ** 5)):
+        P = best_rotation(S @ rotation(t).T) @ rotation(t)
+        assert amari_index(P) < np.tan(np.pi / 720) + 1e-9  # at most half a step off
+        finer = best_rotation(S @ rotation(t).T, steps=1800) @ rotation(t)
+        assert amari_index(finer) < np.tan(np.pi / 7200) + 1e-9
+
+
+@pytest.mark.claims("ica-01")
+def test_the_best_angle_separates_a_flat_source_from_a_peaked_one():
+    flat, peaked = np.linspace(-1, 1, 21), np.linspace(-1, 1, 21) ** 5
+    S = np.array([(a, b) for a in flat / flat.std() for b in peaked / peaked.std()])
+    kappa = kurtosis(S)
+    assert kappa[0] < -1 < 1 < kappa[1]
+    for t in (0.2, 0.9, 1.4):
+        W = best_rotation(S @ rotation(t).T)
+        assert amari_index(W @ rotation(t)) < np.tan(np.pi / 720) + 1e-9
+        sizes = np.abs(kurtosis(S @ rotation(t).T @ W.T)).sum()
+        assert sizes == pytest.approx(np.abs(kappa).sum(), rel=1e-3)
 
 
 # ---------------------------------------------------------------------------------------
@@ -398,8 +427,24 @@ def test_a_run_that_is_cut_short_warns(rng):
 
 
 # ---------------------------------------------------------------------------------------
-# The lecture figure
+# The lecture figures
 # ---------------------------------------------------------------------------------------
+
+
+def test_four_views_are_a_square_a_parallelogram_a_turned_square_and_the_square_again():
+    from matplotlib.figure import Figure
+
+    from figures.ica import MIXING, four_views
+
+    panels = Figure().subplots(1, 4)
+    four_views(*panels)
+    S, X, Z, Y = (np.vstack([line.get_xydata() for line in ax.lines]) for ax in panels)
+    assert np.abs(S).max() <= np.sqrt(3) and np.abs(S).max(axis=0).min() > 1.7
+    np.testing.assert_allclose(X, S @ MIXING.T, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(covariance(Z), np.eye(2), rtol=0, atol=1e-9)
+    assert np.abs(Z).max() > 2  # turned: corners stick out
+    P, *_ = np.linalg.lstsq(S - S.mean(axis=0), Y, rcond=None)
+    assert amari_index(P) < 0.05
 
 
 @pytest.mark.claims("ica-04")
@@ -419,6 +464,8 @@ def test_ica_axes_lie_along_the_sides_and_principal_axes_are_perpendicular():
     assert sorted(parallel.argmax(axis=1)) == [0, 1]
     assert parallel.max(axis=1).min() > 0.999
     curve, chosen = right.lines[0].get_xydata(), right.lines[-1].get_xydata()
+    formula = right.lines[1].get_xydata()
+    assert np.abs(formula[:, 1] - curve[:, 1]).max() < 0.2 and np.ptp(formula[:, 1]) > 0.4
     for angle, value in chosen:
         near = curve[np.abs(curve[:, 0] - angle) < 30]
         lowest = near[near[:, 1].argmin()]
