@@ -128,10 +128,10 @@ def turned(X, y, theta):
 @figure("separable", claims=(), panels=3, size=(2.8, 2.7))
 def without_a_minimum(left, middle, right):
     """Left: two lines that separate 24 samples, a well placed one (black) and a badly placed one
-    (orange). Middle: the cost of both, multiplied by a scale s. Both fall towards 0. The dots
-    mark the s of the theorem for a cost of 1e-6; the line of smaller margin needs a larger s.
-    Right: gradient ascent on the same samples. The length of w (solid) keeps growing, and the
-    cost (dashed) keeps falling.
+    (orange). Middle: the cost of both, multiplied by a scale s. Both fall towards 0. From
+    the dots on, line (7) of the walk promises a cost below 1e-6; the line of smaller margin needs
+    a larger s. Right: gradient ascent on the same samples. The length of w (solid) keeps growing,
+    and the cost F (dashed) keeps falling.
     """
     X, y, separators = separable_set()
     looks = ({"color": INK, "lw": 1.6}, {"color": ORANGE, "lw": 1.6, "ls": "--"})
@@ -140,7 +140,7 @@ def without_a_minimum(left, middle, right):
     for theta, look in zip(separators, looks, strict=True):
         draw_line(left, theta[1:], theta[0], **look)
         along_the_ray(middle, X, y, theta, look)
-    left.set(xlabel="$x_1$", ylabel="$x_2$")
+    left.set(xlabel="feature 1", ylabel="feature 2")
     left.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, handletextpad=0)
     middle.axhline(1e-6, color=GREY, lw=0.8, ls=":")
     middle.set(yscale="log", xscale="log", xlabel="scale $s$", ylabel=r"$F(s\,\theta)$")

@@ -314,12 +314,15 @@ def gradient_ascent(A, y, theta0=None, *, eta=None):
     Errata: logistic_regression-34 (REP calls it "descent to maximise").
     Claims: logistic_regression-23, logistic_regression-s01
     """
-    theta, z, step = initial(A, theta0), (y + 1) / 2, np.nan
-    eta = max_eta(A) / 2 if eta is None else eta
+    theta, z = initial(A, theta0), (y + 1) / 2
+    if eta is None:
+        eta = max_eta(A) / 2
+    step = np.nan  # no step has led to the start
     while True:
         h = sigmoid(A @ theta)
         pull = A.T @ (z - h)  # minus the gradient of F
-        yield DescentState(theta, cost(A, y, theta), float(np.linalg.norm(pull)), step)
+        norm = float(np.linalg.norm(pull))
+        yield DescentState(theta, cost(A, y, theta), norm, step)
         theta, step = theta + eta * pull, eta
 
 
@@ -348,11 +351,12 @@ def stochastic_gradient_ascent(A, y, theta0=None, *, eta, rng):
     Claims: logistic_regression-24, logistic_regression-s02
     """
     theta, z, n = initial(A, theta0), (y + 1) / 2, len(A)
-    count, moved = 0, np.inf
+    count = 0  # of the steps
+    moved = np.inf  # no pass yet
     while True:
         yield StochasticState(theta, cost(A, y, theta) / n, moved)
         before = theta
-        for i in rng.permutation(n):  # a pass: every sample once, in random order
+        for i in rng.permutation(n):  # a pass: every sample once
             count += 1
             step = eta(count) if callable(eta) else eta
             h_i = sigmoid(A[i] @ theta)
@@ -379,17 +383,22 @@ def irls(A, y, theta0=None, *, lam=0.0, weights=1.0, solve=None):
 
     Claims: logistic_regression-25, logistic_regression-s03
     """
-    curvature = hessian if solve is None else _hessian_products
-    states = newton(
-        lambda theta: cost(A, y, theta, lam, weights),
-        lambda theta: gradient(A, y, theta, lam, weights),
-        lambda theta: curvature(A, theta, lam, weights),
-        initial(A, theta0),
-        solve=solve,
-    )
-    for state in states:
-        if not np.any(lam) and functional_margins(A, y, state.x).min() > 0:
-            raise SeparableError(state)  # every label is right: there is no minimum
+    form = hessian if solve is None else _hessian_products
+
+    def value(theta):  # F
+        return cost(A, y, theta, lam, weights)
+
+    def slope(theta):  # its gradient
+        return gradient(A, y, theta, lam, weights)
+
+    def curvature(theta):  # its Hessian
+        return form(A, theta, lam, weights)
+
+    start = initial(A, theta0)
+    for state in newton(value, slope, curvature, start, solve=solve):
+        margins = functional_margins(A, y, state.x)
+        if not np.any(lam) and margins.min() > 0:
+            raise SeparableError(state)  # every label is right
         yield state
 
 
@@ -516,7 +525,8 @@ def softmax(scores):
     array([[0.25, 0.75],
            [1.  , 0.  ]])
     """
-    powers = np.exp(scores - scores.max(axis=1, keepdims=True))  # of e, at most 1
+    largest = scores.max(axis=1, keepdims=True)  # of every row
+    powers = np.exp(scores - largest)  # at most 1
     return powers / powers.sum(axis=1, keepdims=True)
 
 
