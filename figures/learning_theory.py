@@ -297,9 +297,10 @@ def eight_labellings(*axes):
 def shattering(growth, four):
     """Left: how many labellings of n random points of the plane four classes realise (thresholds
     and intervals use the first coordinate). All 2^n labellings lie on the dotted line. Thresholds
-    leave it after 1 point, intervals after 2, half planes and rectangles after 3. (Rectangles shatter
-    some sets of 4 points, but not these four.) Right: a labelling of four points that no half plane
-    realises. The two segments cross, and the crossing would have to lie on both sides of the line.
+    leave it after 1 point, intervals after 2, half planes and rectangles after 3. (Rectangles
+    shatter some sets of 4 points, but not these four.) Right: a labelling of four points that no
+    half plane realises. The two segments cross, and the crossing would have to lie on both sides of
+    the line.
     """
     sizes = range(1, 8)
     looks = zip(growths(sizes).items(), (INK, PURPLE, BLUE, ORANGE, GREEN), ":os^D", strict=True)
