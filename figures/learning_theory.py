@@ -169,7 +169,7 @@ def concentration(narrowing, tails):
         narrowing.plot(k / n, pmf / pmf.max(), style, color=color, ms=3, lw=1.4, label=f"$n = {n}$")
     narrowing.axvline(RISK, color=INK, lw=1, ls=":")
     narrowing.set(xlim=(0, 0.8), ylim=(0, 1.05), yticks=(), xlabel="empirical risk $R_n$")
-    narrowing.set(ylabel="probability (scaled)", title="One function, risk 0.3")
+    narrowing.set(ylabel="probability (scaled)", title="One rule, risk 0.3")
     narrowing.legend()
     n = np.arange(10, 501, 10)
     exact = [deviation_probability(i, RISK, STRAY) for i in n]
