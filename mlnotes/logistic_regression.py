@@ -242,7 +242,8 @@ def cost(A, y, theta, lam=0.0, weights=1.0):
     Claims: logistic_regression-15, logistic_regression-33
     """
     losses = log_loss(functional_margins(A, y, theta))
-    return float(np.sum(weights * losses) + np.sum(lam * np.square(theta)))
+    penalty = np.sum(lam * np.square(theta))
+    return float(np.sum(weights * losses) + penalty)
 
 
 def gradient(A, y, theta, lam=0.0, weights=1.0):
