@@ -43,8 +43,7 @@ def from_the_side(P):
 def lifted_rings(left, middle, right):
     """Left: no line separates the two rings; the dashed one is Fisher's (chapter 13). Middle: with
     the third feature x_3 = x_1^2 + x_2^2 the rings lie on a bowl at different heights, and a plane
-    (grey) goes between them. Right: where the plane cuts the bowl is a closed curve in the plane of
-    the inputs.
+    (grey) goes between them. Right: seen from above, the plane cuts the bowl in a circle.
     """
     T = rings()
     line, (w, b) = threshold_rule(T.X, (T.y > 0).astype(int)), ring_plane()
@@ -80,13 +79,13 @@ def kernel_trick(ax):
     ax.set_axis_off()
     box = {"boxstyle": "round,pad=0.5", "fc": "white", "ec": INK, "lw": 1.2}
     for x, text in (
-        (1.7, "algorithm that uses only\n$\\langle x_i, x_j \\rangle$"),
-        (8.3, "kernel algorithm,\nuses only $k(x_i, x_j)$"),
+        (1.7, "algorithm that uses only\n$x_i^\\top x_l$"),
+        (8.3, "kernel algorithm,\nuses only $k(x_i, x_l)$"),
     ):
         ax.text(x, 1, text, ha="center", va="center", bbox=box, color=INK)
     arrow = {"arrowstyle": "-|>", "color": INK, "lw": 1.4}
     ax.annotate("", xy=(6.9, 1), xytext=(3.2, 1), arrowprops=arrow)
-    ax.text(5.05, 1.15, "replace $\\langle x_i, x_j \\rangle$\nby $k(x_i, x_j)$", ha="center",
+    ax.text(5.05, 1.15, "replace $x_i^\\top x_l$\nby $k(x_i, x_l)$", ha="center",
             va="bottom", color=INK)  # fmt: skip
 
 
@@ -121,8 +120,9 @@ def machine(name):
 def machines(*axes):
     """Support vector machines (chapter 19) with six kernels, on the same 80 samples. A line is too
     stiff, a cubic does better, and the Gaussian kernel with sigma = 0.5 follows the moons. With
-    sigma = 0.05 it puts islands around single samples, and has no error on them. With sigma = 30 it
-    is almost the line again; for this the price C of an error was raised to sigma squared.
+    sigma = 0.05 it puts islands around single samples, and has no error on them. With sigma = 2 it
+    is smoother than the cubic. With sigma = 30 it is almost the line again; for this the price C of
+    an error was raised to sigma squared.
     """
     T = moons()
     for ax, name in zip(axes, MACHINES, strict=True):

@@ -133,8 +133,8 @@ def subset_products(X):
     Claims: kernels-02
     """
     products = np.ones((len(X), 1))
-    for x in X.T:
-        products = np.hstack([products, products * x[:, None]])
+    for x_j in X.T:
+        products = np.hstack([products, products * x_j[:, None]])
     return products
 
 
@@ -358,8 +358,8 @@ def all_subsets(X, Z=None):
     """
     X, Z = _pair(X, Z)
     K = np.ones((len(X), len(Z)))
-    for x, z in zip(X.T, Z.T, strict=True):
-        K = K * (1 + np.multiply.outer(x, z))
+    for x_j, z_j in zip(X.T, Z.T, strict=True):
+        K = K * (1 + np.multiply.outer(x_j, z_j))
     return K
 
 
@@ -843,17 +843,17 @@ class Eigenfunctions(NamedTuple):
     functions: np.ndarray  # (n, r), phi_i at the nodes: sum_j h phi_i(x_j) phi_l(x_j) = delta_il
 
 
-def eigenfunctions(k, x, h, r=None):
-    """The first r eigenvalues and eigenfunctions of the integral operator of k, at nodes x (n,).
+def eigenfunctions(k, x, h, leading=None):
+    """The largest eigenvalues and their eigenfunctions of the integral operator of k, at nodes x.
 
     With equal weights h the operator is the matrix h K. Its eigenvectors are divided by sqrt(h),
     which makes the functions orthonormal. With midpoints as nodes the error is O(h^2).
 
-    Returns: `Eigenfunctions`, all n if r is not given. Raises: ValueError if k is not symmetric:
-    then it need not have any eigenvalue.
+    Returns: `Eigenfunctions`, as many as `leading`, or one per node (n,) if that is not given.
+    Raises: ValueError if k is not symmetric: then it need not have any eigenvalue.
 
     >>> x = (np.arange(400) + 0.5) / 400
-    >>> values, _ = eigenfunctions(np.minimum.outer, x, h=1 / 400, r=3)
+    >>> values, _ = eigenfunctions(np.minimum.outer, x, h=1 / 400, leading=3)
     >>> (1 / np.sqrt(values) / np.pi).round(3)  # exactly i - 1/2
     array([0.5, 1.5, 2.5])
 
@@ -861,7 +861,7 @@ def eigenfunctions(k, x, h, r=None):
     """
     K = symmetric(k(x, x), "k")
     values, vectors = np.linalg.eigh(h * K)
-    return Eigenfunctions(values[::-1][:r], vectors[:, ::-1][:, :r] / np.sqrt(h))
+    return Eigenfunctions(values[::-1][:leading], vectors[:, ::-1][:, :leading] / np.sqrt(h))
 
 
 def mercer_sum(values, left, right):
@@ -963,7 +963,8 @@ def _gradient_norm(K, residual):
 
 
 def iteration_costs(n, d):
-    """Multiplications in a step of descent on subset products: n^2 by K, n 2^d by features.
+    """Multiplications for the n scores of a step of descent on subset products: n^2 by K, n 2^d by
+    features.
 
     The kernel wins if and only if n < 2^d. K takes 8 n^2 bytes.
 
@@ -977,8 +978,9 @@ def kernel_ridge(K, y, lam, weights=None):
     """The alpha that minimises ||K alpha - y||^2 + lam alpha^T K alpha: (K + lam I) alpha = y.
 
     With weights, sum_i weights_i ((K alpha)_i - y_i)^2 + lam alpha^T K alpha is least for
-    alpha = r u with r_i = sqrt(weights_i) and (r K r + lam I) u = r y. If the matrix is singular,
-    which needs lam = 0, u is the solution of least norm.
+    alpha_i = roots_i u_i with roots_i = sqrt(weights_i). Here u solves the system with the matrix
+    roots_i K_il roots_l, plus lam on its diagonal, and the right side roots_i y_i. If the matrix is
+    singular, which needs lam = 0, u is the solution of least norm.
 
     Returns: (n,). Raises: ValueError if K + lam I has a negative eigenvalue, so that K comes from
     no kernel, if K is not square, finite and symmetric, or if y or the weights are not (n,).
@@ -993,8 +995,8 @@ def kernel_ridge(K, y, lam, weights=None):
     if weights is None:
         return _solve(K + lam * np.eye(len(y)), y)
     _check_one_per_sample("weights", weights, K)
-    r = np.sqrt(weights)
-    return r * _solve(K * np.outer(r, r) + lam * np.eye(len(y)), r * y)
+    roots = np.sqrt(weights)
+    return roots * _solve(K * np.outer(roots, roots) + lam * np.eye(len(y)), roots * y)
 
 
 def _solve(M, y):

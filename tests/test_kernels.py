@@ -1151,7 +1151,7 @@ def test_eigenfunctions_of_the_minimum_are_sines():
     errors = []
     for n in (500, 1000):
         x = midpoints(n)
-        values, functions = eigenfunctions(np.minimum.outer, x, 1 / n, r=5)
+        values, functions = eigenfunctions(np.minimum.outer, x, 1 / n, leading=5)
         lam, phi = exact(x, 5)
         np.testing.assert_allclose(functions.T @ functions / n, np.eye(5), rtol=0, atol=1e-12)
         signs = np.sign(np.sum(functions * phi, axis=0))
@@ -1222,7 +1222,7 @@ def test_without_continuity_the_expansion_misses_the_diagonal():
         off = ~np.eye(n, dtype=bool)
         assert np.abs(few[off]).max() < 1e-12 and np.equal.outer(x, x)[off].sum() == 0
         assert np.count_nonzero(np.diag(few) < 0.5) >= n - 5  # while k(x, x) = 1
-    smooth = eigenfunctions(np.minimum.outer, x, 1 / n, r=5)
+    smooth = eigenfunctions(np.minimum.outer, x, 1 / n, leading=5)
     near = mercer_sum(smooth.values, smooth.functions, smooth.functions)
     assert np.abs(np.diag(near) - x).max() < 0.05  # the correct statement: k continuous
 
@@ -1432,8 +1432,8 @@ def test_the_trick_is_two_boxes_and_a_labelled_arrow():
     (arrow,) = [text for text in ax.texts if getattr(text, "arrow_patch", None) is not None]
     (label,) = [text for text in ax.texts if text not in boxed and text is not arrow]
     before, after = sorted(boxed, key=lambda text: text.get_position()[0])
-    assert "langle x_i, x_j" in before.get_text() and "k(x_i, x_j)" in after.get_text()
-    assert label.get_text().startswith("replace") and "k(x_i, x_j)" in label.get_text()
+    assert "x_i^\\top x_l" in before.get_text() and "k(x_i, x_l)" in after.get_text()
+    assert label.get_text().startswith("replace") and "k(x_i, x_l)" in label.get_text()
     assert before.get_position()[0] < arrow.xyann[0] < arrow.xy[0] < after.get_position()[0]
 
 
