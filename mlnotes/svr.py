@@ -418,7 +418,7 @@ def tube_dual(y, epsilon, C=inf):
 def solve_tube(K, y, epsilon, C=inf, tol=1e-3, max_iter=-1):
     """The dual of the soft tube, solved by `svm.solve` until no KKT condition is off by `tol`.
 
-    There are at most `max_iter` steps; -1 stands for a number that is never reached in practice.
+    There are at most `max_iter` steps; -1 stands for 10^7, or 200 n if that is more.
     K (n, n) is the Gram matrix, an array or `numerics.GramRows`; it is held once. The offset b is
     the only one of the certificate's `offsets`, and `beta_of(unstack(solved.beta))` is beta.
 
