@@ -38,8 +38,9 @@ Symbols
     a       (n,)        actions a(x_i), numbers of rows of L
     mu      (2, d)      means of two normal classes; Sigma (d, d): their common covariance
     joint   (k_y, k_x)  table of Pr(Y = y_i, X = x_j); in Bayes' formula (n, K), ln p(x_i, k)
-    p       (k,)        weights of atoms, or probabilities of winning
-    c       float       a constant to predict, or a cost
+    p       (k,)        weights of atoms
+    c       float       a constant to predict; cost is the loss of an action, e.g. to reject
+    theta   (k,)        theta_j, the probability that arm j of a bandit pays
     rng     Generator   source of random numbers
 
 Notes: MLN "Statistical Learning Framework", "Bayes Classifier", "Optimality"; ISML 0/01 "Basic" and
@@ -511,22 +512,22 @@ def zero_one_matrix(K):
     return 1 - np.eye(K)
 
 
-def with_reject(L, c):
-    """L with one more action: reject, that is decide for none of the classes, at the cost c.
+def with_reject(L, cost):
+    """L with one more action: reject, that is decide for none of the classes, at this `cost`.
 
-    With L = 1 - I the best action is to reject where max_k q_k(x) < 1 - c. For c >= 1 - 1/K it
-    never is.
+    With L = 1 - I the best action is to reject where max_k q_k(x) < 1 - cost. For
+    cost >= 1 - 1/K it never is.
 
-    >>> with_reject(zero_one_matrix(2), c=0.25)
+    >>> with_reject(zero_one_matrix(2), cost=0.25)
     array([[0.  , 1.  ],
            [1.  , 0.  ],
            [0.25, 0.25]])
     """
-    return np.vstack([L, np.full(L.shape[1], c)])
+    return np.vstack([L, np.full(L.shape[1], cost)])
 
 
 def conditional_risk(q, L):
-    """R(a | x) = sum_k L(a, k) q_k(x), the expected loss of each action.
+    """r(a | x) = sum_k L(a, k) q_k(x), the expected loss of each action.
 
     Returns: (n, m).
 
@@ -537,7 +538,7 @@ def conditional_risk(q, L):
 
 
 def bayes_action(q, L):
-    """a(x) = argmin_a R(a | x), the first if several tie.
+    """a(x) = argmin_a r(a | x), the first if several tie.
 
     With L = 1 - I the risk is 1 - q_a(x), and this is the Bayes classifier.
 
@@ -561,7 +562,7 @@ def total_risk(a, log_p, prior, L, dx):
 
     >>> log_p, dx = np.log([[0.5, 0.1], [0.3, 0.3], [0.2, 0.6]]), np.ones(3)
     >>> a, prior = np.array([0, 2, 1]), np.array([0.5, 0.5])
-    >>> L = with_reject(zero_one_matrix(2), c=0.25)
+    >>> L = with_reject(zero_one_matrix(2), cost=0.25)
     >>> round(total_risk(a, log_p, prior, L, dx), 12)  # (0.1 + 0.2) / 2 + 0.25 (0.3 + 0.3) / 2
     0.225
     """
@@ -807,14 +808,15 @@ class BanditState(NamedTuple):
     objective: float  # reward per pull so far, over all runs
 
 
-def epsilon_greedy(p, *, eps, runs=1, rng):
-    """Learn by trying which arm pays best: arm j pays 1 with probability p_j, else 0.
+def epsilon_greedy(theta, *, eps, runs=1, rng):
+    """Learn by trying which arm pays best: arm j pays 1 with probability theta_j, else 0.
 
     The learner sees rewards only, never the right answer. Each arm is pulled once. After that the
     learner pulls the arm with the best mean so far (exploitation; the first if several tie). With
     probability `eps` it pulls a random arm instead (exploration). Without exploration a game may
     stay with a bad arm for ever. With it the reward per pull tends to
-    (1 - eps) max_j p_j + eps mean_j p_j. The `runs` are independent games, played side by side.
+    (1 - eps) max_j theta_j + eps mean_j theta_j. The `runs` are independent games, played side by
+    side.
 
     Yields: the start, then a `BanditState` per pull, without end.
 
@@ -825,15 +827,15 @@ def epsilon_greedy(p, *, eps, runs=1, rng):
     Claims: decision_theory-s04
     """
     games = np.arange(runs)
-    pulls = np.ones((runs, len(p)))
-    wins = (rng.random(pulls.shape) < p).astype(float)
+    pulls = np.ones((runs, len(theta)))
+    wins = (rng.random(pulls.shape) < theta).astype(float)
     reward = np.full(runs, np.nan)
     while True:
         yield BanditState(pulls, wins, reward, float(wins.sum() / pulls.sum()))
         best = (wins / pulls).argmax(axis=1)
         explore = rng.random(runs) < eps
-        arm = np.where(explore, rng.integers(len(p), size=runs), best)
-        reward = (rng.random(runs) < p[arm]).astype(float)
+        arm = np.where(explore, rng.integers(len(theta), size=runs), best)
+        reward = (rng.random(runs) < theta[arm]).astype(float)
         pulls, wins = pulls.copy(), wins.copy()
         pulls[games, arm] += 1
         wins[games, arm] += reward
@@ -877,7 +879,7 @@ class BayesClassifier(LogProbabilisticClassifier):
     n_features_in_ : int
 
     >>> X, y = [[0.0], [1.0], [2.0], [4.0], [5.0], [6.0]], ["low"] * 3 + ["high"] * 3
-    >>> loss = with_reject(zero_one_matrix(2), c=0.1)
+    >>> loss = with_reject(zero_one_matrix(2), cost=0.1)
     >>> model = BayesClassifier(loss=loss, actions=["high", "low", "?"]).fit(X, y)
     >>> model.predict([[1.0], [2.9], [3.3], [5.0]])
     array(['low', '?', '?', 'high'], dtype='<U4')
