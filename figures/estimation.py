@@ -73,19 +73,19 @@ def errors_by_size(n):
 
 @figure("how_far_off", claims=(), panels=2)
 def how_far_off(left, right):
-    """Left: mean squared errors for n samples. Those of the share of heads and of a normal
-    variance fall like 1/n and approach the variance 1/(nI) (dotted). That of the largest of
-    uniform samples falls like 1/n^2. Right: the odds of a coin, estimated by k/(n - k). The
-    probability to be off by more than 0.1 falls to 0, so the estimate is consistent. The
-    probability of an infinite estimate (dashed) is never 0, so the mean squared error is
-    infinite.
+    """Left: mean squared errors for n samples. That of the share of heads (solid) is the variance
+    of walk 12, line (6) (dotted, hidden below it). That of a normal variance approaches it. Both
+    fall like 1/n; that of the largest of uniform samples falls like 1/n^2. Right: the odds of a
+    coin with p = 0.3, estimated by k/(n - k). The probability to be off by more than 0.1 falls
+    (solid), as it must for a consistent estimate. The probability of an infinite estimate (dashed)
+    is never 0, so the mean squared error is infinite.
     """
     n = np.unique(np.geomspace(2, 1000, 60).round().astype(int))
     errors = np.array([errors_by_size(m) for m in n]).T
     looks = (
         (GREEN, "-.", "normal variance"),
-        (BLUE, "-", "share of ones"),
-        (ORANGE, "--", "uniform end"),
+        (BLUE, "-", "share of heads"),
+        (ORANGE, "--", "largest, uniform"),
     )
     for mse, (color, dash, label) in zip(errors[[1, 0, 2]], looks, strict=True):
         left.plot(n, mse, dash, color=color, label=label)
@@ -101,8 +101,8 @@ def how_far_off(left, right):
         k = np.arange(m)
         close = np.abs(k / (m - k) - ODDS) <= 0.1
         far.append(1 - np.exp(binomial_log_pmf(k[close], m, COIN)).sum())
-    right.plot(n, far, color=BLUE, label=r"Pr(|$\hat g - g$| > 0.1)")
-    right.plot(n, np.exp(all_heads), "--", color=ORANGE, label=r"Pr($\hat g = \infty$) $= p^n$")
+    right.plot(n, far, color=BLUE, label="off by more than 0.1")
+    right.plot(n, np.exp(all_heads), "--", color=ORANGE, label="infinite: $p^n$")
     right.set(xlabel="throws $n$", ylabel="probability", xscale="log", yscale="log", ylim=(1e-6, 3))
     right.legend(loc="lower right")
 
@@ -174,8 +174,8 @@ def normal(left, right):
     mean length before (dotted) and after the three (solid), with known variance, and the
     likelihood (dashed), scaled. Right: the next length. The normal density with the two
     estimates plugged in (dashed) leaves 7 of the other 47 petals (thin ticks) outside two of
-    its standard deviations. The predictive density, with a prior on the variance too (solid),
-    is wider.
+    its standard deviations. The predictive density, with a prior on the variance too (solid;
+    it is Student's t distribution, not walked here), is wider.
     """
     x = virginica()
     mu, few = np.linspace(3.2, 7.8, 400), x[:3]

@@ -562,7 +562,8 @@ def fisher_information(w, score):
 
     `score` is (m,), or (m, q) for q parameters, at m points x with weights w (m,): probabilities,
     or quadrature weights times density. In a smooth family no unbiased estimate from n samples has
-    a variance below 1/(n I). For maximum likelihood n MSE tends to 1/I (estimation-08).
+    a variance below 1/(n I). For maximum likelihood and large n, sqrt(n) times the error is nearly
+    normal with variance 1/I; often, but not always, n MSE tends to 1/I (estimation-08).
 
     Returns: a number, or (q, q). Raises: ValueError if there is not one weight for each point.
 
