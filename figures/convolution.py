@@ -127,8 +127,8 @@ FRAMES = (1, 2, 4, 9)  # how many windows have been visited
 def sliding(*axes):
     """A film of correlation. The kernel has the rows (-1, 0, 1): it compares the right with the
     left column of its window. The window (orange) visits the 3x3 places of the image above, row by
-    row, and writes one number for each into the map below. The largest numbers stand where the
-    image rises from left to right.
+    row, and writes one number for each into the map below. Four of the nine places are shown. The
+    largest numbers stand where the numbers of the image grow from left to right.
     """
     found = correlate_by_loops(CORNER, RISE).astype(int)
     F, places = len(RISE), list(np.ndindex(found.shape))
@@ -142,7 +142,7 @@ def sliding(*axes):
             entry = str(found[row, column]) if seen <= steps else ""
             fill = tint(ORANGE, 0.6) if seen == steps else "white"
             cell(ax, (column + 1, 2 - row - 0.6), entry, fill)
-        ax.set_title(f"window {steps}", fontsize=10)
+        ax.set_title(f"place {steps} of {len(places)}", fontsize=10)
         empty(ax, (-0.2, 5.2, -0.8, 8.2))
 
 

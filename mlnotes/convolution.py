@@ -214,7 +214,8 @@ def correlate_by_loops(x, k, *, stride=1, padding=0):
     array([21., 32., 43.])
     """
     _check_axes(x, k)
-    sizes = [output_size(N, F, stride, padding) for N, F in zip(x.shape, k.shape, strict=True)]
+    sides = zip(x.shape, k.shape, strict=True)
+    sizes = [output_size(N, F, stride, padding) for N, F in sides]
     x = np.pad(x, padding)  # zeros on every side
     k = _wide(k, x)
     h = np.zeros(sizes)
@@ -327,7 +328,8 @@ def conv(V, W, b, *, stride=1, padding=0):
     w = W.reshape(K, F * E * D)  # row d is filter d, flattened
     Y = np.zeros((len(V), n_i, n_j, K))
     for i, j in np.ndindex(n_i, n_j):  # all images at once
-        window = V[:, S * i : S * i + F, S * j : S * j + E].reshape(-1, F * E * D)
+        window = V[:, S * i : S * i + F, S * j : S * j + E]
+        window = window.reshape(-1, F * E * D)  # row by row, an image per row
         Y[:, i, j] = window @ w.T + b
     return Y
 
@@ -369,9 +371,11 @@ def conv_backward(G, V, W, *, stride=1, padding=0):
     w = W.reshape(K, F * E * D)
     dV, dw = np.zeros(V.shape), np.zeros(w.shape)
     for i, j in np.ndindex(G.shape[1:3]):
-        rows, columns = slice(S * i, S * i + F), slice(S * j, S * j + E)
+        rows = slice(S * i, S * i + F)
+        columns = slice(S * j, S * j + E)
+        window = V[:, rows, columns].reshape(n, F * E * D)
         g = G[:, i, j]  # (n, K): in the K outputs at this place
-        dw += g.T @ V[:, rows, columns].reshape(n, F * E * D)
+        dw += g.T @ window
         dV[:, rows, columns] += (g @ w).reshape(n, F, E, D)
     dV = dV[:, P : P + height, P : P + width]  # without the padding
     return dV, dw.reshape(W.shape), G.sum(axis=(0, 1, 2))
@@ -447,9 +451,11 @@ def max_pool_backward(G, V, F, *, stride=None):
     dV = np.zeros(V.shape)
     number = np.arange(F * F)[:, None]  # of the entries of a window
     for i, j in np.ndindex(G.shape[1:3]):
-        rows, columns = slice(S * i, S * i + F), slice(S * j, S * j + F)
-        winner = V[:, rows, columns].reshape(n, F * F, D).argmax(axis=1)  # (n, D)
-        g = np.where(number == winner[:, None], G[:, i, j, None], 0.0)  # (n, F * F, D)
+        rows = slice(S * i, S * i + F)
+        columns = slice(S * j, S * j + F)
+        window = V[:, rows, columns].reshape(n, F * F, D)
+        winner = window.argmax(axis=1)  # (n, D)
+        g = np.where(number == winner[:, None], G[:, i, j, None], 0.0)
         dV[:, rows, columns] += g.reshape(n, F, F, D)
     return dV
 
@@ -825,7 +831,8 @@ def loss_and_gradient(theta, layers, V, T):
     L = np.mean(softmax_cross_entropy(f, T))
     G = ((softmax(f) - T) / len(T))[:, None, None]  # dL/df, (n, 1, 1, C)
     gradient = []
-    for layer, V, own in zip(layers[::-1], inputs[::-1], parameters[::-1], strict=True):  # back
+    steps = zip(layers[::-1], inputs[::-1], parameters[::-1], strict=True)
+    for layer, V, own in steps:  # back
         G, *slopes = layer.backward(G, V, *own)
         gradient = [*slopes, *gradient]
     return float(L), np.concatenate([slope.ravel() for slope in gradient])
