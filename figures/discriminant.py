@@ -160,9 +160,9 @@ def error_on_lines(X, y):
 @figure("failures", claims=("discriminant-24",), panels=(2, 4), size=(1.75, 1.75))
 def failures(*axes):
     """Above: four pairs of classes. In the first three, both classes have the same mean (plus), and
-    J = 0 for every direction. In the last two, a curve separates the classes, but no straight line
-    does. Below: for each angle of w, the error of the best cut of the projections. The lowest
-    errors are 1/4 or more for the first three, and 0.1 for the moons.
+    J = 0 for every direction. In three of the four a curve separates the classes, but in none of
+    them does a straight line. Below: for each angle of w, the error of the best cut of the
+    projections. The lowest errors are 1/4 or more for the first three, and 0.1 for the moons.
     """
     for k, (name, (X, y)) in enumerate(hard_sets().items()):
         above, below = axes[k], axes[4 + k]
