@@ -175,12 +175,12 @@ def restorations():
 
 @figure("denoising", claims=(), panels=2, size=(3.6, 3.4))
 def denoising(left, right):
-    """Whatever restores has to know how the features depend on one another. Left: two correlated
-    features, and twelve samples that have lost one of them (open circles). The best linear map
-    (black dots) moves them towards the place where the samples are (cloud). Right: six test digits,
-    the same digits after each pixel was lost with probability 1/2, and three restorations. The best
-    linear map blurs. The network that was trained on clean digits mostly copies the damage. The
-    network that was trained on corrupted digits fills in strokes.
+    """Whatever fills in lost entries has to know how the features depend on one another. Left: two
+    correlated features, and twelve samples that have lost one of them (open circles). The best
+    linear map (black dots) moves them towards the place where the samples are (cloud). Right: six
+    test digits, the same digits after each pixel was lost with probability 1/2, and three
+    restorations. The best linear map blurs. The network that was trained on clean digits mostly
+    copies the damage. The network that was trained on corrupted digits fills in strokes.
     """
     rng = np.random.default_rng(3)
     X = rng.multivariate_normal(np.zeros(2), COVARIANCE, size=300)

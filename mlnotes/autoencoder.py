@@ -281,6 +281,7 @@ def relu_identity(A):
     Where V x > 0, ReLUs are linear units. With fewer units there is no closed form, and the
     objective `reconstruction_risk` is minimised by descent. A code as wide as this one may learn
     to copy its input, which is why corruption and sparsity are needed. `A` (d, d) is invertible.
+    If no input is negative, as with pixels, d ReLUs copy already: V = W = I.
 
     Returns: the two `layers`. Raises: ValueError if A is not square or, up to rounding, singular.
 
