@@ -16,7 +16,7 @@ PIP    := $(PY) -m pip install --quiet --disable-pip-version-check --editable
 
 unexport MPLBACKEND PYTHONPATH
 .DELETE_ON_ERROR:
-.PHONY: help figures test lab notebooks bench interop claims lint clean
+.PHONY: help figures test lab notebooks student bench interop claims lint clean
 
 help: ## print this list
 	@echo "make TARGET, where TARGET is"
@@ -30,6 +30,8 @@ test: lint $(VENV)/stamp-test ## lint, then every test, docstring example and no
 	$(STEADY) -m pytest -q --nbval --nbval-current-env --nbval-cell-timeout=300 tests mlnotes notebooks
 notebooks: $(VENV)/stamp-test ## execute the notebooks in place; CHAPTERS chooses
 	$(STEADY) notebooks/execute.py $(CHOSEN)
+student: $(VENV)/stamp-test ## make _student.zip: the notebooks without solutions, to hand out
+	$(PY) notebooks/student.py
 bench: $(VENV)/stamp-bench ## measure speed and objective beside scikit-learn's; CHAPTERS chooses
 	$(PY) tests/benchmarks/bench.py $(CHOSEN)
 interop: $(VENV)/stamp-bench ## run scikit-learn's own checks on every estimator
@@ -41,7 +43,7 @@ lint: $(VENV)/stamp-test ## check the style of the code, and print how it reads 
 	$(PY) -m ruff format --check .
 	$(PY) tests/style.py
 clean: ## remove what make made and git does not keep, the virtual environment too
-	rm -rf $(VENV) .stamps .pytest_cache .ruff_cache figures/*/*.png figures/*/*.pdf
+	rm -rf $(VENV) .stamps .pytest_cache .ruff_cache figures/*/*.png figures/*/*.pdf _student.zip
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # --- The virtual environment, in layers: each command installs no more than it needs ------------
@@ -71,7 +73,7 @@ endif
 
 # A chapter's pictures depend on its script, on its module and on what all chapters share.
 SHARED := $(addprefix mlnotes/,base.py numerics.py datasets.py plotting.py) \
-          $(filter-out %/claims.csv,$(wildcard mlnotes/data/*))
+          $(filter-out %/claims.csv %/answers.json,$(wildcard mlnotes/data/*))
 
 # The rule for the pictures of chapter $(1) in format $(2). The stamp says when they were drawn. The
 # list beside it makes the stamp depend on each picture, so that a picture that is lost is redrawn.

@@ -60,6 +60,9 @@ statement says what delivers it:
 A slip of the notes is an erratum. A test shows the printed form failing and the right one holding,
 and the docstring that it concerns names it in a line ``Errata:``.
 
+**Exercises** whose answer is a number, an array or a word have a check. ``notebooks/answers.py``
+computes what is right and what is typically wrong, and writes ``data/answers.json``.
+
 **A new chapter** needs an entry in `CHAPTERS`, rows in the ledger, a module, a test file, a script
 in ``figures``, a notebook and, if it has estimators, a file in ``tests/benchmarks``. The tests say
 what is missing. While `IN_WORK` names the chapter, missing claims do not fail them.

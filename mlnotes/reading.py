@@ -1,30 +1,41 @@
 """What a notebook shows of the package, and what the index reads in a notebook.
 
 A notebook shows the source of a function with `show` and a drawn figure with `show_figure`. The
-source is read from the function itself: the code on the page is the code that runs.
+source is read from the function itself: the code on the page is the code that runs. Whoever does an
+exercise asks `check` whether the result is right.
 
 Contents
     Code on the page      source, show
     Figures               show_figure
+    Exercises             check, equivalents, fingerprint
     A notebook read       passages, walks, Walk, shown, captions, headings
 
 Symbols
     functions    Python functions or classes, defined in a file
     fig          a figure of matplotlib
     alt          a sentence that says what the figure shows, for readers who cannot see it
+    exercise     the id of an exercise or of a part of it, such as "svm-x01a"
     cells        the cells of a notebook, as dictionaries
 """
 
 import ast
 import inspect
+import json
 import re
+from hashlib import sha256
+from pathlib import Path
 from textwrap import dedent
 from typing import NamedTuple
+from zlib import crc32
+
+import numpy as np
 
 __all__ = [
-    "source", "show", "show_figure", "passages", "walks", "Walk", "shown", "captions", "headings",
+    "source", "show", "show_figure", "check", "equivalents", "fingerprint",
+    "passages", "walks", "Walk", "shown", "captions", "headings",
 ]  # fmt: skip
 
+ANSWERS = Path(__file__).resolve().parent / "data" / "answers.json"  # notebooks/answers.py
 APPENDIX = "Slips in the notes"  # the last section of every notebook
 NEAR = 4  # a walk is checked within so many cells after the one with its heading
 FEWEST_LINES = 3  # a derivation with fewer lines is not a walk
@@ -92,6 +103,111 @@ def show_figure(fig, alt):
         raise ValueError("alt must say what the figure shows")
     display(fig, metadata={"image/png": {"alt": alt}})
     plt.close(fig)  # otherwise the notebook would display it again at the end of the cell
+
+
+# ---------------------------------------------------------------------------------------
+# Exercises
+# ---------------------------------------------------------------------------------------
+
+
+def check(exercise, answer):
+    """Print whether `answer` is right, in one sentence; `...` stands for no answer yet.
+
+    A number may be an int, a float, a fraction or a bool, and several may be a list, a tuple or an
+    array. A typical mistake gets a hint. The package does not hold the answers, only a
+    `fingerprint` of each; whoever tries all numbers finds the right one all the same.
+
+    Raises: ValueError if the exercise has no check.
+
+    >>> check("perceptron-x01b", ...)
+    No answer yet: enter the bound on the number of mistakes.
+    >>> check("perceptron-x01b", [1, 2])
+    Not right yet: expected one number, got 2 numbers.
+    """
+    known = json.loads(ANSWERS.read_text(encoding="utf-8"))
+    if exercise not in known:
+        chapter = str(exercise).partition("-x")[0]
+        others = [other for other in known if other.startswith(f"{chapter}-x")]
+        there = ", ".join(others) or f"no exercise of a chapter {chapter!r}"
+        raise ValueError(f"{exercise!r} has no check; those that have one: {there}")
+    print(_verdict(exercise, answer, known[exercise]))  # noqa: T201
+
+
+def equivalents(answer, kind=""):
+    """The forms of an answer that mean the same, as a list of arrays of numbers.
+
+    Axes of length 1 are dropped. The `kind` says in which respect an answer is not unique: "sign",
+    "scale" (a factor other than 0), "order" of the numbers, or "labels" (names of groups). A word
+    of the kind "words" becomes a number that depends on its letters.
+
+    Raises: TypeError or ValueError if the answer does not consist of numbers.
+
+    >>> equivalents([[0], [2]], "scale")
+    [array([0., 1.]), array([-0., -1.])]
+    >>> equivalents(["b", "b", "a"], "labels")
+    [array([0., 0., 2.])]
+    """
+    array = np.asarray(list(answer) if isinstance(answer, set) else answer).squeeze()
+    if kind in ("labels", "words"):
+        return [np.reshape(_NUMBERED[kind](array.ravel().tolist()), array.shape)]
+    if array.dtype.kind in "USmMc":  # numpy would make real numbers of these
+        raise TypeError("text, dates or complex numbers")
+    numbers = array.astype(float)
+    if kind == "order":
+        return [np.sort(numbers, axis=None)]
+    if kind == "scale":
+        numbers = numbers / (np.linalg.norm(numbers) or 1.0)
+    return [numbers, -numbers] if kind in ("sign", "scale") else [numbers]
+
+
+def fingerprint(exercise, numbers, tol, phases):
+    """A hash by which an answer is recognised and from which it is not read off.
+
+    The numbers are rounded to a grid with the step 3 `tol`, shifted by a quarter of a step times
+    the phase 0, 1, 2 or 3 of each number. The phases are chosen such that a right number is within
+    an eighth of a step of a grid point. So what is off by `tol` or less has the same fingerprint,
+    and what is off by 2 `tol` or more has another one.
+
+    >>> fingerprint("svm-x01", [0.5, 2], 0.1, "33") == fingerprint("svm-x01", [0.6, 1.9], 0.1, "33")
+    True
+    """
+    shifts = np.array([int(phase) for phase in phases]) / 4
+    cells = np.rint(np.ravel(numbers) / (3 * tol) - shifts) + 0.0  # + 0.0 turns -0 into 0
+    text = ",".join([exercise, *(f"{cell:.0f}" for cell in cells)])
+    return sha256(text.encode()).hexdigest()[:32]
+
+
+def _verdict(exercise, answer, entry):
+    """What `check` prints, given the entry of the exercise in the file."""
+    if answer is ... or answer is None:
+        return f"No answer yet: enter {entry['enter']}."
+    noun = "word" if entry["kind"] == "words" else "number"
+    expected = _in_words(entry["shape"], noun)
+    try:
+        forms = equivalents(answer, entry["kind"])
+    except (TypeError, ValueError):
+        return f"Not right yet: expected {expected}, got something else."
+    if list(forms[0].shape) != entry["shape"]:
+        return f"Not right yet: expected {expected}, got {_in_words(forms[0].shape, noun)}."
+    if not np.isfinite(forms[0]).all():
+        return "Not right yet: there is a NaN or an infinite number in your answer."
+    for phases, digest, said in entry["known"]:
+        if any(fingerprint(exercise, form, entry["tol"], phases) == digest for form in forms):
+            return said
+    return "Not right yet."
+
+
+def _in_words(shape, noun):
+    """A shape in words, such as "3 numbers"."""
+    if len(shape) > 1:
+        return f"an array of shape {tuple(shape)}"
+    return f"{shape[0]} {noun}s" if len(shape) else f"one {noun}"
+
+
+_NUMBERED = {  # what stands for labels, and for words
+    "labels": lambda labels: [float(labels.index(label)) for label in labels],
+    "words": lambda words: [float(crc32(str(word).strip().casefold().encode())) for word in words],
+}
 
 
 # ---------------------------------------------------------------------------------------
