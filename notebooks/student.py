@@ -37,8 +37,9 @@ In this folder, with Python 3.11 or later:
     .venv/bin/python -m pip install ".[notebooks]"
     .venv/bin/python -m jupyter lab
 
-On Windows, write `py` for `python3` and `.venv\\Scripts\\python` for `.venv/bin/python`. Then open the
-folder `notebooks`. Where an exercise has a check, replace the `...` by your answer and run the cell.
+On Windows, write `py` for `python3` and `.venv\\Scripts\\python` for `.venv/bin/python`. Then open
+the folder `notebooks`. Where an exercise has a check, put your answer in the place of the `...` and
+run the cell.
 """
 
 
