@@ -24,7 +24,7 @@ CHECKS = {}
 
 
 class Check(NamedTuple):
-    enter: str  # what to enter, in words
+    enter: str  # what to enter, in words; the precision is added
     digits: int
     kind: str  # see `reading.equivalents`
     answers: object  # the generator
@@ -57,16 +57,28 @@ def phases(numbers, tol):
     return "".join(str(int(phase)) for phase in np.rint(quarters) % 4)
 
 
+def precision(numbers, check):
+    """In words, how precise an answer must be; nothing if it is whole or has no unit of its own."""
+    if check.kind in ("scale", "words") or np.allclose(
+        numbers, np.rint(numbers), rtol=0, atol=1e-9
+    ):
+        return ""
+    if check.digits < 1:
+        return ", to whole numbers" if check.digits == 0 else ""
+    return f", to {check.digits} decimal{'s' * (check.digits > 1)}"
+
+
 def entry(exercise):
     """What the file holds of an exercise."""
     check, answers = CHECKS[exercise], known(exercise)
-    tol, shape = 5 / 10 ** (check.digits + 1), answers[0][0].shape
+    tol, shape = float(f"5e{-check.digits - 1}"), answers[0][0].shape
     assert all(numbers.shape == shape for numbers, _ in answers), exercise
     prints = []
     for numbers, said in answers:
         shifts = phases(numbers, tol)
         prints.append([shifts, fingerprint(exercise, numbers, tol, shifts), said])
-    return {"enter": check.enter, "kind": check.kind, "tol": tol, "shape": shape, "known": prints}
+    enter = check.enter + precision(answers[0][0], check)
+    return {"enter": enter, "kind": check.kind, "tol": tol, "shape": shape, "known": prints}
 
 
 def text():
@@ -1763,7 +1775,7 @@ def difference_cost():
     yield 2 * weights, "Each parameter needs passes of its own."
 
 
-@answer("neural_networks-x04d", "the factor", -3)
+@answer("neural_networks-x04d", "the factor, to thousands", -3)
 def difference_factor():
     weights = 784 * 300 + 300 * 10
     whole = 2 * (weights + 310) * weights
@@ -2116,7 +2128,7 @@ def share_of_proline():
     yield 1 / 13, "This is so for standardised features."
 
 
-@answer("svm-x06c", "the objective, to three digits after the point", 3)
+@answer("svm-x06c", "the objective", 3)
 def machine_without_offset():
     from mlnotes.svm import soft_margin
 
@@ -2599,7 +2611,7 @@ def parallel_analysis():
     yield 0, "The features of the wines are correlated."
 
 
-@answer("pca-x08c", "the shares of right guesses on the raw axes 1 and 2, to one digit", 1)
+@answer("pca-x08c", "the shares of right guesses on the raw axes 1 and 2", 1)
 def hidden_classes():
     from mlnotes.decision_theory import normal_cdf
 

@@ -337,6 +337,11 @@ def test_no_cell_that_is_handed_out_needs_a_solution(unpacked):
         assert lost & names(kept, ast.Load) <= LENT.get(path.stem, set()), path.stem
 
 
+def test_a_name_that_only_a_solution_defines_is_seen():
+    cell = nbformat.v4.new_code_cell("%matplotlib inline\nfrom a import b as c\nd = c(e)")
+    assert names([cell], ast.Store) == {"c", "d"} and names([cell], ast.Load) == {"c", "e"}
+
+
 def names(cells, context):
     """The names that cells load, or that they bind by an assignment, an import or a definition."""
     source = "\n".join(
