@@ -743,17 +743,6 @@ def ellipsoid():
     yield 0.99**13, "The entries of z enter together, not each with its own limit."
 
 
-@answer("generative-x05", "how many samples the mended rule puts into class 1")
-def underflow():
-    from mlnotes.generative import class_moments, naive_normal_log_density
-
-    rng, k = np.random.default_rng(0), np.repeat([0, 1], 50)
-    wide = rng.normal(size=(100, 800)) + 0.5 * k[:, None]
-    _, means, variances = class_moments(wide, k, "diag")
-    yield naive_normal_log_density(wide, means, variances).argmax(axis=1).sum()
-    yield 0, "This is what the broken rule does."
-
-
 @answer("generative-x06a", "the mean test errors of QDA, LDA and naive Bayes", 3)
 def three_models():
     from mlnotes.generative import GaussianNB, QuadraticDiscriminantAnalysis
