@@ -412,9 +412,9 @@ def quadratic_log_odds(mu, covariances, prior):
 def linear_scores(means, Sigma, prior):
     """W and b with W x + b = ln Pr(x, k) up to terms without k, for classes of one covariance.
 
-    The term -x^T Sigma^{-1} x / 2 is the same for all classes. With m = sum_k pi_k mu_k,
+    The term -x^T Sigma^{-1} x / 2 is the same for all classes. With mu' = sum_k pi_k mu_k,
 
-        w_k = Sigma^{-1} (mu_k - m),    b_k = ln pi_k - w_k^T (mu_k + m) / 2.
+        w_k = Sigma^{-1} (mu_k - mu'),    b_k = ln pi_k - w_k^T (mu_k + mu') / 2.
 
     Returns: W (K, d) and b (K,). Raises: ValueError if Sigma is not positive definite, or `prior`
     is not a prior.
@@ -423,10 +423,10 @@ def linear_scores(means, Sigma, prior):
     >>> (W[1] - W[0]).tolist(), float(b[1] - b[0])  # the sign changes at x = 2
     ([1.0], -2.0)
     """
-    m = expectation(prior, means)
+    overall = expectation(prior, means)
     L = np.linalg.cholesky(Sigma)
-    W = np.linalg.solve(L.T, np.linalg.solve(L, (means - m).T)).T
-    b = _log(check_prior(prior)) - np.sum(W * (means + m), axis=1) / 2
+    W = np.linalg.solve(L.T, np.linalg.solve(L, (means - overall).T)).T
+    b = _log(check_prior(prior)) - np.sum(W * (means + overall), axis=1) / 2
     return W, b
 
 
