@@ -105,8 +105,8 @@ def bivariate_normal(left, right):
 def law_of_large_numbers(left, right):
     """Left: the share of heads in the first m throws of a fair coin, in twenty runs. All of them
     end between the dashed lines, 0.1 above and below 1/2. Right: the exact probability to be
-    more than 0.1 off after m throws (solid), and Chebyshev's bound (dashed). The bound holds
-    for every distribution, and is generous for this one.
+    more than 0.1 off after m throws (solid), and Chebyshev's bound, cut off at 1 (dashed). The
+    bound holds for every distribution with this variance, and is generous for this one.
     """
     m, eps = np.arange(1, 501), 0.1
     rng = np.random.default_rng(8)
@@ -120,7 +120,8 @@ def law_of_large_numbers(left, right):
         k = np.arange(n + 1)
         outside = np.abs(k - n / 2) > n * eps + 1e-9  # k = 0.6 n is not outside, rounded or not
         tail.append(np.exp(binomial_log_pmf(k, n, 0.5))[outside].sum())
-    right.plot(m, chebyshev(0.25, m, eps), "--", color=ORANGE, label=r"$\sigma^2 / (m \epsilon^2)$")
+    bound = r"$\min(1, \sigma^2 / (m \epsilon^2))$"
+    right.plot(m, chebyshev(0.25, m, eps), "--", color=ORANGE, label=bound)
     right.plot(m, tail, color=BLUE, lw=0.8, label=r"Pr(|mean $- \mu| > \epsilon$)")
     right.set(xlabel="throws $m$", ylabel="probability", yscale="log", ylim=(1e-6, 2))
     right.legend(loc="lower left")
