@@ -197,9 +197,9 @@ def multipliers(left, right):
     """Left: the feasible set (grey), contours of f and the solution (dot). There the gradient of f
     (black arrow) is the sum of the gradients of the two active constraints, each times its
     multiplier (orange arrows). Both multipliers are positive, so every direction into the grey set
-    leads uphill. The cross is the minimum without constraints. Right: the duality gap after each
-    step of the interior point method, for programs with n variables. Sixteen times as many
-    variables need only a few more steps.
+    leads uphill. The cross is the minimum without constraints. Right: the gap (the sum of all
+    lambda_j s_j) after each step of the interior point method, for programs with n variables.
+    Sixteen times as many variables need only a few more steps.
     """
     solution = solve_qp(ROOM.P, ROOM.q, G=ROOM.C, h=ROOM.c)
     left.set(xlim=(-0.4, 4.1), ylim=(-0.4, 4.1), aspect="equal", xlabel="$x_1$", ylabel="$x_2$")

@@ -1160,6 +1160,7 @@ def _certificate(v, M, N, unit):
     nearest = QuadraticProgram(np.eye(len(v)), -v, C, np.zeros(len(C)), len(M))
     scaled, columns, _ = _scale(nearest)
     y = columns * _minimise(scaled, UNSOLVED, max_iter=100)[0]
+    y = np.where(np.abs(y) > EPS * _size(y), y, 0.0)  # rounding
     error = max(_size(M @ y), _size(np.minimum(N @ y, 0.0)))
     if error > CERTAIN * _size(y) or v @ y <= CERTAIN * (np.abs(v) @ np.abs(y)):
         return None
