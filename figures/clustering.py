@@ -247,15 +247,15 @@ MOVE = 0.05  # of a sample, to see what it changes
 
 @figure("limitations", claims=("clustering-23",), panels=(5, 2), size=LIMITS)
 def limitations(*axes):
-    """K-means at its limits (left) and the remedies (right). The titles give the adjusted Rand
-    index (ARI), which is 1 if the groups are found. Row 1: a sample moves from left to right in
-    steps of 0.05. Its label jumps from 0 to 1, but its share in a mixture of Gaussians changes by
-    at most 0.03 in a step. Row 2: two long groups are cut up; a mixture follows their shapes. Row
-    3: one disc without groups, in three clusters (colours) and in four (markers). With K-means each
-    of the colours has several markers; in a hierarchy the four clusters are the three, one of them
-    split. Here the ARI compares the three clusters with the four after the best merge of two. Row
-    4: four outliers get a center of their own; medoids (crosses) stay with the two groups. Row 5:
-    half circles are cut straight; spectral clustering follows them.
+    """K-means at its limits (left) and the remedies (right). The titles of rows 2 to 5 give the
+    adjusted Rand index (ARI), which is 1 if the groups are found. Row 1: a sample moves from left
+    to right in steps of 0.05. Its label jumps from 0 to 1, but its share in a mixture of Gaussians
+    changes by at most 0.03 in a step. Row 2: two long groups are cut up; a mixture follows their
+    shapes. Row 3: one disc without groups, in three clusters (colours) and in four (markers). With
+    K-means each of the colours has several markers; in a hierarchy the four clusters are the three,
+    one of them split. Here the ARI compares the three clusters with the four after the best merge
+    of two. Row 4: four outliers get a center of their own; medoids (crosses) stay with the two
+    groups. Row 5: half circles are cut straight; spectral clustering follows them.
     """
     rows = perturbed, nonspherical, varying, outliers, nonconvex
     for row, left, right in zip(rows, axes[::2], axes[1::2], strict=True):
