@@ -469,6 +469,8 @@ def one_vs_rest(y, classes):
 class Estimator:
     """Hyperparameters that can be read, set and printed: the arguments of ``__init__``."""
 
+    _advice = "or raise {limits}"  # to whoever reads that `fit` was cut
+
     @classmethod
     def _defaults(cls):
         arguments = list(inspect.signature(cls.__init__).parameters.values())[1:]
@@ -518,9 +520,10 @@ class Estimator:
         if not self.converged_:
             worst = max(getattr(run.state, rule) for run in several)
             limits = [k for k in ("max_iter", "n_iter_no_change") if k in self._defaults()]
+            advice = self._advice.format(limits=" or ".join(limits))
             warnings.warn(
                 f"{type(self).__name__} stopped after {self.n_iter_} iterations with "
-                f"{rule} = {worst:.3g} > {tol:g}: see history_, or raise {' or '.join(limits)}",
+                f"{rule} = {worst:.3g} > {tol:g}: see history_, {advice}",
                 shared(ConvergenceWarning),
                 stacklevel=3,
             )

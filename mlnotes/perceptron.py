@@ -188,18 +188,29 @@ def perceptron(X, y, w0=None, *, eta=1.0, rng=None):
 def sweep(X, y, w, *, eta=1.0, order=None):
     """One pass: for each i in `order`, if y_i w^T x_i <= 0 then w <- w + eta y_i x_i.
 
-    A sample that is still wrong after its own update waits for the next pass, as x = 1 does in the
-    example.
+    Between two mistakes w stays the same. So one product gives the scores of many samples, and the
+    first mistake among them is the next one. After every look without a mistake the next look is
+    at twice as many samples, and after a mistake at one. A sample that is still wrong after its own
+    update waits for the next pass, as x = 1 does in the example.
 
     Yields: i, w (d,) for every mistake: its sample, and the weights after it.
 
     >>> list(sweep(np.array([[1.0], [2.0], [3.0]]), np.array([1, 1, 1]), w=np.array([-1.5])))
     [(0, array([-0.5])), (1, array([1.5]))]
     """
-    for i in range(len(X)) if order is None else order:
-        if is_mistake(y[i], X[i] @ w):
+    order = np.arange(len(X)) if order is None else order
+    start, ahead = 0, 1  # the place to go on from, and how many samples to look at
+    while start < len(order):
+        seen = order[start : start + ahead]
+        wrong = is_mistake(y[seen], X[seen] @ w)
+        first = int(wrong.argmax())  # the first mistake, if there is one
+        if wrong[first]:
+            i = int(seen[first])
             w = w + eta * y[i] * X[i]  # a new array, not w changed in place
-            yield int(i), w
+            yield i, w
+            start, ahead = start + first + 1, 1
+        else:
+            start, ahead = start + ahead, 2 * ahead
 
 
 def _new_order(n, rng):
@@ -422,6 +433,7 @@ class Perceptron(_Neuron):
     random_state: int | np.random.Generator | None = 0
 
     _rule, tol = "mistakes", 0  # not hyperparameters: training ends with a pass without a mistake
+    _advice = "and raise {limits} only if a hyperplane separates the classes"
 
     def _run(self, X, y):
         eta = check_number("eta0", self.eta0, above=0)

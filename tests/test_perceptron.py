@@ -559,9 +559,24 @@ def test_sweep_over_many_samples_is_the_loop_with_the_rule_written_out(rng):
     np.testing.assert_allclose(weights[-1], literal, rtol=1e-12)
 
 
+@pytest.mark.parametrize("noise", [0.0, 0.01, 0.1, 0.5])
+def test_sweep_makes_the_updates_of_the_loop_however_dense_the_mistakes_are(rng, noise):
+    X = rng.integers(-9, 10, size=(2000, 5)).astype(float)  # whole numbers: no rounding errors
+    y = np.where(X @ np.arange(-2, 3) > 0, 1, -1) * rng.choice([1, -1], 2000, p=[1 - noise, noise])
+    order, start = rng.permutation(2000), np.arange(-2.0, 3.0)
+    literal, w = [], start
+    for i in order:
+        if y[i] * (w @ X[i]) <= 0:
+            w = w + 2 * y[i] * X[i]
+            literal.append((i, w.tolist()))
+    assert [(i, w.tolist()) for i, w in sweep(X, y, start, eta=2.0, order=order)] == literal
+    assert len(literal) > 0
+
+
 def test_training_gives_up_where_mistakes_stay_as_many(rng):
     X, y = rng.normal(size=(3000, 5)), rng.choice(["a", "b"], size=3000)  # nothing to learn
-    with pytest.warns(ConvergenceWarning, match="mistakes = .* > 0: .* or n_iter_no_change"):
+    advice = "mistakes = .* > 0: .* or n_iter_no_change only if a hyperplane separates"
+    with pytest.warns(ConvergenceWarning, match=advice):
         model = Perceptron(n_iter_no_change=4).fit(X, y)
     assert not model.converged_ and model.n_iter_ < 100
     twice = np.repeat([[1.0, 2.0]], 4, axis=0)  # equal samples with different labels
