@@ -836,8 +836,8 @@ def smo(K, dual, start=None):
     Claims: svm-71
     """
     beta, g, pair, objective, _ = _start(K, dual) if start is None else start
-    diagonal = np.array(K.diagonal(), dtype=float)
-    least_eta = HIDDEN * np.abs(diagonal).max() or HIDDEN  # equal samples have eta = 0
+    lower, upper, diagonal = (each.tolist() for each in (dual.lower, dual.upper, K.diagonal()))
+    least_eta = HIDDEN * max(map(abs, diagonal)) or HIDDEN  # equal samples have eta = 0
     no_rise = np.where(beta < dual.upper, 0.0, -inf)  # -inf where beta_i may not rise
     no_fall = np.where(beta > dual.lower, 0.0, inf)  # inf where beta_j may not fall
     while True:
@@ -846,28 +846,22 @@ def smo(K, dual, start=None):
         yield SMOState(beta, g, pair, objective, violation)
         if violation <= 0:
             return
-        row_i, row_j = K[i], K[j]
-        eta = diagonal[i] + diagonal[j] - 2 * row_i[j]
-        best = violation / max(eta, least_eta)
-        t = min(best, dual.upper[i] - beta[i], beta[j] - dual.lower[j])
-        before, beta = beta, _moved(beta, i, j, t, dual)
-        if beta[i] == before[i] and beta[j] == before[j]:
+        row_i, row_j, beta_i, beta_j = K[i], K[j], float(beta[i]), float(beta[j])
+        eta = diagonal[i] + diagonal[j] - 2 * float(row_i[j])
+        t = min(violation / max(eta, least_eta), upper[i] - beta_i, beta_j - lower[j])
+        near = HIDDEN * (abs(beta_i) + abs(beta_j) + t)  # a bound so near is met but for rounding
+        risen = upper[i] if upper[i] - beta_i - t <= near else beta_i + t
+        fallen = lower[j] if beta_j - t - lower[j] <= near else beta_j - t
+        if risen == beta_i and fallen == beta_j:
             return  # rounding hides the step
-        for moved in (i, j):
-            no_rise[moved] = 0.0 if beta[moved] < dual.upper[moved] else -inf
-            no_fall[moved] = 0.0 if beta[moved] > dual.lower[moved] else inf
-        objective += float(t * (violation - t * eta / 2))
+        beta = beta.copy()
+        for moved, value in ((i, risen), (j, fallen)):
+            beta[moved] = value
+            no_rise[moved] = 0.0 if value < upper[moved] else -inf
+            no_fall[moved] = 0.0 if value > lower[moved] else inf
+        objective += t * (violation - t * eta / 2)
         g = g - t * (row_i - row_j)
         pair = i, j
-
-
-def _moved(beta, i, j, t, dual):
-    """beta_i + t and beta_j - t; what is within rounding errors of its bound is put on it."""
-    near = HIDDEN * (abs(beta[i]) + abs(beta[j]) + t)
-    beta = beta.copy()
-    beta[i] = dual.upper[i] if dual.upper[i] - beta[i] - t <= near else beta[i] + t
-    beta[j] = dual.lower[j] if beta[j] - t - dual.lower[j] <= near else beta[j] - t
-    return beta
 
 
 def _start(K, dual):
