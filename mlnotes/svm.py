@@ -572,10 +572,8 @@ def _check_nu(y, nu, shares):
     check_number("nu", nu, above=0)
     limit = 2 * min(shares[y > 0].sum(), shares[y < 0].sum())
     if nu > limit * (1 + ROUNDING):
-        raise ValueError(
-            f"nu must be <= 2 min(n_+, n_-) / n = {limit:g} here: the specified nu is infeasible; "
-            f"got {nu!r}"
-        )
+        rule = f"nu must be <= 2 min(n_+, n_-) / n = {limit:g} here: the specified nu is infeasible"
+        raise ValueError(f"{rule}; got {nu!r}")
 
 
 # ---------------------------------------------------------------------------------------
@@ -614,9 +612,8 @@ def c_dual(y, C=inf):
     Errata: svm-43 (PRNN prints the box without the sum: the dual of a machine without b).
     Claims: svm-26, svm-41, svm-61
     """
-    C = np.broadcast_to(np.asarray(C, dtype=float), len(y))
-    lower, upper = np.where(y > 0, 0.0, -C), np.where(y > 0, C, 0.0)
-    return Dual(y.astype(float), lower, upper, np.zeros(len(y)), (slice(0, len(y)),))
+    y, n = y.astype(float), len(y)
+    return Dual(y, np.minimum(y * C, 0), np.maximum(y * C, 0), np.zeros(n), (slice(0, n),))
 
 
 def nu_dual(y, nu, weights=None):
@@ -641,8 +638,7 @@ def nu_dual(y, nu, weights=None):
         raise ValueError(f"y must hold one class after the other; it changes {len(changes)} times")
     groups = slice(0, int(changes[0])), slice(int(changes[0]), n)
     start = np.concatenate([y[group] * fill(shares[group], nu / 2) for group in groups])
-    lower, upper = np.where(y > 0, 0.0, -shares), np.where(y > 0, shares, 0.0)
-    return Dual(np.zeros(n), lower, upper, start, groups)
+    return Dual(np.zeros(n), np.minimum(y * shares, 0), np.maximum(y * shares, 0), start, groups)
 
 
 def fill(most, total):
@@ -676,17 +672,13 @@ def solve_dual(K, dual):
 
     Claims: svm-68
     """
-    A = _sums(dual, np.arange(len(dual.p)))
+    A = np.zeros((len(dual.groups), len(dual.p)))
+    for row, group in zip(A, dual.groups, strict=True):
+        row[group] = 1.0  # A beta holds the sums of the groups
     G, h = box(dual.lower, dual.upper)
     finite = np.isfinite(h)
     qp = solve_qp(np.asarray(K, float), -dual.p, A, A @ dual.start, G[finite], h[finite])
     return DualSolution(qp.x, -qp.objective, qp.residual)
-
-
-def _sums(dual, F):
-    """The matrix A that sums the multipliers F by group, with a row per group that has some."""
-    rows = [(group.start <= F) & (group.stop > F) for group in dual.groups]
-    return np.array([row for row in rows if row.any()], dtype=float).reshape(-1, len(F))
 
 
 # ---------------------------------------------------------------------------------------
@@ -742,16 +734,13 @@ def offsets(gradient, dual, beta):
     b + y_j xi_j there).
     Claims: svm-48
     """
-    b = np.zeros(len(dual.groups))
-    free = is_free(dual, beta)
-    intervals = offset_intervals(gradient, dual, beta)
-    for place, group in enumerate(dual.groups):
-        ends = intervals[place][np.isfinite(intervals[place])]
-        if free[group].any():
-            b[place] = gradient[group][free[group]].mean()
-        elif len(ends):
-            b[place] = ends.mean()
-    return b
+    free, b = is_free(dual, beta), []
+    for group, ends in zip(dual.groups, offset_intervals(gradient, dual, beta), strict=True):
+        found = gradient[group][free[group]]
+        if not len(found):
+            found = ends[np.isfinite(ends)]
+        b.append(found.mean() if len(found) else 0.0)
+    return np.array(b)
 
 
 class Certificate(NamedTuple):
@@ -961,7 +950,7 @@ def newton_step(K, dual, state, F):
         [ones   0     ] [b] = [ 0 ],   ones the rows that sum the groups.
 
     A linear kernel makes K_FF singular if F holds more multipliers than there are features, hence
-    a little is added to its diagonal.
+    a billionth of its largest entry is added to its diagonal.
 
     Returns: a `SMOState`; the same one if nothing is gained. Its violation is not computed: inf.
 
@@ -971,9 +960,15 @@ def newton_step(K, dual, state, F):
     array([ 0.5, -0.5])
     """
     beta, g, _, objective, _ = state
-    K_F = K[F]
+    K_F, m = K[F], len(F)
     K_FF = K_F[:, F]
-    v = _newton_direction(K_FF, g[F], _sums(dual, F))
+    ones = np.array([(group.start <= F) & (F < group.stop) for group in dual.groups], dtype=float)
+    ones = ones[ones.any(axis=1)]  # a row for each group that F has a part in
+    rest, little = np.zeros(len(ones)), ROUNDING * (np.abs(K_FF.diagonal()).max() or 1.0)
+    top = np.hstack([K_FF + little * np.eye(m), ones.T])
+    system = np.vstack([top, np.hstack([ones, np.diag(rest)])])
+    v = np.linalg.solve(system, np.append(g[F], rest))[:m]
+    v -= ones.T @ (ones @ v / ones.sum(axis=1))  # rounding leaves sums that are not quite 0
     ends = np.where(v > 0, dual.upper[F], dual.lower[F])
     t = np.min((ends - beta[F])[v != 0] / v[v != 0], initial=1.0)  # 1 if no bound is in the way
     rise = t * (g[F] @ v) - t**2 * (v @ K_FF @ v) / 2
@@ -983,15 +978,6 @@ def newton_step(K, dual, state, F):
     beta = beta.copy()
     beta[F] = at_bounds(beta[F] + t * v, dual.lower[F], dual.upper[F], near)
     return SMOState(beta, g - t * v @ K_F, tuple(F.tolist()), float(objective + rise), inf)
-
-
-def _newton_direction(K_FF, g_F, ones):
-    """The v of the linear system of `newton_step`."""
-    m, k = len(g_F), len(ones)
-    ridge = ROUNDING * (np.abs(K_FF.diagonal()).max() or 1.0) * np.eye(m)
-    system = np.block([[K_FF + ridge, ones.T], [ones, np.zeros((k, k))]])
-    v = np.linalg.solve(system, np.append(g_F, np.zeros(k)))[:m]
-    return v - ones.T @ (ones @ v / ones.sum(axis=1))  # rounding leaves sums that are not quite 0
 
 
 def newton_on_free(K, dual, state, before):
@@ -1083,15 +1069,13 @@ def solve(K, dual, tol, max_iter):
         if np.isinf(dual.upper - dual.lower).any():
             states = until_hulls_meet(states, K, dual)
         run = iterate(states, "violation", tol, left)
-        fresh = _start(K, dual._replace(start=run.state.beta))
-        certificate, before = _certified(dual, fresh.beta, fresh.gradient), violation
-        violation, left = certificate.violation, left - run.n_iter
-        start = fresh._replace(violation=violation)
+        start = _start(K, dual._replace(start=run.state.beta))
+        certificate = _certified(dual, start.beta, start.gradient)
+        before, violation, left = violation, certificate.violation, left - run.n_iter
+        start = start._replace(violation=violation)
         history = np.concatenate([history[:-1], run.history[:-1], [start.objective]])
         if violation <= tol or run.n_iter == 0 or left == 0 or violation >= before:
-            break
-    converged = bool(violation <= tol)
-    return Solved(Run(start, history, len(history) - 1, converged), certificate)
+            return Solved(Run(start, history, len(history) - 1, violation <= tol), certificate)
 
 
 def until_hulls_meet(states, K, dual):
@@ -1237,7 +1221,7 @@ def kernel_parameters(X, kernel="rbf", gamma="scale", degree=3, coef0=0.0):
         constant = kernel == "linear" or X.min() == X.max()  # rounding may leave a variance
         scale = 1.0 if constant else float(1 / (X.shape[1] * X.var()))
         gamma = scale if kernel == "linear" or gamma == "scale" else 1 / X.shape[1]
-    check_number("gamma", gamma, above=0, below=inf)
+    gamma = check_number("gamma", gamma, above=0, below=inf)
     return check_kernel(kernel, gamma, degree, coef0, choices=KERNELS)
 
 
@@ -1351,9 +1335,6 @@ class KernelMachine(Estimator):
         if self.max_iter != -1:
             check_number("max_iter", self.max_iter, at_least=1, integer=True)
 
-    def _gram(self, X, how):
-        return kernel_matrix(X, how, self.cache_size, self._ridge())
-
     def _ridge(self):
         """The number added to the diagonal of K: 1 / C for squared slack."""
         return 0.0
@@ -1378,57 +1359,48 @@ class _OneVersusOne(KernelMachine, Classifier):
         self._check_parameters()
         samples = check_samples(X)
         how = kernel_parameters(samples, self.kernel, self.gamma, self.degree, self.coef0)
-        y = check_labels(y, len(samples))
-        weights = check_weights(sample_weight, len(samples))
+        y, weights = check_labels(y, len(samples)), check_weights(sample_weight, len(samples))
         self.classes_ = np.unique(check_labels(y[weights > 0], np.count_nonzero(weights)))
         parts = [np.flatnonzero((y == c) & (weights > 0)) for c in self.classes_]
-        order = np.concatenate(parts)  # the samples class by class
-        ends = np.cumsum([0, *map(len, parts)])
+        order, ends = np.concatenate(parts), np.cumsum([0, *map(len, parts)])  # class by class
         A, mean = about_mean(np.ascontiguousarray(samples[order]), how)
-        K = self._gram(A, how)
+        matrix = partial(kernel_matrix, how=how, megabytes=self.cache_size, ridge=self._ridge())
+        K = matrix(A) if len(parts) > 2 else None  # once, for all pairs
         coef = np.zeros((len(parts) - 1, len(order)))
         runs, self.certificates_, offsets = [], [], []
-        for a, b in self._pairs():
+        for a, b in combinations(range(len(parts)), 2):
             p, q = slice(ends[a], ends[a + 1]), slice(ends[b], ends[b + 1])
             rows = np.r_[p, q]
-            if len(parts) == 2:
-                K_ab = K
-            elif isinstance(K, np.ndarray):
+            if isinstance(K, np.ndarray):
                 K_ab = np.block([[K[p, p], K[p, q]], [K[q, p], K[q, q]]])
-            else:  # not all of K fits into memory, but the matrix of a pair may
-                K_ab = self._gram(A[rows], how)
-            signs = np.repeat([1.0, -1.0], [len(parts[a]), len(parts[b])])
+            else:  # if not all of K fits into memory, the matrix of a pair may
+                K_ab = matrix(A[rows])
+            signs = np.where(rows < ends[a + 1], 1.0, -1.0)
             run, certificate = self._solve(K_ab, signs, weights[order[rows]])
-            beta = run.state.beta
-            shift = weights_of(beta, A[rows]) @ mean if mean.any() else 0.0
-            certificate = certificate._replace(offsets=certificate.offsets - shift)
-            scale, offset = self._scale_and_offset(certificate)
-            coef[b - 1, p] = scale * beta[signs > 0]
-            coef[a, q] = scale * beta[signs < 0]
+            found = certificate.offsets - weights_of(run.state.beta, A[rows]) @ mean
+            rho = self._rho(found)
+            coef[b - 1, p], coef[a, q] = np.split(run.state.beta / rho, [len(parts[a])])
             runs.append(run)
-            self.certificates_.append(certificate)
-            offsets.append(offset)
+            self.certificates_.append(certificate._replace(offsets=found))
+            offsets.append(found.mean() / rho)
         self._record(runs, "violation", self.tol)
         self._how = how
-        self._keep(samples, order, ends, coef, np.array(offsets))
+        support = np.flatnonzero(coef.any(axis=0))
+        sign = -1.0 if len(parts) == 2 else 1.0  # of two classes the second one is positive
+        self.support_ = order[support].astype(np.int32)
+        self.support_vectors_ = samples[self.support_]
+        self.n_support_ = np.diff(np.searchsorted(support, ends)).astype(np.int32)
+        self.dual_coef_ = sign * coef[:, support]
+        self.intercept_ = sign * np.array(offsets)
         return self._remember(X)
 
     def _check_parameters(self):
         check_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
         super()._check_parameters()
 
-    def _scale_and_offset(self, certificate):
-        return 1.0, certificate.offsets[0]
-
-    def _keep(self, X, order, ends, coef, offsets):
-        """The support vectors class by class, with their multipliers in every machine."""
-        found = np.flatnonzero(coef.any(axis=0))
-        sign = -1.0 if len(ends) == 3 else 1.0  # of two classes the second one is positive
-        self.support_ = order[found].astype(np.int32)
-        self.support_vectors_ = X[self.support_]
-        self.n_support_ = np.diff(np.searchsorted(found, ends)).astype(np.int32)
-        self.dual_coef_ = sign * coef[:, found]
-        self.intercept_ = sign * offsets
+    def _rho(self, offsets):
+        """The number by which a machine is divided, so that its margins are at f = 1 and -1."""
+        return 1.0
 
     def _pairs(self):
         return list(combinations(range(len(self.classes_)), 2))
@@ -1589,11 +1561,9 @@ class NuSVC(_OneVersusOne):
         state = run.state._replace(violation=n * run.state.violation)  # in the unit of tol
         return run._replace(state=state), certificate
 
-    def _scale_and_offset(self, certificate):
-        positive, negative = certificate.offsets  # b - rho and b + rho
-        rho, b = (negative - positive) / 2, (negative + positive) / 2
-        scale = 1 / rho if rho > SMALLEST else 1.0
-        return scale, scale * b
+    def _rho(self, offsets):
+        rho = np.diff(offsets)[0] / 2  # they are b - rho and b + rho
+        return rho if rho > SMALLEST else 1.0
 
     @property
     def rho_(self):

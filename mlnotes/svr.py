@@ -65,6 +65,7 @@ from mlnotes.svm import (
     KernelMachine,
     about_mean,
     fill,
+    kernel_matrix,
     kernel_parameters,
     kernel_score,
     offsets,
@@ -715,10 +716,10 @@ class _Tube(KernelMachine, Regressor):
         counted = np.flatnonzero(weights)
         A, mean = about_mean(samples[counted], how)
         centre = np.median(y[counted])
-        K = self._gram(A, how)
+        K = kernel_matrix(A, how, self.cache_size, self._ridge())
         run, certificate = self._solve(K, y[counted] - centre, weights[counted])
         beta = beta_of(unstack(run.state.beta))
-        shift = centre - (weights_of(beta, A) @ mean if mean.any() else 0.0)
+        shift = centre - (weights_of(beta, A) @ mean)
         self.certificate_ = certificate._replace(offsets=certificate.offsets + shift)
         self._record(run, "violation", self.tol)
         self._how = how
@@ -726,11 +727,8 @@ class _Tube(KernelMachine, Regressor):
         self.support_vectors_ = samples[self.support_]
         self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
         self.dual_coef_ = beta[beta != 0][None]
-        self.intercept_ = np.array([self._offset()])
+        self.intercept_ = self.certificate_.offsets.mean(keepdims=True)  # of b +- epsilon, or b
         return self._remember(X)
-
-    def _offset(self):
-        return self.certificate_.offsets[0]
 
     @property
     def coef_(self):
@@ -845,9 +843,6 @@ class NuSVR(_Tube):
     def _solve(self, K, y, weights):
         dual = nu_tube_dual(y, self.nu, self.C * weights.sum(), weights)
         return solve(Stacked(K), dual, self.tol, self.max_iter)
-
-    def _offset(self):
-        return self.certificate_.offsets.mean()
 
     @property
     def epsilon_(self):
