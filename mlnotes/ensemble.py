@@ -200,14 +200,14 @@ def three_components(estimator, X, y, n1, *, rng):
     S1 = rng.permutation(len(X))[:n1]  # n1 of all samples
     h1 = _fit(clone(estimator), X[S1], y[S1])
 
-    right = np.flatnonzero(h1.predict(X) == y)
-    wrong = np.flatnonzero(h1.predict(X) != y)
+    said = h1.predict(X)
+    right, wrong = np.flatnonzero(said == y), np.flatnonzero(said != y)
     half = min(len(right), len(wrong))
     _check_half(half)
     S2 = np.concatenate([rng.permutation(right)[:half], rng.permutation(wrong)[:half]])
     h2 = _fit(clone(estimator), X[S2], y[S2])
 
-    S3 = np.flatnonzero(h1.predict(X) != h2.predict(X))
+    S3 = np.flatnonzero(h2.predict(X) != said)
     h3 = _fit(clone(estimator), X[S3], y[S3]) if len(S3) else h1
     return ThreeComponents((h1, h2, h3), (S1, S2, S3))
 

@@ -42,6 +42,7 @@ FEWEST_LINES = 3  # a derivation with fewer lines is not a walk
 ANCHOR = re.compile(r'<a id="([^"]*)"></a>')
 FENCED = re.compile(r"^```.*?^```", re.M | re.S)  # code in markdown: its comments are not headings
 HEADING = re.compile(r"^(#+) +(.*?) *$", re.M)
+FORMATTER = re.compile(r" *# fmt: skip$")
 WALK = re.compile(r"Walk (\d+)\. +(\S.*)")
 LINE = re.compile(r"^ *&\((\d+)\) *&(.*?)(?=^ *&\(\d+\)|\\end\{|\Z)", re.M | re.S)
 LINE_CHECKED = re.compile(r"# \((\d+)\)")
@@ -56,7 +57,8 @@ CAPTION = re.compile(r"^\*\*Figure (\d+)\.(\d+)\.?\*\*(.*?)(?=\n\s*\n|\Z)", re.M
 def source(function):
     """The source text of a function or class: its decorators and its body, without docstrings.
 
-    Comments and blank lines stay as they are, except for the blank lines after a docstring.
+    Comments and blank lines stay as they are, except for the blank lines after a docstring. What
+    tells a formatter to leave a line alone is not for readers and goes.
 
     >>> print(source(source).splitlines()[0])
     def source(function):
@@ -71,7 +73,7 @@ def source(function):
                 end += 1
             stays = "" if len(node.body) > 1 else " " * first.col_offset + "..."
             lines[first.lineno - 1 : end] = [stays or None] + [None] * (end - first.lineno)
-    return "\n".join(line for line in lines if line is not None)
+    return "\n".join(FORMATTER.sub("", line) for line in lines if line is not None)
 
 
 def show(*functions):

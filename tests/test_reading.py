@@ -79,6 +79,18 @@ def test_the_source_keeps_decorators_and_comments_and_drops_docstrings():
     )  # fmt: skip
 
 
+def spaced(
+    x,
+):  # fmt: skip
+    return [x,   1]  # a comment that stays  # fmt: skip
+
+
+def test_the_source_shows_no_word_to_the_formatter():
+    assert reading.source(spaced) == (
+        "def spaced(\n    x,\n):\n    return [x,   1]  # a comment that stays"
+    )
+
+
 def test_the_source_of_everything_public_is_the_code_that_runs():
     seen = 0
     for name, value in public_definitions():
