@@ -598,9 +598,9 @@ def multivariate_normal_log_density(X, mu, Sigma):
     """
     L = _cholesky(Sigma)
     _check_dimensions(X, mu, L)
-    Z = np.linalg.solve(L, (X - mu).T)  # a column z per sample
+    Z = (X - mu) @ np.linalg.inv(L).T  # a row z = L^-1 (x - mu) per sample
     log_det = 2 * np.log(np.diag(L)).sum()
-    return -0.5 * (len(L) * log(2 * pi) + log_det + np.sum(Z**2, axis=0))
+    return -0.5 * (len(L) * log(2 * pi) + log_det + np.sum(Z**2, axis=1))
 
 
 def _check_dimensions(X, mu, L):
