@@ -2143,6 +2143,56 @@ def learnt_by_heart():
     yield (b, 80), "The multipliers are 1 minus y b."
 
 
+@answer("svm-x09b", "the four sums of alpha_i y_i, for the seeds 0 to 3", 2)
+def sums_of_the_view():
+    X, y = overlapping()
+    K, lower, upper, sums = X @ X.T, np.where(y > 0, 0, -1), np.where(y > 0, 1, 0), []
+    for seed in range(4):
+        beta = np.zeros(25)
+        for i, j in np.random.default_rng(seed).integers(0, 25, size=(3000, 2)):
+            g, eta = y - K @ beta, max(K[i, i] + K[j, j] - 2 * K[i, j], 1e-12)
+            least = max(lower[i] - beta[i], beta[j] - upper[j])
+            most = min(upper[i] - beta[i], beta[j] - lower[j])
+            beta[i] += np.clip((g[i] - g[j]) / eta, least, most)
+        sums.append(beta.sum())
+    yield sums
+    yield np.zeros(4), "This is so for the repaired function. What does the other one return?"
+
+
+def gaussian_optimum():
+    """The matrix of the 25 flowers for sigma = 1, their labels, and the best beta for C = 1."""
+    from mlnotes.kernels import gram
+    from mlnotes.svm import c_dual, solve_dual
+
+    X, y = overlapping()
+    K = gram(X, gamma=0.5)
+    return X, y, K, solve_dual(K, c_dual(y, 1.0)).beta
+
+
+@answer("svm-x10b", "the primal for the wrong b and for the right one", 3)
+def primal_of_mean_offset():
+    from mlnotes.svm import hinge
+
+    _, y, K, beta = gaussian_optimum()
+    g, size = y - K @ beta, np.abs(beta)
+    free, vectors = (size > 1e-6) & (size < 1 - 1e-6), size > 1e-6
+
+    def primal(b):
+        return beta @ K @ beta / 2 + hinge(K @ beta + b, y).sum()
+
+    wrong, right = primal(g.mean()), primal(g[free].mean())
+    yield wrong, right
+    yield (right, wrong), "The first number is for the mean over all samples."
+    yield (wrong, primal(g[vectors].mean())), "Of the support vectors only the free ones count."
+
+
+@answer("svm-x10c", "the largest difference of two scores of a training sample", 3)
+def scores_of_another_kernel():
+    _, _, K, beta = gaussian_optimum()
+    yield np.abs((K**2 - K) @ beta).max()  # without the 2 the kernel is squared
+    yield 0.0, "This is so for the repaired line."
+
+
 @answer("svr-x01a", "w and b of the hard tube", 3)
 def tube_by_hand():
     from mlnotes.svr import hard_tube
