@@ -1446,6 +1446,19 @@ def own_fisher_rule():
     yield wrong[1], "The logarithm of the ratio of the priors is missing in b."
 
 
+@answer("discriminant-x04a", "the largest entry of S_T - S_W - S_B for broken_between", 2)
+def class_sizes_off_by_one():
+    from mlnotes.discriminant import between_scatter, class_means, within_scatter
+
+    iris = datasets.load_iris()
+    n_k, means = class_means(iris.X, iris.y)
+    gaps = means - iris.X.mean(axis=0)
+    off = between_scatter(n_k, means) - (gaps.T * [50, 50, 0]) @ gaps
+    yield np.abs(off).max()
+    yield 0, "This holds for the right sizes. Which size does the last class get?"
+    yield np.abs(off + within_scatter(iris.X, iris.y)).max(), "S_W belongs to the sum, too."
+
+
 @answer("discriminant-x05", "the fit at the mean of all, and halfway between the class means", 4)
 def label_fit():
     from mlnotes.discriminant import label_regression
@@ -2636,6 +2649,22 @@ def picture_by_factors():
     yield np.ceil(112 * 92 / (112 + 92)), "This is one number too many."
     yield 92, "This is the full rank. Count the entries of both factors."
     yield np.floor(112 * 92 / (112 * 2)), "The two factors have different shapes."
+
+
+@answer("pca-x06b", "the factor of I in C times the suspicious inverse, for the wines", 3)
+def product_with_the_inverse():
+    sigma2 = np.linalg.eigvalsh(np.cov(wines().T, bias=True))[:-2].mean()
+    yield sqrt(sigma2)
+    yield 1, "This is so for the right inverse."
+    yield sigma2, "The function divides by the root of sigma^2."
+    yield 1 / sqrt(sigma2), "Multiply by C itself."
+
+
+@answer("pca-x06c", "the k that the wrong inverse chooses")
+def axes_by_the_wrong_inverse():
+    yield 9
+    yield 3, "This is the choice of the right inverse."
+    yield 1, "Look for the largest log-density, not for the least."
 
 
 @answer("pca-x07b", "the number of axes that remain")
