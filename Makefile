@@ -16,7 +16,7 @@ PIP    := $(PY) -m pip install --quiet --disable-pip-version-check --editable
 
 unexport MPLBACKEND PYTHONPATH
 .DELETE_ON_ERROR:
-.PHONY: help figures test lab notebooks student bench interop claims lint clean
+.PHONY: help figures test lab notebooks site student bench interop claims lint clean
 
 help: ## print this list
 	@echo "make TARGET, where TARGET is"
@@ -25,11 +25,14 @@ help: ## print this list
 
 lab: $(VENV)/stamp-test ## open the notebooks in JupyterLab
 	$(PY) -m jupyter lab --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/notebooks
-figures: ## draw the figures that changed; CHAPTERS="svm pca" and FORMATS="svg png pdf" choose
+figures: ## draw the figures that changed; CHAPTERS="svm pca" and FORMATS="svg png pdf gif" choose
 test: lint $(VENV)/stamp-test ## lint, then every test, docstring example and notebook
 	$(STEADY) -m pytest -q --nbval --nbval-current-env --nbval-cell-timeout=300 tests mlnotes notebooks
 notebooks: $(VENV)/stamp-test ## execute the notebooks in place; CHAPTERS chooses
 	$(STEADY) notebooks/execute.py $(CHOSEN)
+site: $(VENV)/stamp-site ## make the whole book as a folder of pages, _site, that opens by a double click
+	$(STEADY) notebooks/site/build_site.py _site
+	@echo "Open _site/index.html in a browser."
 student: $(VENV)/stamp-test ## make _student.zip: the notebooks without solutions, to hand out
 	$(PY) notebooks/student.py
 bench: $(VENV)/stamp-bench ## measure speed and objective beside scikit-learn's; CHAPTERS chooses
@@ -43,7 +46,8 @@ lint: $(VENV)/stamp-test ## check the style of the code, and print how it reads 
 	$(PY) -m ruff format --check .
 	$(PY) tests/style.py
 clean: ## remove what make made and git does not keep, the virtual environment too
-	rm -rf $(VENV) .stamps .pytest_cache .ruff_cache figures/*/*.png figures/*/*.pdf _student.zip
+	rm -rf $(VENV) .stamps .pytest_cache .ruff_cache _site _student.zip
+	rm -f figures/*/*.png figures/*/*.pdf figures/*/*.gif
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # --- The virtual environment, in layers: each command installs no more than it needs ------------
@@ -57,7 +61,10 @@ $(VENV)/stamp-python:
 $(VENV)/stamp-figures: pyproject.toml $(VENV)/stamp-python
 	$(PIP) '.[figures]'
 	@touch $@
-$(VENV)/stamp-test: $(VENV)/stamp-figures
+$(VENV)/stamp-site: $(VENV)/stamp-figures
+	$(PIP) '.[site]'
+	@touch $@
+$(VENV)/stamp-test: $(VENV)/stamp-site
 	$(PIP) '.[test]'
 	@touch $@
 $(VENV)/stamp-bench: $(VENV)/stamp-test
@@ -66,9 +73,9 @@ $(VENV)/stamp-bench: $(VENV)/stamp-test
 
 # --- The figures: one run of a chapter's script for each format ---------------------------------
 
-UNKNOWN := $(filter-out $(ALL),$(CHAPTERS)) $(filter-out svg png pdf,$(FORMATS))
+UNKNOWN := $(filter-out $(ALL),$(CHAPTERS)) $(filter-out svg png pdf gif,$(FORMATS))
 ifneq ($(strip $(UNKNOWN)),)
-$(error no such chapter or format: $(strip $(UNKNOWN)) (chapters: $(ALL); formats: svg png pdf))
+$(error no such chapter or format: $(strip $(UNKNOWN)) (chapters: $(ALL); formats: svg png pdf gif))
 endif
 
 # A chapter's pictures depend on its script, on its module and on what all chapters share.

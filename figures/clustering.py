@@ -27,11 +27,13 @@ from mlnotes.plotting import (
     INK,
     MARKERS,
     ORANGE,
+    Take,
     draw_ellipse,
     draw_image,
     draw_regions,
     draw_samples,
     figure,
+    film,
     run_script,
     set_view,
 )
@@ -331,6 +333,31 @@ def compare(ax, X, y, labels, name):
     """The clusters found, and how they agree with the groups y; -1 is none."""
     draw_clusters(ax, X, labels)
     ax.set_title(f"{name}: ARI {adjusted_rand_index(labels[y >= 0], y[y >= 0]):.2f}")
+
+
+# ---------------------------------------------------------------------------------------
+# Films
+# ---------------------------------------------------------------------------------------
+
+
+@film("lloyd", lloyd, measure="J", K=(3, 2, 4, 5), start=(0, 1, 2, 3))
+def lloyd_film(K, start):
+    """K-means at work. Each step gives every sample the colour of its nearest center (crosses), and
+    moves each center to the mean of its samples. J never rises. Other starts may end elsewhere.
+    """
+    T = make_blobs([40, 40, 40], [[0.0, 0.0], [4.0, 0.5], [1.5, 3.5]], rng=np.random.default_rng(2))
+    centers = T.X[np.random.default_rng(start).choice(len(T.X), K, replace=False)]
+
+    def draw(ax, state):
+        draw_samples(ax, T.X, state.labels, size=4)
+        draw_centers(ax, state.centers)
+        set_view(ax, T.X)
+
+    def words(state):
+        sizes = ", ".join(map(str, np.bincount(state.labels, minlength=K)))
+        return f"J = {state.objective:.1f}. The clusters have {sizes} samples."
+
+    return Take(lloyd(T.X, centers), draw, words)
 
 
 if __name__ == "__main__":

@@ -6,8 +6,14 @@ folder of its name beside it, as SVG or in the given formats (``python figures/s
     @figure("margin", claims=("svm-30",), panels=2)
     def margin(left, right): ...
 
+    @film("lloyd", lloyd, measure="J", K=(2, 3, 4))
+    def lloyd_film(K): ...
+
     if __name__ == "__main__":
         run_script(__file__)
+
+A film shows the states of an algorithm, one after the other. The site plays it, with a slider for
+each setting; ``python figures/svm.py gif`` saves it for slides.
 
 Whatever colours tell apart, lightness and markers or dashes tell apart as well. So the pictures can
 be read by the colour-blind and from a black-and-white printer.
@@ -15,6 +21,7 @@ be read by the colour-blind and from a black-and-white printer.
 Contents
     Figures of a chapter    figure, LectureFigure, REGISTRY, new_figure, pictures, draw_all,
                             run_script
+    Films of a chapter      film, Film, Take, FILMS, frames
     Two pictures compared   difference, Mark
     The style               use_style, INK, BLUE, ORANGE, GREEN, PURPLE, GREY, SHADE, COLORS,
                             MARKERS, tint
@@ -32,8 +39,9 @@ Symbols
 import re
 import sys
 from base64 import b64decode
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from io import BytesIO
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
@@ -42,7 +50,7 @@ import numpy as np
 
 __all__ = [
     "figure", "LectureFigure", "REGISTRY", "new_figure", "pictures", "draw_all", "run_script",
-    "Mark", "difference", "use_style", "INK", "BLUE", "ORANGE", "GREEN", "PURPLE", "GREY", "SHADE",
+    "film", "Film", "Take", "FILMS", "frames", "Mark", "difference", "use_style", "INK", "BLUE", "ORANGE", "GREEN", "PURPLE", "GREY", "SHADE",
     "COLORS", "MARKERS", "tint", "set_view", "draw_samples", "draw_line", "draw_strip",
     "draw_regions", "draw_contours", "draw_ellipse", "draw_image", "draw_matrix",
 ]  # fmt: skip
@@ -140,17 +148,19 @@ def new_figure(lecture_figure):
 
 
 def pictures(chapter, formats=("svg",)):
-    """The registered figures of a chapter as files.
+    """The registered figures of a chapter as files; for the format "gif", its films.
 
     Yields: the name and the bytes of each file. The bytes are the same at every call.
     """
     import matplotlib as mpl
 
     for kind in formats:
-        if kind not in UNDATED:
-            raise ValueError(f"a format must be one of {', '.join(UNDATED)}; got {kind!r}")
+        if kind not in (*UNDATED, "gif"):
+            raise ValueError(f"a format must be one of {', '.join(UNDATED)}, gif; got {kind!r}")
+    if "gif" in formats:
+        yield from ((f"{each.name}.gif", _gif(each)) for each in FILMS if each.chapter == chapter)
     for each in [each for each in REGISTRY if each.chapter == chapter]:
-        for kind in formats:
+        for kind in [kind for kind in formats if kind != "gif"]:
             with mpl.rc_context():
                 use_style()
                 file = BytesIO()
@@ -186,6 +196,90 @@ def run_script(script):
         draw_all(Path(script).resolve().with_suffix(""), sys.argv[1:] or ("svg",))
     except ValueError as error:
         sys.exit(f"{Path(script).name}: {error}")
+
+
+# ---------------------------------------------------------------------------------------
+# Films of a chapter
+# ---------------------------------------------------------------------------------------
+
+
+class Film(NamedTuple):
+    """A film of an algorithm: its states are drawn one after the other.
+
+    `make` takes a value of each setting and returns a `Take`. Its docstring is the caption.
+    """
+
+    chapter: str
+    name: str
+    algorithm: Callable  # the function of the package whose states are shown
+    measure: str  # what the curve below the picture shows; empty for no curve
+    settings: dict  # name: the values to choose from
+    size: tuple  # of the picture, in inches
+    make: Callable
+
+
+class Take(NamedTuple):
+    """One run of the algorithm, with one choice of the settings."""
+
+    states: Iterable
+    draw: Callable  # draw(ax, state) draws a state, with the limits of the axes
+    words: Callable  # words(state) says in a sentence what has happened
+    value: Callable = lambda state: state.objective  # the point of the curve for a state
+
+
+FILMS = []
+LONGEST_FILM = 60  # states; a film that goes on is cut here
+FRAME = 0.7  # seconds for a state in a GIF
+
+
+def film(name, algorithm, *, measure="", size=PANEL, **settings):
+    """Register the decorated function as the film `name` of the `algorithm`.
+
+    Each keyword in `settings` is a setting with the values that one can choose from. The first
+    values are chosen at the start.
+    """
+
+    def register(make):
+        chapter = Path(make.__code__.co_filename).stem
+        FILMS.append(Film(chapter, name, algorithm, measure, settings, size, make))
+        return make
+
+    return register
+
+
+def frames(one_film, values):
+    """The states of a film for these `values` of its settings, each drawn on the same axes.
+
+    Yields: (ax, state, take, line). The axes hold the picture of the state until the next one is
+    asked for. `line` is the line of the source at which the algorithm yielded the state; None
+    unless the states are a call of the algorithm.
+    """
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    take = one_film.make(**values)
+    runs = getattr(take.states, "gi_code", None) is getattr(one_film.algorithm, "__code__", 0)
+    with mpl.rc_context():
+        use_style()
+        ax = Figure(figsize=one_film.size, dpi=72).add_axes((0.16, 0.17, 0.81, 0.76))
+        for state in islice(take.states, LONGEST_FILM):
+            ax.clear()
+            take.draw(ax, state)
+            yield ax, state, take, take.states.gi_frame.f_lineno if runs else None
+
+
+def _gif(one_film):
+    """The film as the bytes of a GIF, for the first value of each setting."""
+    from PIL import Image
+
+    first, pages = {name: values[0] for name, values in one_film.settings.items()}, []
+    for ax, *_ in frames(one_film, first):
+        file = BytesIO()
+        ax.figure.savefig(file, format="png", dpi=STYLE["savefig.dpi"])
+        pages.append(Image.open(file).convert("P"))
+    file = BytesIO()
+    pages[0].save(file, "GIF", save_all=True, append_images=pages[1:], duration=1000 * FRAME)
+    return file.getvalue()
 
 
 # ---------------------------------------------------------------------------------------

@@ -787,7 +787,7 @@ def seven_samples():
     yield ("b", "a", "a"), "For k = 7 all samples vote."
 
 
-@answer("neighbors-x01b", "the numbers of errors: left rule, right rule, smallest and largest number")
+@answer("neighbors-x01b", "the numbers of errors: left rule, right rule, smallest and largest")
 def tie_rules():
     labels = LETTERS[1]
     left = np.append(labels[1], labels[:-1]) != labels
