@@ -4,8 +4,9 @@ from functools import cache
 from itertools import islice
 
 import numpy as np
+from matplotlib.colors import LinearSegmentedColormap
 
-from mlnotes.datasets import load_breast_cancer, load_wine
+from mlnotes.datasets import load_breast_cancer, load_wine, make_moons, to_bits
 from mlnotes.ensemble import (
     adaboost,
     error_bounds,
@@ -20,15 +21,19 @@ from mlnotes.plotting import (
     INK,
     ORANGE,
     PURPLE,
+    Take,
     draw_regions,
     figure,
+    film,
     run_script,
+    tint,
 )
 
 SEEDS = range(10)
 KS = (1, 3, 13)
 SIZES = 2 ** np.arange(1, 8) - 1  # 1, 3, ..., 127 trees: odd, so that two classes cannot tie
 ROUNDS = 60
+VOTES = LinearSegmentedColormap.from_list("", [tint(ORANGE, 0.5), "white", tint(BLUE, 0.5)])
 LARGEST = 1500  # square points of a marker whose sample has all the weight
 
 
@@ -158,6 +163,88 @@ def bounds(ax):
     ax.plot(t, np.where(wrong > 0, wrong, np.nan), "o-", color=BLUE, ms=3.5, label="training error")
     ax.set(xlabel="round $t$", ylabel="error and bounds", yscale="log", xlim=(0, ROUNDS))
     ax.legend()
+
+
+# ---------------------------------------------------------------------------------------
+# Films
+# ---------------------------------------------------------------------------------------
+
+
+def plane_of_moons():
+    """The points of a coarse grid over two moons, and the view."""
+    x1, x2 = np.linspace(-1.6, 2.6, 43), np.linspace(-1.2, 1.7, 30)
+    return np.stack(np.meshgrid(x1, x2), axis=-1).reshape(-1, 2), (-1.6, 2.6, -1.2, 1.7)
+
+
+def draw_shares(ax, share, view):
+    """The share of the votes for the first class over the grid, orange to blue."""
+    pixels = share.reshape(30, 43)
+    ax.imshow(pixels, origin="lower", extent=view, cmap=VOTES, vmin=0, vmax=1, aspect="auto")
+    ax.set(xlim=view[:2], ylim=view[2:], xlabel="x₁", ylabel="x₂")
+
+
+@film("adaboost", adaboost, measure="exponential loss", noise=(0.2, 0.4))
+def adaboost_film(noise):
+    """AdaBoost with stumps. The size of a sample is its weight: those that the last stump had
+    wrong grow. The background is the weighted vote of all stumps so far. Watch how horizontal and
+    vertical cuts add up to a curved border.
+    """
+    T = make_moons(40, noise=noise, rng=np.random.default_rng(4))
+    y = T.y
+    points, view = plane_of_moons()
+    votes = [np.zeros(len(points))]
+
+    def draw(ax, state):
+        if state.h is not None:
+            votes.append(votes[-1] + state.alpha * state.h.predict(points))
+        draw_shares(ax, 0.5 + 0.5 * np.sign(votes[-1]) * (1 - np.exp(-np.abs(votes[-1]))), view)
+        for sign, color in ((1, BLUE), (-1, ORANGE)):
+            ax.scatter(
+                *T.X[y == sign].T, s=800 * state.D[y == sign], color=color, ec="white", lw=0.5
+            )
+
+    def words(state):
+        wrong = np.sum(np.sign(state.F) != y)
+        if state.h is None:
+            return "All samples have the same weight."
+        return (
+            f"The stump has error {state.error:.2f} and vote {state.alpha:.2f}. {wrong} are wrong."
+        )
+
+    return Take(adaboost(T.X, y, stumps(T.X, y)), draw, words, length=17)
+
+
+@film("forest", random_forest, measure="training error", k=(1, 2))
+def forest_film(k):
+    """A forest votes. Each step adds a tree. The shade is the share of the trees that vote for the
+    class. One tree has a ragged border with certain votes. Many trees have a smoother one, and near
+    the border their votes are divided. k features are drawn for each split.
+    """
+    T = make_moons(80, noise=0.3, rng=np.random.default_rng(4))
+    points, view = plane_of_moons()
+    y = to_bits(T.y)
+    trees = random_forest(T.X, y, 25, k, rng=np.random.default_rng(0))
+    forests = (trees[: m + 1] for m in range(25))
+
+    def draw(ax, forest):
+        draw_shares(ax, 1 - tree_outputs(forest, points).mean(axis=1), view)
+        draw_samples_of(ax, T.X, y)
+
+    def error(forest):
+        return float(np.mean((tree_outputs(forest, T.X).mean(axis=1) > 0.5) != y))
+
+    def words(forest):
+        share = tree_outputs(forest, points).mean(axis=1)
+        divided = np.mean((share > 0.1) & (share < 0.9))
+        return f"{len(forest)} trees. Over {divided:.0%} of the plane their votes are divided."
+
+    return Take(forests, draw, words, error)
+
+
+def draw_samples_of(ax, X, y):
+    """The samples of two classes 0 and 1, blue and orange."""
+    for label, color in ((0, BLUE), (1, ORANGE)):
+        ax.plot(*X[y == label].T, "o", ms=4, color=color, mec="white", mew=0.4)
 
 
 if __name__ == "__main__":

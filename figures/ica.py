@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mlnotes.ica import FastICA, rotated_kurtosis
+from mlnotes.ica import FastICA, fixed_point, rotated_kurtosis, rotation
 from mlnotes.pca import PCA
 from mlnotes.plotting import (
     BLUE,
@@ -10,8 +10,10 @@ from mlnotes.plotting import (
     GREY,
     INK,
     ORANGE,
+    Take,
     draw_samples,
     figure,
+    film,
     run_script,
     set_view,
 )
@@ -84,6 +86,41 @@ def arrow(ax, start, along, **style):
     ax.plot(*np.transpose([start, start + along]), lw=2.2, **style)
     head = {"arrowstyle": "-|>", "color": style["color"], "lw": 0}
     ax.annotate("", start + along, start + 0.85 * along, arrowprops=head)
+
+
+# ---------------------------------------------------------------------------------------
+# Films
+# ---------------------------------------------------------------------------------------
+
+
+@film(
+    "fixed_point",
+    fixed_point,
+    measure="distance from normal",
+    start=(20, 40),
+    fun=("logcosh", "cube"),
+)
+def fixed_point_film(start, fun):
+    """FastICA turns two directions in the white samples. Their order and signs do not matter. They
+    come to rest at the sides of the square, where the components are farthest from normal. The
+    start is an angle in degrees.
+    """
+    X = mixed(150)
+    model = FastICA(random_state=0).fit(X)
+    Z = (X - model.mean_) @ model.whitening_.T
+
+    def draw(ax, state):
+        ax.plot(*Z.T, "o", ms=2, color=GREY, mew=0)
+        for w, color in zip(state.W, (BLUE, ORANGE), strict=True):
+            ax.plot(*np.outer([-2.6, 2.6], w).T, color=color, lw=0.8)
+            ax.plot(*np.outer([0, 1], w).T, color=color, lw=3)
+        ax.set(xlim=(-2.8, 2.8), ylim=(-2.8, 2.8), aspect="equal", xlabel="z₁", ylabel="z₂")
+
+    def words(state):
+        angles = np.rad2deg(np.arctan2(state.W[:, 1], state.W[:, 0])) % 180
+        return f"The directions are at {angles[0]:.1f} and {angles[1]:.1f} degrees."
+
+    return Take(fixed_point(Z, rotation(np.deg2rad(start)), fun=fun), draw, words, length=9)
 
 
 if __name__ == "__main__":

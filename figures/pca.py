@@ -8,6 +8,7 @@ from mlnotes.pca import (
     cumulative_share,
     eigenfaces,
     pca_whitening,
+    power_iteration,
     principal_components,
     reconstruct,
     scores,
@@ -19,9 +20,11 @@ from mlnotes.plotting import (
     GREY,
     INK,
     ORANGE,
+    Take,
     draw_image,
     draw_samples,
     figure,
+    film,
     run_script,
     set_view,
 )
@@ -206,6 +209,44 @@ def scree(ax):
     ax.axhline(SHARE, color=GREY, lw=0.8, ls="--")
     ax.plot(k, share[k - 1], "o", ms=11, mfc="none", mec=ORANGE, mew=2)
     ax.set(xlabel="component $j$", ylabel="share of the variance", ylim=(0, 1.05), xticks=j)
+
+
+# ---------------------------------------------------------------------------------------
+# Films
+# ---------------------------------------------------------------------------------------
+
+
+@film(
+    "power_iteration",
+    power_iteration,
+    measure="variance along v",
+    start=(100, 140, 170),
+    ratio=(3, 1.2),
+)
+def power_film(start, ratio):
+    """The power iteration. The line is the direction v. Each step multiplies v by the covariance
+    matrix and gives it the length 1 again. It turns towards the direction of largest variance
+    (grey), quickly if the two variances are very different. The start is an angle in degrees.
+    """
+    turn = np.array([[0.8, -0.6], [0.6, 0.8]])
+    X = np.random.default_rng(7).normal(size=(60, 2)) * np.sqrt([ratio, 1.0]) @ turn.T
+    Sigma = np.cov(X.T, bias=True)
+    axis = np.linalg.eigh(Sigma)[1][:, -1]
+    angle = np.deg2rad(start)
+
+    def draw(ax, state):
+        ax.plot(*(X - X.mean(axis=0)).T, "o", ms=3.5, color=GREY, mew=0)
+        ax.plot(*np.outer([-4, 4], axis).T, color=GREY, lw=4, alpha=0.5)
+        ax.plot(*np.outer([-4, 4], state.v).T, color=BLUE, lw=1)
+        ax.plot(*np.outer([0, 1], state.v).T, color=ORANGE, lw=3)
+        ax.set(xlim=(-4.5, 4.5), ylim=(-4, 4), aspect="equal", xlabel="x₁", ylabel="x₂")
+
+    def words(state):
+        cosine = min(1.0, abs(float(state.v @ axis)))
+        return f"v is {np.rad2deg(np.arccos(cosine)):.1f} degrees from the first axis."
+
+    states = power_iteration(Sigma, np.array([np.cos(angle), np.sin(angle)]))
+    return Take(states, draw, words, length=16)
 
 
 if __name__ == "__main__":

@@ -13,12 +13,14 @@ from mlnotes.plotting import (
     INK,
     ORANGE,
     PURPLE,
+    Take,
     draw_contours,
     draw_line,
     draw_regions,
     draw_samples,
     draw_strip,
     figure,
+    film,
     run_script,
     set_view,
     tint,
@@ -30,6 +32,7 @@ from mlnotes.svm import (
     hard_margin,
     hinge,
     kernel_score,
+    offsets,
     project,
     smo,
     soft_margin,
@@ -521,6 +524,45 @@ def segment_ends(dual, y, beta, pair):
     i, j = pair
     beta_i = np.array(step_bounds(dual, beta, i, j))
     return np.column_stack([beta_i, beta[i] + beta[j] - beta_i]) * y[pair]
+
+
+# ---------------------------------------------------------------------------------------
+# Films
+# ---------------------------------------------------------------------------------------
+
+
+@film("smo", smo, measure="dual objective", C=(1.0, 0.1, 10.0))
+def smo_film(C):
+    """Sequential minimal optimisation. Each step moves two multipliers (thick rings). A thin ring
+    is a multiplier between 0 and C, a grey disc is one at C. The line is where f is 0, the dashed
+    lines are where f is 1 and -1. Watch the dual rise quickly at first, and then slowly.
+    """
+    T = make_moons(36, noise=0.15, rng=np.random.default_rng(3))
+    K, dual = gaussian(T.X, sigma=0.6), c_dual(T.y, C)
+    x1, x2 = np.linspace(-1.6, 2.6, 29), np.linspace(-1.1, 1.6, 19)
+    points = np.stack(np.meshgrid(x1, x2), axis=-1).reshape(-1, 2)
+    k = gaussian(points, T.X, sigma=0.6)
+
+    def draw(ax, state):
+        f = (k @ state.beta + offsets(state.gradient, dual, state.beta)[0]).reshape(19, 29)
+        for level in (-1, 0, 1):
+            if f.min() < level < f.max():
+                style = {"colors": [INK], "linestyles": "--" if level else "-"}
+                ax.contour(x1, x2, f, levels=[level], linewidths=0.6 if level else 1.2, **style)
+        alpha = np.abs(state.beta)
+        ax.plot(*T.X[alpha == C].T, "o", ms=9, color=GREY, mew=0)
+        ax.plot(*T.X[(alpha > 0) & (alpha < C)].T, "o", ms=9, mfc="none", mec=GREY, mew=1)
+        for sign, color in ((1, BLUE), (-1, ORANGE)):
+            ax.plot(*T.X[T.y == sign].T, "o", ms=4, color=color, mew=0)
+        ax.plot(*T.X[list(state.pair)].T, "o", ms=12, mfc="none", mec=INK, mew=1.6)
+        ax.set(xlim=(-1.6, 2.6), ylim=(-1.1, 1.6), xlabel="x₁", ylabel="x₂")
+
+    def words(state):
+        moved = f"Samples {state.pair[0]} and {state.pair[1]} moved. " if state.pair else ""
+        held = np.count_nonzero(state.beta)
+        return f"{moved}{held} multipliers are not 0. The worst violation is {state.violation:.3f}."
+
+    return Take(smo(K, dual), draw, words, length=41)
 
 
 if __name__ == "__main__":

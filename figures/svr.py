@@ -4,7 +4,7 @@ import numpy as np
 
 from mlnotes.datasets import make_curve
 from mlnotes.perceptron import decision
-from mlnotes.plotting import BLUE, GREY, INK, ORANGE, SHADE, figure, run_script
+from mlnotes.plotting import BLUE, GREY, INK, ORANGE, SHADE, Take, figure, film, run_script
 from mlnotes.svr import SVR, hard_tube, insensitive_loss, slack, soft_tube
 
 EPSILON = 0.5  # of the tubes around lines
@@ -129,6 +129,35 @@ def bent_tube(left, right):
         ax.set(xlabel="$x$", xlim=(0, 1), ylim=(-1.6, 1.6), yticks=(-1, 0, 1))
         ax.set_title(f"{name}: error {error:.2f}, {len(model.support_)} circled")
     left.set_ylabel("$y$")
+
+
+# ---------------------------------------------------------------------------------------
+# Films
+# ---------------------------------------------------------------------------------------
+
+
+@film("tube", soft_tube, measure="objective", C=(1.0, 0.1, 10.0))
+def tube_film(C):
+    """The soft tube around a line, as it becomes wider. Samples inside the tube cost nothing and do
+    not matter. Those on its edge or outside are circled: only they hold the line. A wide tube needs
+    few of them, and its line becomes flat.
+    """
+    X, y = near_a_line(far=((3, 1.5), (11, -1.5)))
+    x = np.linspace(0, 5, 2)
+    tubes = ((epsilon, soft_tube(X, y, epsilon, C)) for epsilon in np.linspace(0, 2, 21))
+
+    def draw(ax, state):
+        epsilon, tube = state
+        draw_tube(ax, x, tube.w[0] * x + tube.b, epsilon)
+        draw_supported(ax, X, y, tube.alpha.sum(axis=0) > ON_THE_EDGE)
+        ax.set(xlim=(-0.2, 5.2), ylim=(-1.5, 5.5), xlabel="x", ylabel="y")
+
+    def words(state):
+        epsilon, tube = state
+        held = np.sum(tube.alpha.sum(axis=0) > ON_THE_EDGE)
+        return f"ε = {epsilon:.1f}. The slope is {tube.w[0]:.2f}. {held} samples hold the line."
+
+    return Take(tubes, draw, words, lambda state: state[1].objective)
 
 
 if __name__ == "__main__":

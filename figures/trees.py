@@ -2,15 +2,17 @@
 
 import numpy as np
 
-from mlnotes.datasets import make_moons
+from mlnotes.datasets import make_moons, to_bits
 from mlnotes.plotting import (
     BLUE,
     INK,
     ORANGE,
+    Take,
     draw_line,
     draw_regions,
     draw_samples,
     figure,
+    film,
     run_script,
 )
 from mlnotes.trees import (
@@ -19,6 +21,7 @@ from mlnotes.trees import (
     grow,
     leaf_boxes,
     oblique_split,
+    prune,
 )
 
 PAIRS = 5
@@ -139,6 +142,64 @@ def stopping(ax):
     ax.plot(DEPTHS, test, "s--", color=ORANGE, ms=4, label="test")
     ax.set(xlabel="largest depth", ylabel="error", ylim=(0, None), xticks=DEPTHS[::2])
     ax.legend()
+
+
+# ---------------------------------------------------------------------------------------
+# Films
+# ---------------------------------------------------------------------------------------
+
+
+def moons():
+    """Two noisy half moons with the labels 0 and 1, for the films of a tree."""
+    T = make_moons(80, noise=0.25, rng=np.random.default_rng(1))
+    return T.X, to_bits(T.y)
+
+
+def draw_boxes(ax, X, y, tree):
+    """The samples, and the borders that the nodes of the tree draw."""
+    draw_samples(ax, X, y, size=4)
+    view = np.array([[-1.8, -1.3], [2.8, 1.9]])
+    for ends in boundaries(tree, view).values():
+        ax.plot(*np.transpose(ends), color=INK, lw=1)
+    ax.set(xlim=view[:, 0], ylim=view[:, 1], xlabel="x₁", ylabel="x₂")
+
+
+@film("growing", grow, measure="impurity", criterion=("gini", "entropy"))
+def growing_film(criterion):
+    """A tree grows. Each step gives one more level to the tree, and every line is the question of a
+    node. The impurity is that of all leaves together. The last lines cut off single samples.
+    """
+    X, y = moons()
+    trees = (grow(X, y, criterion=criterion, max_depth=depth) for depth in range(11))
+
+    def words(tree):
+        leaves = np.sum(tree.feature < 0)
+        wrong = np.sum(tree.value[descend(tree, X)].argmax(axis=1) != y)
+        return f"Depth {tree.depth.max()}: {leaves} leaves. {wrong} of 80 samples are wrong."
+
+    return Take(trees, lambda ax, tree: draw_boxes(ax, X, y, tree), words, impurity)
+
+
+@film("pruning", prune, measure="impurity", criterion=("gini", "entropy"))
+def pruning_film(criterion):
+    """A full tree is pruned. The price of a leaf rises from step to step, and the questions that
+    are not worth it go, the last ones first. At the end nothing is left but the root.
+    """
+    X, y = moons()
+    full = grow(X, y, criterion=criterion)
+    pruned = ((alpha, prune(full, alpha)) for alpha in np.linspace(0, 0.36, 25) ** 1.5)
+
+    def words(state):
+        alpha, tree = state
+        return f"Price of a leaf {alpha:.3f}: {np.sum(tree.feature < 0)} leaves are left."
+
+    return Take(pruned, lambda ax, s: draw_boxes(ax, X, y, s[1]), words, lambda s: impurity(s[1]))
+
+
+def impurity(tree):
+    """The impurity of all leaves, each with the share of the samples in it."""
+    leaf = tree.feature < 0
+    return float(np.sum(tree.weight[leaf] * tree.impurity[leaf]) / tree.weight[0])
 
 
 if __name__ == "__main__":

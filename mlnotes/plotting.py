@@ -50,9 +50,10 @@ import numpy as np
 
 __all__ = [
     "figure", "LectureFigure", "REGISTRY", "new_figure", "pictures", "draw_all", "run_script",
-    "film", "Film", "Take", "FILMS", "frames", "Mark", "difference", "use_style", "INK", "BLUE", "ORANGE", "GREEN", "PURPLE", "GREY", "SHADE",
-    "COLORS", "MARKERS", "tint", "set_view", "draw_samples", "draw_line", "draw_strip",
-    "draw_regions", "draw_contours", "draw_ellipse", "draw_image", "draw_matrix",
+    "film", "Film", "Take", "FILMS", "frames", "Mark", "difference", "use_style", "INK", "BLUE",
+    "ORANGE", "GREEN", "PURPLE", "GREY", "SHADE", "COLORS", "MARKERS", "tint", "set_view",
+    "draw_samples", "draw_line", "draw_strip", "draw_regions", "draw_contours", "draw_ellipse",
+    "draw_image", "draw_matrix",
 ]  # fmt: skip
 
 INK, GREY, SHADE = "#1a1a1a", "#9a9a9a", "#ececec"
@@ -225,10 +226,10 @@ class Take(NamedTuple):
     draw: Callable  # draw(ax, state) draws a state, with the limits of the axes
     words: Callable  # words(state) says in a sentence what has happened
     value: Callable = lambda state: state.objective  # the point of the curve for a state
+    length: int = 60  # states; a run that goes on is cut here
 
 
 FILMS = []
-LONGEST_FILM = 60  # states; a film that goes on is cut here
 FRAME = 0.7  # seconds for a state in a GIF
 
 
@@ -261,8 +262,9 @@ def frames(one_film, values):
     runs = getattr(take.states, "gi_code", None) is getattr(one_film.algorithm, "__code__", 0)
     with mpl.rc_context():
         use_style()
+        mpl.rcParams["font.family"] = [STYLE["font.family"], "DejaVu Sans"]  # which has x₁
         ax = Figure(figsize=one_film.size, dpi=72).add_axes((0.16, 0.17, 0.81, 0.76))
-        for state in islice(take.states, LONGEST_FILM):
+        for state in islice(take.states, take.length):
             ax.clear()
             take.draw(ax, state)
             yield ax, state, take, take.states.gi_frame.f_lineno if runs else None

@@ -185,14 +185,14 @@ def _dots(dots):
 def _shapes(shapes):
     """The lines or areas of a collection, such as contours."""
     fills, edges = shapes.get_facecolor(), shapes.get_edgecolor()
-    widths, found = shapes.get_linewidth(), []
+    widths, styles, found = shapes.get_linewidth(), shapes.get_linestyle(), []
     for i, path in enumerate(shapes.get_paths()):
         found += _path(
             shapes,
             shapes.get_transform().transform_path(path),
             edges[i % len(edges)] if len(edges) else "none",
             widths[i % len(widths)],
-            "",
+            " ".join(str(round(TENTHS * dash)) for dash in styles[i % len(styles)][1] or ()),
             fills[i % len(fills)] if len(fills) else "none",
             shapes.get_alpha(),
         )
