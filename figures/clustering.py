@@ -10,9 +10,12 @@ from mlnotes.clustering import (
     KMedoids,
     SpectralClustering,
     adjusted_rand_index,
+    agglomerate,
     cut,
     decode,
     dendrogram,
+    euclidean,
+    kmeans_plus_plus,
     linkage,
     lloyd,
     loss,
@@ -36,6 +39,7 @@ from mlnotes.plotting import (
     film,
     run_script,
     set_view,
+    tint,
 )
 
 
@@ -358,6 +362,92 @@ def lloyd_film(K, start):
         return f"J = {state.objective:.1f}. The clusters have {sizes} samples."
 
     return Take(lloyd(T.X, centers), draw, words)
+
+
+def five_groups():
+    """Five groups of 16 samples."""
+    centers = [[0.0, 0.0], [5.0, 0.5], [2.5, 4.0], [7.5, 4.5], [-1.5, 5.0]]
+    return make_blobs([16] * 5, centers, 0.4 * np.eye(2), rng=np.random.default_rng(2)).X
+
+
+DISTANCES = (0.0, 0.7, 1.5, 3.0, 5.0, np.inf)  # to the nearest center: one size of dots for each
+
+
+@film("plus_plus", kmeans_plus_plus, measure="J", trials=(1, 3), seed=(0, 1, 2))
+def plus_plus_film(trials, seed):
+    """K-means++ draws centers to start from, far apart. The larger a dot, the farther the sample is
+    from its nearest center, and the likelier it is drawn next. Most draws so fall into a group that
+    has no center yet. Of several trials the best is kept.
+    """
+    X = five_groups()
+
+    def draw(ax, centers):
+        distance = np.sqrt(nearest(X, centers)[1])
+        for low, high, size in zip(DISTANCES, DISTANCES[1:], (2, 3.5, 5, 7.5, 11), strict=False):
+            of = (distance >= low) & (distance < high)
+            ax.plot(*X[of].T, "o", ms=size, color=tint(BLUE, 0.5), mec=BLUE, mew=0.6)
+        draw_centers(ax, centers[:-1])
+        draw_centers(ax, centers[-1:], color=ORANGE, ms=12)
+        set_view(ax, X)
+
+    def words(centers):
+        K = len(centers)
+        if K == 1:
+            return f"The first center is drawn at random. J = {loss(X, centers):.1f}."
+        _, squares = nearest(X, centers[:-1])
+        drawn = np.sum((centers[-1] - nearest_center(centers)) ** 2)
+        share = drawn / squares.mean()
+        return (
+            f"Center {K} (orange) is drawn: J = {loss(X, centers):.1f}. It was {share:.1f} times "
+            "as likely as the average sample."
+        )
+
+    def nearest_center(centers):
+        return centers[:-1][nearest(centers[-1:], centers[:-1])[0][0]]
+
+    states = (
+        kmeans_plus_plus(X, K, trials=trials, rng=np.random.default_rng(seed)) for K in range(1, 9)
+    )
+    return Take(states, draw, words, lambda centers: loss(X, centers))
+
+
+@film("agglomerate", agglomerate, measure="distance", linkage=("average", "single", "complete"))
+def agglomerate_film(linkage):
+    """Single samples grow to one tree. Each step merges two clusters that are each other's nearest
+    (blue and orange); a grey line joins the means of two clusters that were merged. Merges are made
+    in the order in which they are found, so the distance does not always rise. Single linkage makes
+    chains; complete linkage makes compact clusters.
+    """
+    from matplotlib.collections import LineCollection
+
+    T = make_moons(24, noise=0.12, rng=np.random.default_rng(3))
+    merges = list(agglomerate(euclidean(T.X), linkage))
+    members = [[i] for i in range(len(T.X))]
+    for a, b in (merge.pair for merge in merges):
+        members.append(members[a] + members[b])
+    means = np.array([T.X[each].mean(axis=0) for each in members])
+    links = means[[merge.pair for merge in merges]]
+
+    def draw(ax, merge):
+        done = merges.index(merge)
+        ax.add_collection(LineCollection(links[:done], colors=GREY, linewidths=0.8, zorder=1))
+        ax.plot(*links[done].T, color=INK, lw=1.8, zorder=1)
+        draw_samples(ax, T.X, size=5)
+        groups = [members[k] for k in merge.pair]
+        draw_samples(ax, T.X[sum(groups, [])], np.repeat([0, 1], list(map(len, groups))))
+        set_view(ax, T.X)
+        ax.set(xticks=(-1, 0, 1, 2), yticks=(-0.5, 0, 0.5, 1))
+
+    def words(merge):
+        a, b = (len(members[k]) for k in merge.pair)
+        left = len(T.X) - 1 - merges.index(merge)
+        return (
+            f"Clusters of {a} and {b} samples at distance {merge.height:.2f} become one. "
+            f"{left} {'cluster is' if left == 1 else 'clusters are'} left."
+        )
+
+    states = agglomerate(euclidean(T.X), linkage)
+    return Take(states, draw, words, lambda merge: merge.height)
 
 
 if __name__ == "__main__":

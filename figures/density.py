@@ -5,7 +5,9 @@ import numpy as np
 from mlnotes.datasets import make_moons
 from mlnotes.density import (
     best_bandwidth,
+    gaussian_window,
     histogram_density,
+    hypercube,
     kernel_log_density,
     knn_density,
     knn_posterior,
@@ -20,9 +22,11 @@ from mlnotes.plotting import (
     INK,
     ORANGE,
     SHADE,
+    Take,
     draw_contours,
     draw_samples,
     figure,
+    film,
     run_script,
     set_view,
     tint,
@@ -164,6 +168,103 @@ def shade(ax, f, colors=None, **style):
         style |= {"cmap": ListedColormap(colors), "vmin": 0, "vmax": 1}
     values = f(points).reshape(len(x2), len(x1))
     ax.imshow(values, extent=(left, right, bottom, top), origin="lower", zorder=0, **style)
+
+
+# ---------------------------------------------------------------------------------------
+# Films
+# ---------------------------------------------------------------------------------------
+
+
+WIDTHS = np.geomspace(0.05, 2.0, 20)  # bandwidths of the films
+
+
+@film("bumps", parzen, window=("Gaussian", "box"))
+def bumps_film(window):
+    """The Parzen estimate (black) is the sum of one bump for each of eight samples (ticks), each of
+    the same width h. When h is small, every sample has a peak of its own. As h grows the bumps
+    overlap and melt into one hill. Boxes make jumps, and Gaussian windows do not.
+    """
+    X = np.array([[-2.1], [-1.7], [-0.4], [-0.1], [0.2], [0.9], [2.0], [2.3]])
+    phi = gaussian_window if window == "Gaussian" else hypercube
+
+    def draw(ax, state):
+        h, p, bumps = state
+        for bump in bumps:
+            ax.plot(grid[:, 0], bump, color=BLUE, lw=0.9)
+        ax.plot(grid[:, 0], p, color=INK, lw=1.6)
+        ax.plot(X[:, 0], np.full(len(X), -0.025), "|", color=INK, ms=6)
+        ax.set(xlim=(-4, 4), ylim=(-0.05, 0.8), xlabel="x", ylabel="density", title=f"h = {h:.2f}")
+
+    def words(state):
+        h, p, _ = state
+        inner = p[1:-1]
+        peaks = np.sum((inner > p[:-2] * (1 + 1e-9)) & (inner >= p[2:] * (1 + 1e-9)))
+        note = f" It has {peaks} peak{'' if peaks == 1 else 's'}." if window == "Gaussian" else ""
+        return f"With h = {h:.2f} the highest density is {p.max():.2f}.{note}"
+
+    grid = np.linspace(-4, 4, 321)[:, None]
+    states = (
+        (h, parzen(grid, X, h, phi), [parzen(grid, x[None], h, phi) / len(X) for x in X])
+        for h in (WIDTHS if window == "Gaussian" else 2 * WIDTHS).round(2)[2:]
+    )
+    return Take(states, draw, words)
+
+
+@film("bandwidth", kernel_log_density, measure="mean ln p", samples=(60, 20, 200))
+def bandwidth_film(samples):
+    """The Gaussian kernel estimate (blue) of N(0, 1) (dashed) from the samples (ticks), as the
+    bandwidth h grows. A small h shows every accident of the sample; a large one blurs the hill. The
+    curve is the mean of ln p at samples that are left out: its maximum chooses h.
+    """
+    X = np.random.default_rng(4).standard_normal((samples, 1))
+    grid = np.linspace(-4, 4, 241)[:, None]
+
+    def draw(ax, state):
+        h, log_p = state
+        ax.plot(grid[:, 0], np.exp(normal_log_density(grid[:, 0], 0.0, 1.0)), "--", color=INK, lw=1)
+        ax.plot(grid[:, 0], np.exp(log_p), color=BLUE, lw=1.6)
+        ax.plot(X[:, 0], np.full(samples, -0.025), "|", color=INK, ms=5, mew=0.5)
+        ax.set(xlim=(-4, 4), ylim=(-0.05, 0.8), xlabel="x", ylabel="density", title=f"h = {h:.2f}")
+
+    def value(state):
+        return leave_one_out(X, state[0]).mean()
+
+    def words(state):
+        note = " No other h of this film does better." if state[0] == best else ""
+        return f"h = {state[0]:.2f}: the mean of ln p is {value(state):.2f}.{note}"
+
+    best = best_bandwidth(X, WIDTHS[4:])
+    states = ((h, kernel_log_density(grid, X, h)) for h in WIDTHS[4:])
+    return Take(states, draw, words, value)
+
+
+@film("knn_density", knn_density, samples=(60, 20, 200))
+def knn_density_film(samples):
+    """The k-NN density (blue) of N(0, 1) (dashed) from the samples (ticks), as k grows. The bar
+    reaches from x = 1 to its k-th nearest sample on both sides: the shorter, the denser. Small k
+    gives spikes at the samples. Large k is smooth, but too high far away, where the tails fall
+    slowly.
+    """
+    X = np.random.default_rng(4).standard_normal((samples, 1))
+    grid, query = np.linspace(-4, 4, 401)[:, None], np.array([[1.0]])
+
+    def draw(ax, state):
+        k, p, r = state
+        ax.plot(grid[:, 0], np.exp(normal_log_density(grid[:, 0], 0.0, 1.0)), "--", color=INK, lw=1)
+        ax.plot(grid[:, 0], np.minimum(p, 3.0), color=BLUE, lw=1.3)
+        ax.plot(X[:, 0], np.full(samples, -0.025), "|", color=INK, ms=5, mew=0.5)
+        ax.plot([1 - r, 1 + r], [0.75, 0.75], color=ORANGE, lw=2.5, solid_capstyle="butt")
+        ax.plot(1, 0.75, "o", color=ORANGE, ms=5)
+        ax.set(xlim=(-4, 4), ylim=(-0.05, 0.8), xlabel="x", ylabel="density", title=f"k = {k}")
+
+    def words(state):
+        k, _, r = state
+        (p,) = knn_density(query, X, k)
+        return f"At x = 1 the {k} nearest samples are within {r:.2f}, so the density is {p:.2f}."
+
+    ks = np.unique(np.geomspace(1, 0.75 * samples, 16).round().astype(int)).tolist()
+    states = ((k, knn_density(grid, X, k), nearest_samples(query, X, k)[1][0]) for k in ks)
+    return Take(states, draw, words)
 
 
 if __name__ == "__main__":

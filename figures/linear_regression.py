@@ -1,5 +1,7 @@
 """Lecture figures of the linear regression chapter."""
 
+from itertools import islice
+
 import numpy as np
 
 from mlnotes.clustering import KMeans
@@ -7,11 +9,14 @@ from mlnotes.datasets import load_wine, make_blobs, make_linear
 from mlnotes.linear_regression import (
     LinearRegression,
     augment,
+    coordinate_descent,
     cost,
     descend,
     lasso_bound,
+    lasso_objective,
     lasso_path,
     least_squares,
+    lms,
     predict,
     ridge_path,
 )
@@ -22,10 +27,12 @@ from mlnotes.plotting import (
     INK,
     ORANGE,
     PURPLE,
+    Take,
     draw_ellipse,
     draw_line,
     draw_samples,
     figure,
+    film,
     run_script,
     set_view,
 )
@@ -270,6 +277,75 @@ def coefficient_paths(left, right):
     left.set_title("LASSO")
     right.set_title("ridge")
     left.legend(fontsize=8, loc="upper right", handlelength=2.2, borderaxespad=0)
+
+
+# ---------------------------------------------------------------------------------------
+# Films
+# ---------------------------------------------------------------------------------------
+
+
+@film("coordinate_descent", coordinate_descent, measure="objective", share=(0.2, 0.0, 0.5, 0.8))
+def coordinate_descent_film(share):
+    """Coordinate descent for the LASSO, for a penalty C that is a share of C_max. Each pass moves
+    one weight to the lowest point along its axis, then the other: the way is made of right angles.
+    The contours have kinks where a weight is 0. With a large penalty the way stops on the axis, and
+    the second weight is exactly 0.
+    """
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(20, 2)) @ [[1.0, 0.85], [0.0, 0.5]]
+    y = X @ [1.4, 0.7] + 0.5 * rng.normal(size=20)
+    X, y = X - X.mean(axis=0), y - y.mean()
+    C, way = share * lasso_bound(X, y), []
+    view = np.linspace(-1.2, 2.2, 60), np.linspace(-1.0, 1.6, 60)
+    W = np.stack(np.meshgrid(*view), axis=-1).reshape(-1, 2)
+    heights = np.array([lasso_objective(X, y, np.append(0.0, w), C) for w in W]).reshape(60, 60)
+    levels = heights.min() + np.ptp(heights) * np.array([0.003, 0.015, 0.04, 0.09, 0.18, 0.35])
+
+    def draw(ax, state):
+        if way:
+            way.append(np.array([state.w[0], way[-1][1]]))
+        way.append(state.w)
+        ax.contour(*view, heights, levels=levels, colors=[GREY], linewidths=0.8)
+        ax.axhline(0, color=INK, lw=0.5)
+        ax.axvline(0, color=INK, lw=0.5)
+        ax.plot(*np.transpose(way), color=BLUE, lw=1.2)
+        ax.plot(*np.transpose(way[::2]), "o", ms=3.5, mfc="white", mec=BLUE)
+        ax.plot(*way[-1], "o", ms=6, color=BLUE, zorder=5)
+        ax.set(xlim=(-1.2, 2.2), ylim=(-1.0, 1.6), xlabel="w₁", ylabel="w₂")
+        ax.set(xticks=(-1, 0, 1, 2), yticks=(-1, 0, 1))
+
+    def words(state):
+        a, b = state.w
+        return f"Pass {len(way) // 2}: w = ({a:.3f}, {b:.3f}), objective {state.objective:.3f}."
+
+    start = [-0.8, 1.4]
+    return Take(islice(coordinate_descent(X, y, C, start), 16), draw, words)
+
+
+@film("lms", lms, measure="J", eta=(0.05, 0.01, 0.15, 0.3))
+def lms_film(eta):
+    """LMS, sample by sample: the line after each pass (blue) and the one before (dotted). Least
+    squares is the grey line. With a small eta the line comes slowly and stays close. With a large
+    one it is soon near, but every pass ends beside least squares. With too large an eta it swings.
+    """
+    X, y = few_samples()
+    A, fit, before = augment(X), least_squares(X, y), []
+    ends = np.array([[X.min() - 1], [X.max() + 1]])
+
+    def draw(ax, state):
+        before.append(state.theta)
+        ax.plot(ends[:, 0], predict(ends, np.append(fit.b, fit.w)), color=GREY, lw=2.2)
+        for theta, look in ((before[-2:][0], ":"), (state.theta, "-")):
+            ax.plot(ends[:, 0], predict(ends, theta), look, color=BLUE, lw=1.6)
+        ax.plot(X[:, 0], y, "o", color=INK, ms=4)
+        ax.set(xlim=ends[:, 0], ylim=(y.min() - 1.5, y.max() + 1.5), xlabel="x", ylabel="y")
+
+    def words(state):
+        b, w = state.theta
+        return f"Pass {len(before) - 1}: f(x) = {b:.3f} + {w:.3f} x. J = {state.objective:.3f}."
+
+    states = lms(A, y, [fit.b + 2.0, fit.w[0] - 1.5], eta=eta, rng=np.random.default_rng(0))
+    return Take(islice(states, 25), draw, words)
 
 
 if __name__ == "__main__":

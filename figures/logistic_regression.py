@@ -1,5 +1,7 @@
 """Lecture figures of the logistic regression chapter."""
 
+from itertools import islice
+
 import numpy as np
 
 from mlnotes.datasets import make_separable
@@ -24,9 +26,11 @@ from mlnotes.plotting import (
     GREY,
     INK,
     ORANGE,
+    Take,
     draw_line,
     draw_samples,
     figure,
+    film,
     run_script,
     set_view,
 )
@@ -165,6 +169,78 @@ def growing(ax, X, y):
     ax.set(xscale="log", yscale="log", xlabel="step of gradient ascent")
     ax.annotate(r"$\Vert w \Vert$", (60, np.linalg.norm(states[60].x[1:]) * 1.7), color=BLUE)
     ax.annotate("$F$", (300, states[300].objective * 1.4), color=GREEN)
+
+
+# ---------------------------------------------------------------------------------------
+# Films
+# ---------------------------------------------------------------------------------------
+
+
+def draw_levels(ax, theta):
+    """The boundary of theta = (b, w), and dashed the lines where P(+1 | x) is 0.1 and 0.9."""
+    if not theta[1:].any():
+        return
+    draw_line(ax, theta[1:], theta[0], color=INK, lw=1.6)
+    for share in (1 / 9, 9):  # P / (1 - P) at the line
+        draw_line(ax, theta[1:], theta[0] - np.log(share), color=GREY, lw=1, ls="--")
+
+
+@film("newton", irls, measure="F", lam=(0.0, 1.0, 10.0), start=("zero", "wrong way"))
+def newton_film(lam, start):
+    """IRLS on two groups that overlap: the boundary (black), and where P(+1 | x) is 0.1 and 0.9
+    (dashed). The first step already turns the boundary almost to its place; the next ones bring the
+    dashed lines to their distance. A penalty lam keeps w small, and so the dashed lines far apart.
+    """
+    rng = np.random.default_rng(3)
+    y = np.repeat([1, -1], 30)
+    X = rng.normal(size=(60, 2)) + 1.1 * y[:, None] * [1.0, 0.6]
+
+    def draw(ax, state):
+        set_view(ax, X)
+        draw_samples(ax, X, y, size=4)
+        draw_levels(ax, state.x)
+        ax.set(xlabel="x₁", ylabel="x₂")
+
+    def words(state):
+        wrong = np.sum(functional_margins(augment(X), y, state.x) <= 0)
+        length = np.linalg.norm(state.x[1:])
+        return f"F = {state.objective:.3f}. The length of w is {length:.2f}. {wrong} errors."
+
+    theta0 = [0.0, 0.0, 0.0] if start == "zero" else [1.0, -0.5, 0.5]
+    return Take(irls(augment(X), y, theta0, lam=lam), draw, words)
+
+
+DOUBLED = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048)  # steps of gradient ascent
+
+
+@film("separable", gradient_ascent, measure="length of w", gap=(0.5, 0.2, 1.0))
+def separable_film(gap):
+    """Gradient ascent on data that a line separates, with the steps doubled from frame to frame.
+    There is no best w: it grows without end, and the dashed lines, where P(+1 | x) is 0.1 and 0.9,
+    close in on the boundary. The boundary itself hardly moves any more; slowly it takes the middle.
+    """
+    T = make_separable(24, gap=gap, rng=np.random.default_rng(5))
+    X, y = T.X - T.X.mean(axis=0), T.y
+    states = list(islice(gradient_ascent(augment(X), y), DOUBLED[-1] + 1))
+
+    def draw(ax, step):
+        set_view(ax, X)
+        draw_samples(ax, X, y, size=4)
+        draw_levels(ax, states[step].x)
+        ax.set(xlabel="x₁", ylabel="x₂")
+
+    def length(step):
+        return np.linalg.norm(states[step].x[1:])
+
+    def words(step):
+        closest = functional_margins(augment(X), y, states[step].x).min()
+        margin = closest / length(step) if step else 0.0
+        return (
+            f"Step {step}: F = {states[step].objective:.3g}, the length of w is "
+            f"{length(step):.2f}, the margin is {margin:.2f}."
+        )
+
+    return Take((step for step in DOUBLED), draw, words, length)
 
 
 if __name__ == "__main__":

@@ -32,12 +32,14 @@ from mlnotes.plotting import (
     ORANGE,
     PURPLE,
     SHADE,
+    Take,
     draw_contours,
     draw_ellipse,
     draw_image,
     draw_regions,
     draw_samples,
     figure,
+    film,
     run_script,
     set_view,
     tint,
@@ -349,6 +351,76 @@ def digits(*axes):
     for ax, k in zip(axes, np.argsort(-last.weights), strict=True):
         draw_image(ax, last.components.means[k].reshape(8, 8), cmap="Greys", vmin=0, vmax=1)
         ax.set_title(f"{last.weights[k]:.0%}", fontsize=9)
+
+
+# ---------------------------------------------------------------------------------------
+# Films
+# ---------------------------------------------------------------------------------------
+
+
+PASSES = (0, 1, 2, 3, 5, 8, 12, 18, 27, 40, 59)  # steps of EM, shown
+
+
+@film("em", em, measure="log-likelihood", K=(3, 2), start=(0, 1))
+def em_film(K, start):
+    """EM at work, from circles around K random samples; ellipses are two standard deviations wide.
+    The E-step shares each sample among the components (its mark is that of the largest share), and
+    the M-step fits each component to its shares. The log-likelihood never falls, and most of its
+    rise comes early.
+    """
+    X, _ = generate(120, *three_groups(), rng=np.random.default_rng(3))
+    means = X[np.random.default_rng(start).choice(len(X), K, replace=False)]
+    states = list(islice(em(X, np.full(K, 1 / K), gaussians(means, [np.eye(2)] * K)), 60))
+
+    def draw(ax, t):
+        components, R = states[t].components, states[t].responsibilities
+        for k in np.unique(R.argmax(axis=1)):
+            color, of = COLORS[k], R.argmax(axis=1) == k
+            fill = color if k % 2 == 0 else "white"
+            ax.plot(*X[of].T, MARKERS[k], ms=3.5, mfc=fill, mec=color, mew=0.9)
+        for mu, Sigma, color in zip(components.means, components.matrices, COLORS, strict=False):
+            (rim,) = draw_ellipse(ax, mu, Sigma, color=color, lw=1.8, zorder=5)
+            rim.set_data(rim.get_data()[0][::5], rim.get_data()[1][::5])  # a shorter recording
+            ax.plot(*mu, "P", color=color, mec="white", ms=9, zorder=6)
+        set_view(ax, X, margin=0.15)
+
+    def words(t):
+        weights = ", ".join(f"{weight:.2f}" for weight in states[t].weights)
+        return (
+            f"Step {t}: the mean log-likelihood is {states[t].objective:.3f}. Weights: {weights}."
+        )
+
+    return Take((t for t in PASSES), draw, words, lambda t: states[t].objective)
+
+
+@film("dents", em, measure="log-likelihood", means=("7 and 17", "2 and 3", "25 and 26"))
+def dents_film(means):
+    """EM in one dimension: two components (blue and orange, times their weights) and their sum, the
+    mixture (black), on the dent scores of the tumours (bars). Watch how the sum comes to fit the
+    bars. A start with means close together takes many more steps before they part.
+    """
+    x, grid = dent_scores(), np.linspace(-2, 32, 120)[:, None]
+    counts, edges = np.histogram(x, bins=30, range=(0, 30), density=True)
+    first = gaussians([[float(each)] for each in means.split(" and ")], [16.0, 16.0], "spherical")
+    states = list(islice(em(x, HALVES, first), 60))
+
+    def draw(ax, t):
+        weights, components = states[t].weights, states[t].components
+        ax.stairs(counts, edges, fill=True, color=SHADE, zorder=0)
+        joint = np.exp(log_joint(grid, weights, components))
+        for part, color, dash in zip(joint.T, (BLUE, ORANGE), ("-", "--"), strict=True):
+            ax.plot(grid[:, 0], part, dash, color=color, lw=1.6)
+        ax.plot(grid[:, 0], mixture_density(grid, weights, components), color=INK, lw=1)
+        ax.set(xlim=(-2, 32), ylim=(0, 0.12), xlabel="dent score", ylabel="density")
+
+    def words(t):
+        a, b = states[t].components.means.ravel()
+        return (
+            f"Step {t}: the means are {a:.1f} and {b:.1f}, and the weight of the first is "
+            f"{states[t].weights[0]:.2f}."
+        )
+
+    return Take((t for t in PASSES), draw, words, lambda t: states[t].objective)
 
 
 if __name__ == "__main__":

@@ -22,9 +22,11 @@ from mlnotes.plotting import (
     INK,
     ORANGE,
     SHADE,
+    Take,
     draw_regions,
     draw_samples,
     figure,
+    film,
     run_script,
     set_view,
     tint,
@@ -253,6 +255,79 @@ def nothing_is_near(ax):
     ax.plot(dimensions, middle, "o-", color=BLUE, ms=4, lw=1.2)
     ax.set(xscale="log", ylim=(0, 1), xlabel="dimensions $d$", ylabel="nearest / farthest")
     ax.set(xticks=(1, 10, 100, 1000), xticklabels=("1", "10", "100", "1000"))
+
+
+# ---------------------------------------------------------------------------------------
+# Films
+# ---------------------------------------------------------------------------------------
+
+
+@film("regions", classify, measure="error", wrong=("10 %", "0", "25 %"))
+def regions_film(wrong):
+    """The answers of k-NN at every point, as k grows, with some labels of the 80 samples wrong. For
+    k = 1 every wrong label makes an island. The islands vanish as k grows, and the boundary becomes
+    smooth; in the end the larger class wins everywhere. The curve is the error on 400 new samples.
+    """
+    sets, share = [], int(wrong.split()[0]) / 100
+    for n, seed in ((80, 3), (400, 4)):
+        rng = np.random.default_rng(seed)
+        T = make_moons(n, noise=0.2, rng=rng)
+        sets.append((T.X, np.where(rng.random(n) < share, -T.y, T.y)))
+    (X, y), (X_new, y_new) = sets
+    columns, rows = np.linspace(-1.6, 2.6, 57), np.linspace(-1.2, 1.7, 41)
+    grid = np.stack(np.meshgrid(columns, rows), axis=-1).reshape(-1, 2)
+    side = (columns[1] - columns[0]) / 2
+    extent = (-1.6 - side, 2.6 + side, -1.2 - side, 1.7 + side)
+
+    def draw(ax, state):
+        k, answers = state
+        tints = np.where((answers == 1)[:, None], tint(BLUE), tint(ORANGE))
+        ax.imshow(
+            tints.reshape(len(rows), len(columns), 3)[::-1], extent=extent, aspect="auto", zorder=0
+        )
+        draw_samples(ax, X, y, size=4)
+        ax.set(xlim=extent[:2], ylim=extent[2:], xlabel="x₁", ylabel="x₂", title=f"k = {k}")
+        ax.set(xticks=(-1, 0, 1, 2), yticks=(-1, 0, 1))
+
+    def error(state):
+        return np.mean(classify(X_new, X, y, state[0]) != y_new)
+
+    def words(state):
+        own = np.mean(classify(X, X, y, state[0]) != y)
+        return f"k = {state[0]}: {own:.0%} errors on the samples, {error(state):.0%} on new ones."
+
+    ks = (1, 3, 5, 7, 9, 11, 15, 19, 25, 31, 39, 47, 55, 63, 71, 79)
+    return Take(((k, classify(grid, X, y, k)) for k in ks), draw, words, error)
+
+
+@film("averages", regress, measure="error", noise=(0.3, 0.1, 0.6))
+def averages_film(noise):
+    """The average of the k nearest targets (blue), as k grows, for 60 samples of a wave (dashed).
+    For k = 1 it runs through every sample, noise and all. With a larger k the noise averages out,
+    until the average cuts off the hills as well. The curve is the distance from the wave (root mean
+    square): the more noise, the larger the best k.
+    """
+    rng = np.random.default_rng(1)
+    X = np.sort(rng.uniform(0, 6, size=(60, 1)), axis=0)
+    y = np.sin(2 * X[:, 0]) + noise * rng.normal(size=60)
+    grid = np.linspace(0, 6, 301)[:, None]
+    wave = np.sin(2 * grid[:, 0])
+
+    def draw(ax, state):
+        k, f = state
+        ax.plot(X[:, 0], y, "o", color=GREY, ms=3.5, mew=0)
+        ax.plot(grid[:, 0], wave, "--", color=INK, lw=1)
+        ax.plot(grid[:, 0], f, color=BLUE, lw=1.6)
+        ax.set(xlim=(0, 6), ylim=(-2.2, 2.2), xlabel="x", ylabel="y", title=f"k = {k}")
+
+    def error(state):
+        return np.sqrt(np.mean((state[1] - wave) ** 2))
+
+    def words(state):
+        return f"The average of {state[0]} is {error(state):.2f} away from the wave."
+
+    ks = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60)
+    return Take(((k, regress(grid, X, y, k)) for k in ks), draw, words, error)
 
 
 if __name__ == "__main__":

@@ -15,12 +15,15 @@ from mlnotes.optimization import (
     gradient_descent,
     interior_point,
     newton,
+    project_ball,
+    projected_gradient,
     quadratic_dual,
     quadratic_program,
     segment,
     separating_hyperplane,
     smallest_gap,
     solve_qp,
+    stochastic_gradient_descent,
 )
 from mlnotes.plotting import (
     BLUE,
@@ -28,10 +31,12 @@ from mlnotes.plotting import (
     INK,
     ORANGE,
     SHADE,
+    Take,
     draw_contours,
     draw_line,
     draw_samples,
     figure,
+    film,
     run_script,
 )
 
@@ -345,6 +350,179 @@ def hull(points):
     turn = np.linspace(0, 2 * np.pi, 3601)
     extreme = np.argmax(points @ np.array([np.cos(turn), np.sin(turn)]), axis=0)
     return points[list(dict.fromkeys(extreme))]
+
+
+# ---------------------------------------------------------------------------------------
+# Films
+# ---------------------------------------------------------------------------------------
+
+
+def draw_way(ax, way):
+    """The places x of the steps so far; the last one is filled."""
+    ax.plot(*np.transpose(way), "-", color=BLUE, lw=1, zorder=3)
+    ax.plot(*np.transpose(way), "o", ms=3.5, mfc="white", mec=BLUE, zorder=4)
+    ax.plot(*way[-1], "o", ms=6, color=BLUE, zorder=5)
+
+
+def draw_heights(ax, f, levels):
+    """The contours of f over the view, on a coarse grid."""
+    x, y = np.linspace(*ax.get_xlim(), 60), np.linspace(*ax.get_ylim(), 60)
+    heights = f(np.stack(np.meshgrid(x, y), axis=-1))
+    ax.contour(x, y, heights, levels=levels, colors=[GREY], linewidths=0.8, zorder=1)
+
+
+VALLEY = np.array([1.0, 25.0])  # the curvatures along and across
+
+
+@film("gradient_descent", gradient_descent, measure="f", eta=("2/26", "1/25", "2.1/25", "search"))
+def gradient_descent_film(eta):
+    """Gradient descent in a valley that is 25 times as curved across as along. A small step size is
+    safe across the valley, and slow along it. The best constant one, 2/26, zigzags. Beyond 2/25
+    every step overshoots by more than the one before. The search halves the step until f falls
+    enough.
+    """
+    sizes = {"2/26": 2 / 26, "1/25": 1 / 25, "2.1/25": 2.1 / 25, "search": None}
+    way = []
+
+    def f(x):
+        return np.sum(VALLEY * x**2, axis=-1) / 2
+
+    def draw(ax, state):
+        way.append(state.x)
+        ax.set(xlim=(-3, 10), ylim=(-3.2, 3.2), xlabel="x₁", ylabel="x₂", xticks=(0, 5, 10))
+        draw_heights(ax, f, [0.5, 4.0, 12.0, 26.0, 52.0, 100.0])
+        ax.plot(0, 0, "x", color=INK, ms=6)
+        draw_way(ax, way)
+
+    def words(state):
+        step = "The start" if len(way) == 1 else f"Step {len(way) - 1} of size {state.eta:.3g}"
+        return f"{step}: f = {state.objective:.3g}, and the gradient has length " + (
+            f"{state.gradient_norm:.3g}."
+        )
+
+    start = [9.0, 1.0]
+    states = gradient_descent(f, lambda x: VALLEY * x, start, eta=sizes[eta])
+    return Take(islice(states, 16), draw, words)
+
+
+@film("newton", newton, measure="f", start=("0, 0", "-25, 0", "0, 10"))
+def newton_film(start):
+    """Newton's method on the log-loss of the petals, a long narrow valley. Each step goes to the
+    minimum of the quadratic function that fits f at x, or part of the way where that would be too
+    far. A handful of steps is enough, where gradient descent takes thousands.
+    """
+    way = []
+
+    def draw(ax, state):
+        way.append(state.x)
+        ax.set(xlim=(-31, 5), ylim=(-3, 19), xlabel="w₀", ylabel="w₁", xticks=(-30, -20, -10, 0))
+        draw_heights(ax, loss, [0.15, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0])
+        draw_way(ax, way)
+
+    def words(state):
+        if len(way) == 1:
+            return f"The start: f = {state.objective:.4g}."
+        share = "The full step" if state.eta == 1 else f"{state.eta:.3g} of the step"
+        return f"{share} is taken: f = {state.objective:.6g}."
+
+    states = newton(loss, loss_gradient, loss_hessian, [float(each) for each in start.split(",")])
+    return Take(states, draw, words)
+
+
+@film("sgd", stochastic_gradient_descent, measure="f", eta=("0.3", "1/k"), batch=(1, 5))
+def sgd_film(eta, batch):
+    """Stochastic gradient descent for least squares: a pass over 20 samples for each point of the
+    way, one or five samples per step. With a constant step size the way ends in wandering about the
+    minimum (cross), the wider the larger the steps. Steps of size 1/k come to rest. A batch calms
+    the wandering.
+    """
+    X, y = regression()
+    best, way = np.linalg.lstsq(X, y, rcond=None)[0], []
+
+    def f(w):
+        return np.mean((y - w @ X.T) ** 2, axis=-1) / 2
+
+    def gradient(w, rows):
+        return X[rows].T @ (X[rows] @ w - y[rows]) / len(rows)
+
+    def draw(ax, state):
+        way.append(state.x)
+        ax.set(xlim=(-0.6, 1.4), ylim=(-0.4, 2.6), xlabel="w₁", ylabel="w₂")
+        draw_heights(ax, f, f(best) + np.array([0.01, 0.05, 0.2, 0.5, 1.0, 2.0]))
+        ax.plot(*best, "x", color=INK, ms=7, zorder=6)
+        draw_way(ax, way)
+
+    def words(state):
+        away = np.linalg.norm(state.x - best)
+        return f"Pass {len(way) - 1}: f = {state.objective:.4f}, {away:.3f} from the minimum."
+
+    size = (lambda k: 1 / k) if eta == "1/k" else float(eta)
+    rng = np.random.default_rng(0)
+    states = stochastic_gradient_descent(f, gradient, START, len(y), eta=size, batch=batch, rng=rng)
+    return Take(islice(states, 25), draw, words)
+
+
+@film("projected", projected_gradient, measure="f", eta=(0.01, 0.03, 0.002))
+def projected_film(eta):
+    """Projected gradient descent for least squares with w in the disc (grey). Each step goes
+    downhill (dashed), and then back to the nearest point of the disc. It ends where a contour
+    touches the disc: downhill then points straight out of it. The cross is the minimum without the
+    disc.
+    """
+    X, y = regression()
+    best, way = np.linalg.lstsq(X, y, rcond=None)[0], []
+
+    def f(w):
+        return np.sum((y - w @ X.T) ** 2, axis=-1) / 2
+
+    def gradient(w):
+        return X.T @ (X @ w - y)
+
+    def draw(ax, state):
+        way.append(state.x)
+        ax.set(xlim=(-1.4, 1.8), ylim=(-1.2, 2.4), aspect="equal", xlabel="w₁", ylabel="w₂")
+        turn = np.linspace(0, 2 * np.pi, 61)
+        ax.fill(np.cos(turn), np.sin(turn), color=SHADE, zorder=0)
+        draw_heights(ax, f, f(best) + np.array([1.0, 4.0, 10.0, 20.0, 40.0]))
+        ax.plot(*best, "x", color=INK, ms=7)
+        ahead = state.x - eta * gradient(state.x)
+        back = project_ball(ahead)
+        ax.plot(*np.transpose([state.x, ahead, back]), "--", color=ORANGE, lw=1.2, zorder=3)
+        draw_way(ax, way)
+
+    def words(state):
+        return f"Step {len(way) - 1}: f = {state.objective:.3f}, ||w|| = {np.hypot(*state.x):.3f}."
+
+    states = projected_gradient(f, gradient, project_ball, [-0.7, 0.3], eta=eta)
+    return Take(islice(states, 25), draw, words)
+
+
+@film("interior_point", interior_point, measure="gap", minimum=("outside", "inside"))
+def interior_point_film(minimum):
+    """The interior point method for a quadratic program: the feasible set (grey), the contours of
+    the objective, and its minimum without constraints (cross). The way may start outside. It then
+    stays off the edges, and reaches one only in the end, as the gap falls towards 0.
+    """
+    P, way = ROOM.P, []
+    q = ROOM.q if minimum == "outside" else -P @ [1.0, 1.2]
+    free = np.linalg.solve(P, -q)
+
+    def f(x):
+        return np.sum(x @ P * x, axis=-1) / 2 + x @ q
+
+    def draw(ax, state):
+        way.append(state.x)
+        ax.set(xlim=(-0.4, 4.1), ylim=(-0.4, 4.1), aspect="equal", xlabel="x₁", ylabel="x₂")
+        ax.fill(*corners(ROOM.C, ROOM.c).T, color=SHADE, zorder=0)
+        draw_heights(ax, f, f(free) + np.array([0.1, 0.4, 1.0, 2.0, 4.0, 7.0]))
+        ax.plot(*free, "x", color=INK, ms=7)
+        draw_way(ax, way)
+
+    def words(state):
+        slack = state.slack.min()
+        return f"The gap is {state.gap:.2g}. The smallest slack is {slack:.2g}."
+
+    return Take(interior_point(P, q, ROOM.C, ROOM.c), draw, words, lambda state: state.gap)
 
 
 if __name__ == "__main__":

@@ -1,18 +1,31 @@
 """Lecture figures of the perceptron chapter."""
 
+from itertools import islice
+
 import numpy as np
 
-from mlnotes.perceptron import classify, margin, mistake_bound, updates
+from mlnotes.perceptron import (
+    adaline,
+    classify,
+    decision,
+    is_mistake,
+    margin,
+    max_eta,
+    mistake_bound,
+    updates,
+)
 from mlnotes.plotting import (
     BLUE,
     GREY,
     INK,
     ORANGE,
     SHADE,
+    Take,
     draw_line,
     draw_samples,
     draw_strip,
     figure,
+    film,
     run_script,
 )
 
@@ -72,6 +85,75 @@ def closing(ax, X, y, w_star, W):
     ax.annotate(r"$\Vert w_k \Vert^2$", last, (2, 8), textcoords="offset points", ha="center")
     ax.set(xlim=(0, k[-1]), ylim=(0, k[-1] * M), xlabel="mistakes $k$", ylabel="squared length")
     ax.set_xticks([0, last[0], bound], ["0", f"{last[0]} made", f"bound {bound:.1f}"])
+
+
+# ---------------------------------------------------------------------------------------
+# Films
+# ---------------------------------------------------------------------------------------
+
+
+@film("updates", updates, measure="wrong", order=("as given", "shuffled 1", "shuffled 2"))
+def updates_film(order):
+    """The perceptron, mistake by mistake, on twenty samples around the origin. The sample with a
+    ring was a mistake; it is added to w (arrow) or taken from it, so that the boundary turns from
+    the dotted line to the black one. An update may break other samples, so the number of wrong ones
+    does not always fall.
+    """
+    X, y, _ = lecture_set()
+    rng = None if order == "as given" else np.random.default_rng(int(order.split()[1]))
+    before = []
+
+    def draw(ax, update):
+        before.append(update.w)
+        for w, look in ((before[-2:][0], ":"), (update.w, "-")):
+            if w.any():
+                draw_line(ax, w, color=INK, ls=look, lw=1.6 if look == "-" else 1)
+        if update.made:
+            ax.plot(*X[update.sample], "o", ms=12, mfc="none", mec=INK, mew=1.2)
+            ax.plot(*np.transpose([[0, 0], update.w]), color=GREY, lw=2)
+            ax.plot(*update.w, "D", color=GREY, ms=5)
+        draw_samples(ax, X, y)
+        ax.set(xlim=(-4.2, 4.2), ylim=(-4.2, 4.2), aspect="equal", xlabel="x₁", ylabel="x₂")
+
+    def wrong(update):
+        return int(np.sum(is_mistake(y, decision(X, update.w))))
+
+    def words(update):
+        if not update.made:
+            return "At the start w = 0, and every sample counts as a mistake."
+        return (
+            f"Mistake {update.made} is sample {update.sample}. {wrong(update)} samples are wrong "
+            f"after it; the length of w is {np.linalg.norm(update.w):.2f}."
+        )
+
+    return Take(updates(X, y, rng=rng), draw, words, wrong)
+
+
+@film("adaline", adaline, measure="J", share=(0.2, 0.05, 0.9, 1.02))
+def adaline_film(share):
+    """Adaline, step by step, for step sizes that are a share of the largest allowed. The boundary
+    is black; the dashed lines are where the net input is -1 and +1, the labels. Samples beyond
+    their line count as errors as well. A large step size swings to and fro. Above 1 the swings
+    grow.
+    """
+    X, y, _ = lecture_set()
+    made = []
+
+    def draw(ax, state):
+        made.append(state.x)
+        if state.x.any():
+            draw_line(ax, state.x, color=INK, lw=1.6)
+            for label in (-1, 1):
+                draw_line(ax, state.x, -label, color=GREY, lw=1, ls="--")
+        draw_samples(ax, X, y)
+        ax.set(xlim=(-3.2, 3.2), ylim=(-3.2, 3.2), aspect="equal", xlabel="x₁", ylabel="x₂")
+
+    def words(state):
+        wrong = int(np.sum(is_mistake(y, decision(X, state.x))))
+        return f"Step {len(made) - 1}: J = {state.objective:.3f}. {wrong} samples are wrong."
+
+    states = adaline(X, y, [-0.6, 0.4], eta=share * max_eta(X))
+    return Take(islice(states, 21), draw, words)
 
 
 if __name__ == "__main__":
