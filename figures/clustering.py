@@ -376,7 +376,7 @@ DISTANCES = (0.0, 0.7, 1.5, 3.0, 5.0, np.inf)  # to the nearest center: one size
 @film("plus_plus", kmeans_plus_plus, measure="J", trials=(1, 3), seed=(0, 1, 2))
 def plus_plus_film(trials, seed):
     """K-means++ draws centers to start from, far apart. The larger a dot, the farther the sample is
-    from its nearest center, and the likelier it is drawn next. Most draws so fall into a group that
+    from its nearest center, and the likelier it is drawn next. So most draws fall into a group that
     has no center yet. Of several trials the best is kept.
     """
     X = five_groups()

@@ -205,7 +205,7 @@ def bumps_film(window):
     grid = np.linspace(-4, 4, 321)[:, None]
     states = (
         (h, parzen(grid, X, h, phi), [parzen(grid, x[None], h, phi) / len(X) for x in X])
-        for h in (WIDTHS if window == "Gaussian" else 2 * WIDTHS).round(2)[2:]
+        for h in (WIDTHS if window == "Gaussian" else 2 * WIDTHS).round(2)[3:]
     )
     return Take(states, draw, words)
 
@@ -260,7 +260,7 @@ def knn_density_film(samples):
     def words(state):
         k, _, r = state
         (p,) = knn_density(query, X, k)
-        return f"At x = 1 the {k} nearest samples are within {r:.2f}, so the density is {p:.2f}."
+        return f"The bar for k = {k} reaches {r:.2g} to each side, so the density is {p:.2f}."
 
     ks = np.unique(np.geomspace(1, 0.75 * samples, 16).round().astype(int)).tolist()
     states = ((k, knn_density(grid, X, k), nearest_samples(query, X, k)[1][0]) for k in ks)

@@ -293,7 +293,7 @@ def coordinate_descent_film(share):
     """
     rng = np.random.default_rng(5)
     X = rng.normal(size=(20, 2)) @ [[1.0, 0.85], [0.0, 0.5]]
-    y = X @ [1.4, 0.7] + 0.5 * rng.normal(size=20)
+    y = X @ [1.5, 0.3] + 0.5 * rng.normal(size=20)
     X, y = X - X.mean(axis=0), y - y.mean()
     C, way = share * lasso_bound(X, y), []
     view = np.linspace(-1.2, 2.2, 60), np.linspace(-1.0, 1.6, 60)

@@ -188,8 +188,9 @@ def draw_levels(ax, theta):
 @film("newton", irls, measure="F", lam=(0.0, 1.0, 10.0), start=("zero", "wrong way"))
 def newton_film(lam, start):
     """IRLS on two groups that overlap: the boundary (black), and where P(+1 | x) is 0.1 and 0.9
-    (dashed). The first step already turns the boundary almost to its place; the next ones bring the
-    dashed lines to their distance. A penalty lam keeps w small, and so the dashed lines far apart.
+    (dashed). From zero, the first step already turns the boundary almost to its place; the next
+    ones bring the dashed lines to their distance. A penalty lam keeps w small, and so the dashed
+    lines far apart.
     """
     rng = np.random.default_rng(3)
     y = np.repeat([1, -1], 30)
@@ -204,6 +205,8 @@ def newton_film(lam, start):
     def words(state):
         wrong = np.sum(functional_margins(augment(X), y, state.x) <= 0)
         length = np.linalg.norm(state.x[1:])
+        if not length:
+            return f"F = {state.objective:.3f}. At the start both classes have probability 1/2."
         return f"F = {state.objective:.3f}. The length of w is {length:.2f}. {wrong} errors."
 
     theta0 = [0.0, 0.0, 0.0] if start == "zero" else [1.0, -0.5, 0.5]

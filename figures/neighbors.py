@@ -262,11 +262,12 @@ def nothing_is_near(ax):
 # ---------------------------------------------------------------------------------------
 
 
-@film("regions", classify, measure="error", wrong=("10 %", "0", "25 %"))
+@film("regions", classify, measure="error", wrong=("10 %", "0 %", "25 %"))
 def regions_film(wrong):
     """The answers of k-NN at every point, as k grows, with some labels of the 80 samples wrong. For
     k = 1 every wrong label makes an island. The islands vanish as k grows, and the boundary becomes
-    smooth; in the end the larger class wins everywhere. The curve is the error on 400 new samples.
+    smooth. In the end the shape of the classes is lost. The curve is the error on 400 new samples,
+    with as many wrong labels.
     """
     sets, share = [], int(wrong.split()[0]) / 100
     for n, seed in ((80, 3), (400, 4)):
@@ -294,7 +295,8 @@ def regions_film(wrong):
 
     def words(state):
         own = np.mean(classify(X, X, y, state[0]) != y)
-        return f"k = {state[0]}: {own:.0%} errors on the samples, {error(state):.0%} on new ones."
+        errors = f"{100 * own:.0f} % on the samples, {100 * error(state):.0f} % on new ones"
+        return f"The errors for k = {state[0]}: {errors}."
 
     ks = (1, 3, 5, 7, 9, 11, 15, 19, 25, 31, 39, 47, 55, 63, 71, 79)
     return Take(((k, classify(grid, X, y, k)) for k in ks), draw, words, error)
@@ -324,7 +326,7 @@ def averages_film(noise):
         return np.sqrt(np.mean((state[1] - wave) ** 2))
 
     def words(state):
-        return f"The average of {state[0]} is {error(state):.2f} away from the wave."
+        return f"For k = {state[0]} the average is {error(state):.2f} away from the wave."
 
     ks = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60)
     return Take(((k, regress(grid, X, y, k)) for k in ks), draw, words, error)

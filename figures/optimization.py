@@ -396,16 +396,15 @@ def gradient_descent_film(eta):
 
     def words(state):
         step = "The start" if len(way) == 1 else f"Step {len(way) - 1} of size {state.eta:.3g}"
-        return f"{step}: f = {state.objective:.3g}, and the gradient has length " + (
-            f"{state.gradient_norm:.3g}."
-        )
+        slope = state.gradient_norm
+        return f"{step}: f = {state.objective:.3g}. The gradient has length {slope:.3g}."
 
     start = [9.0, 1.0]
     states = gradient_descent(f, lambda x: VALLEY * x, start, eta=sizes[eta])
     return Take(islice(states, 16), draw, words)
 
 
-@film("newton", newton, measure="f", start=("0, 0", "-25, 0", "0, 10"))
+@film("newton", newton, measure="f", start=("0, 0", "-28, 17", "-12, 6"))
 def newton_film(start):
     """Newton's method on the log-loss of the petals, a long narrow valley. Each step goes to the
     minimum of the quadratic function that fits f at x, or part of the way where that would be too
@@ -433,8 +432,7 @@ def newton_film(start):
 def sgd_film(eta, batch):
     """Stochastic gradient descent for least squares: a pass over 20 samples for each point of the
     way, one or five samples per step. With a constant step size the way ends in wandering about the
-    minimum (cross), the wider the larger the steps. Steps of size 1/k come to rest. A batch calms
-    the wandering.
+    minimum (cross). A batch calms the wandering. Steps of size 1/k come to rest, but slowly.
     """
     X, y = regression()
     best, way = np.linalg.lstsq(X, y, rcond=None)[0], []
@@ -497,14 +495,15 @@ def projected_film(eta):
     return Take(islice(states, 25), draw, words)
 
 
-@film("interior_point", interior_point, measure="gap", minimum=("outside", "inside"))
-def interior_point_film(minimum):
+@film("interior_point", interior_point, measure="gap", beyond=("a corner", "an edge"))
+def interior_point_film(beyond):
     """The interior point method for a quadratic program: the feasible set (grey), the contours of
-    the objective, and its minimum without constraints (cross). The way may start outside. It then
-    stays off the edges, and reaches one only in the end, as the gap falls towards 0.
+    the objective, and its minimum without constraints (cross), beyond a corner or an edge. The way
+    need not start in the set. It comes as near to the cross as the set allows, while the gap falls
+    towards 0.
     """
     P, way = ROOM.P, []
-    q = ROOM.q if minimum == "outside" else -P @ [1.0, 1.2]
+    q = ROOM.q if beyond == "a corner" else -P @ [3.4, 1.2]
     free = np.linalg.solve(P, -q)
 
     def f(x):

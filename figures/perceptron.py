@@ -95,7 +95,7 @@ def closing(ax, X, y, w_star, W):
 @film("updates", updates, measure="wrong", order=("as given", "shuffled 1", "shuffled 2"))
 def updates_film(order):
     """The perceptron, mistake by mistake, on twenty samples around the origin. The sample with a
-    ring was a mistake; it is added to w (arrow) or taken from it, so that the boundary turns from
+    ring was a mistake. It is added to w (diamond) or taken from it, so that the boundary turns from
     the dotted line to the black one. An update may break other samples, so the number of wrong ones
     does not always fall.
     """
@@ -112,8 +112,8 @@ def updates_film(order):
             ax.plot(*X[update.sample], "o", ms=12, mfc="none", mec=INK, mew=1.2)
             ax.plot(*np.transpose([[0, 0], update.w]), color=GREY, lw=2)
             ax.plot(*update.w, "D", color=GREY, ms=5)
-        draw_samples(ax, X, y)
-        ax.set(xlim=(-4.2, 4.2), ylim=(-4.2, 4.2), aspect="equal", xlabel="x₁", ylabel="x₂")
+        draw_samples(ax, X, y, size=4)
+        ax.set(xlim=(-5.2, 5.2), ylim=(-5.2, 5.2), aspect="equal", xlabel="x₁", ylabel="x₂")
 
     def wrong(update):
         return int(np.sum(is_mistake(y, decision(X, update.w))))
