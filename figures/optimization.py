@@ -415,7 +415,7 @@ def newton_film(start):
     def draw(ax, state):
         way.append(state.x)
         ax.set(xlim=(-31, 5), ylim=(-3, 19), xlabel="w₀", ylabel="w₁", xticks=(-30, -20, -10, 0))
-        draw_heights(ax, loss, [0.15, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0])
+        draw_heights(ax, loss, [0.18, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0])
         draw_way(ax, way)
 
     def words(state):
