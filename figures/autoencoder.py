@@ -21,9 +21,11 @@ from mlnotes.plotting import (
     INK,
     ORANGE,
     SHADE,
+    Take,
     draw_image,
     draw_samples,
     figure,
+    film,
     run_script,
     set_view,
 )
@@ -251,6 +253,43 @@ def sparse(left, middle, right):
         heights, *_ = right.hist(active, bins, histtype="stepfilled", ec=INK, lw=0.8, **look)
         right.text(active.mean(), heights.max() + 15, title, ha="center")
     right.set(xlabel="active units", ylabel="digits", xlim=(0, 100))
+
+
+# ---------------------------------------------------------------------------------------
+# Films
+# ---------------------------------------------------------------------------------------
+
+
+@film("linear_descent", descend_linear, measure="J", start=("small", "across"))
+def descent_film(start):
+    """Gradient descent on a linear autoencoder with one unit of code. A sample has the code z = v ·
+    x and the reconstruction z w, on the black line. Grey lines join the two; J is the sum of their
+    squared lengths. The dotted line is the first principal axis. A small start leaves the saddle
+    point 0 slowly; a start across has to turn first.
+    """
+    X = np.random.default_rng(5).multivariate_normal([0, 0], COVARIANCE, size=24)
+    X = X - X.mean(axis=0)
+    vector = {
+        "small": np.array([0.02, -0.01]),
+        "across": np.array([0.6, -0.7]),
+    }[start]
+    best = linear_optimum(X, 1)
+
+    def draw(ax, state):
+        found = X @ state.V.T @ state.W.T
+        pairs = np.stack([X, found, np.full_like(X, np.nan)], axis=1).reshape(-1, 2)
+        ax.plot(*pairs.T, color=GREY, lw=0.7)
+        ax.plot(*(3 * best.W @ [[-1, 1]]), ":", color=ORANGE, lw=1.4)
+        ax.plot(*X.T, "o", color=BLUE, ms=4, mew=0)
+        ends = state.W @ (state.V @ X.T)
+        ax.plot(*ends[:, np.argsort(X @ state.V[0])[[0, -1]]], color=INK, lw=2)
+        ax.set(xlim=(-2.6, 2.6), ylim=(-2.6, 2.6), xlabel="x₁", ylabel="x₂", aspect="equal")
+
+    def words(state):
+        (w, u), (v, t) = state.W[:, 0], state.V[0]
+        return f"J = {state.objective:.2f}, w = ({w:.2f}, {u:.2f}), v = ({v:.2f}, {t:.2f})."
+
+    return Take(descend_linear(X, vector[:, None], vector[None], eta=0.006), draw, words)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from mlnotes.convolution import (
     MaxPool,
     Relu,
     conv,
+    correlate,
     correlate_by_loops,
     correlation_matrix,
     max_pool,
@@ -27,8 +28,10 @@ from mlnotes.plotting import (
     INK,
     ORANGE,
     PURPLE,
+    Take,
     draw_image,
     figure,
+    film,
     run_script,
     tint,
 )
@@ -456,6 +459,137 @@ def numbers(ax, table, corner, cells):
         fill = fills[2 * (i // block) + j // block]
         ax.fill((x, x + 1, x + 1, x), (y, y, y + 1, y + 1), fc=fill, ec=INK, lw=0.7)
         ax.text(x + 0.5, y + 0.5, f"{entry:g}", ha="center", va="center")
+
+
+# ---------------------------------------------------------------------------------------
+# Films
+# ---------------------------------------------------------------------------------------
+
+
+KERNELS = {
+    "left to right": RISE,
+    "top to bottom": RISE.T,
+    "mean": np.full((3, 3), 1 / 9),
+}
+
+
+@film("window", correlate_by_loops, size=(4.4, 2.6), kernel=tuple(KERNELS))
+def window_film(kernel):
+    """A kernel slides over a digit. At each place the nine weights are multiplied by the nine
+    numbers of the window (left), and the sum is written into the map (right). Purple is positive
+    there, orange is negative. Watch where the map is large: a kernel answers to one kind of edge.
+    """
+    image, k = load_digits().images[3], KERNELS[kernel]
+    found, F = correlate_by_loops(image, k), len(k)
+    most = np.abs(found).max()
+
+    def draw(ax, place):
+        i, j = place
+        draw_numbers(ax, image, 0, np.s_[i : i + F, j : j + F], vmin=0, vmax=24, cmap="Greys")
+        ax.fill(*rim(j, 8 - i, F), fc="none", ec=ORANGE, lw=2.5, zorder=3)
+        look = {"vmin": -1.5 * most, "vmax": 1.5 * most, "cmap": "PuOr"}
+        draw_numbers(ax, written(found, place), 9, np.s_[:], **look)
+        ax.fill(*rim(9 + j, 8 - i, 1), fc="none", ec=ORANGE, lw=2, zorder=3)
+        empty(ax, (-0.2, 15.2, -0.2, 8.2))
+
+    def words(place):
+        return f"Row {place[0] + 1}, column {place[1] + 1}: the sum is {found[place]:.1f}."
+
+    return Take(np.ndindex(found.shape), draw, words)
+
+
+def rim(left, top, side):
+    """The corners of a square: x and y."""
+    x, y = np.array([0, side, side, 0]), np.array([0, 0, -side, -side])
+    return left + x, top + y
+
+
+def written(found, place):
+    """The map up to this place, masked after it."""
+    count = np.ravel_multi_index(place, found.shape) + 1
+    return np.ma.array(found, mask=np.arange(found.size).reshape(found.shape) >= count)
+
+
+def draw_numbers(ax, table, left, shown, **style):
+    """A table as an image with its upper left corner at (left, 8), and the numbers of a part."""
+    rows, columns = table.shape
+    ax.imshow(table, extent=(left, left + columns, 8 - rows, 8), **style)
+    ax.fill((left, left + columns, left + columns, left), (8, 8, 8 - rows, 8 - rows), fc="none",
+            ec=GREY, lw=0.8)  # fmt: skip
+    part = np.ma.masked_all(table.shape)
+    part[shown] = table[shown]
+    for row, column in np.argwhere(~np.ma.getmaskarray(part)):
+        ax.text(left + column + 0.5, 7.5 - row, f"{table[row, column]:.0f}", ha="center",
+                va="center", fontsize=7)  # fmt: skip
+
+
+ROW_KERNELS = {
+    "difference": np.array([-1.0, 0.0, 1.0]),
+    "mean": np.full(3, 1 / 3),
+    "second difference": np.array([1.0, -2.0, 1.0]),
+}
+
+
+@film("row", correlate, measure="h", size=(3.6, 2.9), kernel=tuple(ROW_KERNELS), stride=(1, 3))
+def row_film(kernel, stride):
+    """A kernel of three weights slides over a row of 24 numbers. Each place of the window (above)
+    gives one output (below). The difference answers where the row rises or falls, the mean smooths
+    the row, and the second difference answers where it bends. With stride 3 the windows do not
+    overlap, and there are 8 outputs instead of 22.
+    """
+    noise = 0.1 * np.random.default_rng(0).normal(size=24)
+    x, k = np.repeat([0.0, 1.0, 1.5, 0.5], [7, 6, 5, 6]) + noise, ROW_KERNELS[kernel]
+    seen = (correlate(x[: stride * i + 3], k, stride=stride) for i in range(21 // stride + 1))
+
+    def draw(ax, h):
+        start = stride * (len(h) - 1)
+        left, right = start - 0.5, start + 2.5
+        ax.fill((left, right, right, left), (1.6, 1.6, 4.0, 4.0), color=tint(ORANGE, 0.3), lw=0)
+        ax.plot(x + 2, "o-", color=BLUE, ms=4, lw=0.8)
+        for m in range(3):
+            ax.text(start + m, 4.1, f"{k[m]:.2g}", ha="center", fontsize=7)
+        ax.plot((-0.5, 23.5), (0, 0), color=GREY, lw=0.6)
+        ax.plot(1 + stride * np.arange(len(h)), h, "s-", color=ORANGE, ms=4, lw=0.8)
+        ax.plot(1 + start, h[-1], "s", color=INK, ms=5)
+        ax.set(xlim=(-0.8, 23.8), ylim=(-2.0, 4.6), xlabel="place", yticks=())
+        ax.text(23.5, 3.1, "row x", ha="right", fontsize=9)
+        ax.text(23.5, -1.8, "outputs h", ha="right", fontsize=9)
+
+    def words(h):
+        start = stride * (len(h) - 1)
+        terms = " + ".join(f"{k[m]:.2g} · {x[start + m]:.2f}" for m in range(3))
+        return f"Output {len(h)}: {terms} = {h[-1]:.2f}."
+
+    return Take(seen, draw, words, lambda h: h[-1])
+
+
+WINDOWS = {"2 x 2, stride 2": (2, 2), "2 x 2, stride 1": (2, 1), "4 x 4, stride 2": (4, 2)}
+
+
+@film("pool", max_pool, size=(4.4, 2.6), window=tuple(WINDOWS))
+def pool_film(window):
+    """Max pooling of a map of 8x8 numbers. The window (orange) slides over the map on the left, and
+    the largest of its numbers is written on the right. Windows that overlap write the same large
+    number several times. Where it lies in the window does not matter.
+    """
+    F, S = WINDOWS[window]
+    table = load_digits().images[7]
+    found = max_pool(table[None, :, :, None], F, stride=S)[0, :, :, 0]
+
+    def draw(ax, place):
+        i, j = place
+        part = np.s_[S * i : S * i + F, S * j : S * j + F]
+        draw_numbers(ax, table, 0, part, vmin=0, vmax=24, cmap="Greys")
+        ax.fill(*rim(S * j, 8 - S * i, F), fc="none", ec=ORANGE, lw=2.5, zorder=3)
+        draw_numbers(ax, written(found, place), 9, np.s_[:], vmin=0, vmax=24, cmap="Greys")
+        ax.fill(*rim(9 + j, 8 - i, 1), fc="none", ec=ORANGE, lw=2, zorder=3)
+        empty(ax, (-0.2, 16.2, -0.2, 8.2))
+
+    def words(place):
+        i, j = place
+        return f"Row {i + 1}, column {j + 1}: the largest of {F * F} numbers is {found[place]:.0f}."
+
+    return Take(np.ndindex(found.shape), draw, words)
 
 
 if __name__ == "__main__":

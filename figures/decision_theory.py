@@ -16,7 +16,9 @@ from mlnotes.decision_theory import (
     conditional_median,
     conditional_mode,
     conditional_risk,
+    cut_errors,
     empirical_risk,
+    epsilon_greedy,
     is_median,
     log_joint,
     normal_log_odds,
@@ -34,12 +36,15 @@ from mlnotes.plotting import (
     ORANGE,
     PURPLE,
     SHADE,
+    Take,
     draw_contours,
     draw_line,
     draw_regions,
     draw_samples,
     figure,
+    film,
     run_script,
+    tint,
 )
 from mlnotes.probability import (
     covariance,
@@ -381,6 +386,117 @@ def median(left, right):
     left.legend(loc="upper center")
     right.axhline(0, color=INK, lw=0.7)
     right.set(xlim=(0, 12), ylim=(-1.1, 1.1), xlabel="$c$", ylabel="slopes of $g$ at $c$")
+
+
+# ---------------------------------------------------------------------------------------
+# Films
+# ---------------------------------------------------------------------------------------
+
+
+PAYS = np.array([0.3, 0.45, 0.6, 0.75])
+
+
+@film("bandit", epsilon_greedy, measure="reward per pull", eps=(0.1, 0.0, 0.5))
+def bandit_film(eps):
+    """A bandit with four arms. A bar is the share of pulls of an arm that have paid so far, and the
+    number below it counts the pulls; the black marks are the true probabilities, which the learner
+    does not know. It pulls the arm with the highest bar, or with probability eps a random one.
+    Without exploration it may never learn that another arm is better.
+    """
+
+    def draw(ax, state):
+        pulls, wins = state.pulls[0], state.wins[0]
+        ends = np.arange(4)[:, None] + [-0.42, 0.42, np.nan]
+        ax.plot(ends.ravel(), np.repeat(PAYS, 3), color=INK, lw=2)
+        for j, height in enumerate(wins / pulls):
+            x = j + 0.35 * np.array([-1, 1, 1, -1])
+            ax.fill(x, [0, 0, height, height], fc=tint(BLUE, 0.5), ec=BLUE, lw=0.8)
+            ax.text(j, -0.07, f"{pulls[j]:.0f}", ha="center", va="center", fontsize=10)
+        ax.set(xlim=(-0.6, 3.6), ylim=(-0.13, 1.02), xticks=(), yticks=(0, 0.5, 1))
+        ax.set(xlabel="arms, with their pulls", ylabel="share that paid")
+
+    def words(state):
+        result = "The start" if np.isnan(state.reward[0]) else f"Reward {state.reward[0]:.0f}"
+        total = state.pulls.sum()
+        return f"{result}. {state.wins.sum():.0f} of {total:.0f} pulls have paid."
+
+    states = epsilon_greedy(PAYS, eps=eps, rng=np.random.default_rng(9))
+    return Take(states, draw, words)
+
+
+@film("cut", cut_errors, measure="errors", feature=("lightness", "length"))
+def cut_film(feature):
+    """A cut moves through 48 fish from left to right. Above it a fish counts as sea bass, below it
+    as salmon; rings mark the errors. Passing a salmon takes an error away, passing a sea bass adds
+    one, so that one sweep through the sorted fish counts the errors of all cuts.
+    """
+    T = make_fish(48, rng=np.random.default_rng(21))
+    x, y = T.X[:, ("length", "lightness").index(feature)], (T.y == "sea bass").astype(int)
+    low, high = x.min() - 0.05 * np.ptp(x), x.max() + 0.05 * np.ptp(x)
+    rows = y + 0.12 * (np.argsort(np.argsort(x)) % 3)  # so that neighbours do not overlap
+
+    def draw(ax, state):
+        at = np.clip(state[0], low, high)
+        wrong = (x > at) != y
+        for c, (color, fill) in enumerate(((BLUE, BLUE), (ORANGE, "white"))):
+            ax.plot(x[y == c], rows[y == c], "os"[c], color=color, mfc=fill, ms=5)
+        ax.plot(x[wrong], rows[wrong], "o", mfc="none", mec=INK, ms=10, mew=1)
+        ax.axvline(at, color=INK, lw=1.6)
+        ax.set(xlim=(low, high), ylim=(-0.5, 1.7), yticks=(), xlabel=feature)
+        ax.text(high, 1.45, "sea bass", ha="right", color=ORANGE)
+        ax.text(high, -0.35, "salmon", ha="right", color=BLUE)
+
+    def words(state):
+        wrong = (x > state[0]) != y
+        bass = np.count_nonzero(wrong & (y == 1))
+        return (
+            f"{state[1]} errors: {bass} sea bass below the cut, {state[1] - bass} salmon above it."
+        )
+
+    return Take(zip(*cut_errors(x, y), strict=True), draw, words, lambda state: state[1])
+
+
+@film("asking", bayes_action, measure="probability to ask", miss=(1, 5))
+def asking_film(miss):
+    """The risks of three actions for a fish of the lightness x: call it salmon (orange), call it
+    sea bass (blue), or ask (purple). A salmon called sea bass costs 1, a sea bass called salmon
+    costs 1 or 5 (miss), and the cost of asking falls. The band below shows the action of least
+    risk. Watch asking pay first where the other two are equal, and then for more and more fish.
+    """
+    x, dx = gauss_legendre(-1, 12, 80)
+    shown = np.linspace(0, 11, 111)
+    L = np.array([[0.0, 1.0], [miss, 0.0]])  # actions: sea bass, salmon; classes in this order
+    largest = miss / (1 + miss)
+    costs = np.linspace(1.1, 0.02, 28) * largest
+    states = ((c, bayes_action(lightness_posterior(shown), with_reject(L, c))) for c in costs)
+    colors = (BLUE, ORANGE, PURPLE)
+
+    def draw(ax, state):
+        risk = conditional_risk(lightness_posterior(shown), with_reject(L, state[0]))
+        for line, color in zip(risk.T, colors, strict=True):
+            ax.plot(shown, line, color=color, lw=1.6)
+        starts = np.flatnonzero(np.diff(state[1], prepend=-1))
+        for start, end in zip(starts, [*starts[1:], len(shown) - 1], strict=True):
+            sides, action = shown[[start, end, end, start]], state[1][start]
+            ax.fill(sides, [-0.12, -0.12, -0.03, -0.03], color=tint(colors[action], 0.7), lw=0)
+        ax.set(xlim=(0, 11), ylim=(-0.14, 1.2), xlabel="lightness", ylabel="risk")
+
+    def asked(state):
+        actions = bayes_action(lightness_posterior(x), with_reject(L, state[0]))
+        ask = with_reject(np.zeros((2, 2)), 1)
+        return total_risk(actions, lightness_log_p(x), PRIOR, ask, dx)
+
+    def words(state):
+        return (
+            f"Asking costs {state[0]:.2f}. {100 * asked(state):.0f} % of the fish are asked about."
+        )
+
+    return Take(states, draw, words, asked)
+
+
+def lightness_posterior(x):
+    """The posteriors of sea bass and salmon at the lightness x."""
+    return posterior(lightness_log_p(x), PRIOR)
 
 
 if __name__ == "__main__":

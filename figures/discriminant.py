@@ -15,6 +15,7 @@ from mlnotes.discriminant import (
     mean_direction,
     principal_axes,
     project,
+    projected_scatters,
     threshold_rule,
     trace_criterion,
     within_scatter,
@@ -24,9 +25,11 @@ from mlnotes.plotting import (
     GREY,
     INK,
     ORANGE,
+    Take,
     draw_line,
     draw_samples,
     figure,
+    film,
     run_script,
     set_view,
     tint,
@@ -273,6 +276,56 @@ def two_clumps(plane, below_fisher, below_local):
             below.hist(z[y == c], edges, histtype="stepfilled", fc=(*tint(color, 0.6), 0.6),
                        ec=color, lw=1.2, hatch=("", "////")[c])  # fmt: skip
         below.set(title=name, xlabel="$w^T x$", ylabel="samples")
+
+
+# ---------------------------------------------------------------------------------------
+# Films
+# ---------------------------------------------------------------------------------------
+
+
+@film("turning", fisher_ratio, measure="J", classes=("slanted", "round"))
+def turning_film(classes):
+    """Two classes are projected on a line that turns by half a circle. J is the squared distance of
+    the projected means (large marks), divided by the scatter of the projections about them. For
+    slanted classes J is largest where the means are not farthest apart, because the spread is small
+    there. For round classes both directions agree. The dotted line is Fisher's direction.
+    """
+    Sigma = np.array([[2.0, 1.7], [1.7, 2.0]]) if classes == "slanted" else 0.9 * np.eye(2)
+    T = make_blobs((30, 30), [(-1.2, 0), (1.2, 0)], Sigma, rng=np.random.default_rng(4))
+    turns = ((np.cos(a), np.sin(a)) for a in np.pi * np.arange(25) / 24)
+    states = ((np.array(w), fisher_ratio(T.X, T.y, np.array(w))) for w in turns)
+    _, mu = class_means(T.X, T.y)
+    best, middle = fisher_direction(within_scatter(T.X, T.y), mu), T.X.mean(axis=0)
+
+    def on_line(X, w):
+        return middle + project(X - middle, w)[:, None] * w
+
+    def draw(ax, state):
+        w, _ = state
+        across = np.array([-w[1], w[0]])
+        for c, color in enumerate(COLORS[:2]):
+            ax.plot(*T.X[T.y == c].T, "o", ms=3, color=tint(color, 0.45), mew=0)
+        over = np.array([-best[1], best[0]])
+        draw_line(ax, over, -over @ middle, color=GREY, lw=1.2, ls=":")
+        draw_line(ax, across, -across @ middle, color=INK, lw=1.0)
+        for c, color in enumerate(COLORS[:2]):
+            feet = on_line(T.X[T.y == c], w) + (0.12 if c else -0.12) * across
+            ends = np.full((len(feet), 3, 2), np.nan)
+            ends[:, 0], ends[:, 1] = feet - 0.12 * across, feet + 0.12 * across
+            ax.plot(*ends.reshape(-1, 2).T, color=color, lw=0.8)
+            ax.plot(*on_line(mu[[c]], w).T, "o", ms=8, color=color, mec="white", zorder=5)
+        square_view(ax, T.X)
+        ax.set(xlabel="x₁", ylabel="x₂", xticks=(-4, 0, 4), yticks=(-4, 0, 4))
+
+    def words(state):
+        w, J = state
+        apart = abs(project(mu[1] - mu[0], w))
+        spread = projected_scatters(T.X, T.y, w).sum()
+        return (
+            f"J = {J:.3f}. The projected means are {apart:.2f} apart, the scatter is {spread:.0f}."
+        )
+
+    return Take(states, draw, words, lambda state: state[1])
 
 
 if __name__ == "__main__":

@@ -18,7 +18,17 @@ from mlnotes.estimation import (
     poisson_mle,
     sequential,
 )
-from mlnotes.plotting import BLUE, GREEN, GREY, INK, ORANGE, figure, run_script
+from mlnotes.plotting import (
+    BLUE,
+    GREEN,
+    GREY,
+    INK,
+    ORANGE,
+    Take,
+    figure,
+    film,
+    run_script,
+)
 from mlnotes.probability import (
     bernoulli_log_pmf,
     binomial_log_pmf,
@@ -195,6 +205,72 @@ def normal(left, right):
     for ax in (left, right):
         ax.plot(few, np.full(3, 0.05), "|", color=INK, ms=12, mew=1.8)
         ax.legend(loc="upper left")
+
+
+# ---------------------------------------------------------------------------------------
+# Films
+# ---------------------------------------------------------------------------------------
+
+
+PRIORS = {"flat": Beta(1, 1), "sure of a fair coin": Beta(20, 20), "expects tails": Beta(2, 8)}
+
+
+@film("tosses", sequential, measure="posterior mean of p", prior=tuple(PRIORS))
+def tosses_film(prior):
+    """The density of the probability p of heads, as the tosses of a coin arrive one by one. The
+    coin has p = 0.3 (dotted); the grey curve is the prior. Heads move the curve to the right and
+    tails to the left, by less and less, and in the end it is narrow. A prior that is sure of a fair
+    coin moves slowly.
+    """
+    x, p, first = throws()[:45], np.linspace(0, 1, 81), PRIORS[prior]
+
+    def tossed(belief):
+        return int(belief.a + belief.b - first.a - first.b)
+
+    def draw(ax, belief):
+        ax.axvline(COIN, color=ORANGE, lw=1.2, ls=":")
+        ax.plot(p, np.exp(first.log_density(p)), color=GREY, lw=1.2)
+        ax.plot(p, np.exp(belief.log_density(p)), color=BLUE, lw=1.8)
+        n = tossed(belief)
+        ax.text(0.98, 7.3, "".join("TH"[each] for each in x[max(n - 12, 0) : n]), ha="right")
+        ax.set(xlim=(0, 1), ylim=(0, 8), xlabel="p", ylabel="density")
+
+    def words(belief):
+        n, heads = tossed(belief), int(belief.a - first.a)
+        law = f"Beta({belief.a:g}, {belief.b:g})"
+        return f"{heads} heads in {n} tosses: {law}, mean {belief.mean():.3f}."
+
+    return Take(sequential(first, x), draw, words, lambda belief: belief.mean())
+
+
+@film("petals", sequential, measure="posterior mean of μ", prior_deviation=(0.5, 0.1, 3.0))
+def petals_film(prior_deviation):
+    """The density of the mean petal length of virginica, as fifty petals (ticks) are measured one
+    by one. The grey curve is the prior, N(5, s²) with the chosen s; the dotted line is the mean of
+    all fifty. Each petal adds the same precision, whatever its length. A narrow prior gives way
+    only slowly.
+    """
+    x, mu = virginica(), np.linspace(4, 7, 91)
+    first = NormalMean(m=5.0, s2=prior_deviation**2, sigma2=0.3)
+
+    def seen(belief):
+        return round((1 / belief.s2 - 1 / first.s2) * first.sigma2)
+
+    def draw(ax, belief):
+        n = seen(belief)
+        ax.axvline(x.mean(), color=ORANGE, lw=1.2, ls=":")
+        ax.plot(mu, np.exp(first.log_density(mu)), color=GREY, lw=1.2)
+        ax.plot(mu, np.exp(belief.log_density(mu)), color=BLUE, lw=1.8)
+        ax.plot(x[:n], np.full(n, 0.1), "|", color=GREY, ms=8, mew=1)
+        ax.plot(x[:n][-1:], np.full(min(n, 1), 0.1), "|", color=INK, ms=13, mew=2)
+        ax.set(xlim=(4, 7), ylim=(0, 6.5), xlabel="mean length μ (cm)", ylabel="density")
+
+    def words(belief):
+        n = seen(belief)
+        last = f"Petal {n} has {x[n - 1]:.1f} cm. " if n else "The prior. "
+        return f"{last}μ is about {belief.m:.2f}, give or take {belief.s2**0.5:.2f}."
+
+    return Take(sequential(first, x), draw, words, lambda belief: belief.m)
 
 
 if __name__ == "__main__":

@@ -2,12 +2,35 @@
 
 import numpy as np
 
-from mlnotes.datasets import make_blobs
+from mlnotes.datasets import (
+    load_digits,
+    make_blobs,
+)
 from mlnotes.decision_theory import zero_one
-from mlnotes.feature_selection import SelectKBest, correlation_scores, number_of_features
+from mlnotes.feature_selection import (
+    SelectKBest,
+    best_features,
+    correlation_scores,
+    forward_selection,
+    number_of_features,
+    residual_sum,
+)
+from mlnotes.linear_regression import (
+    LinearRegression,
+)
 from mlnotes.model_selection import cross_validation_error
 from mlnotes.neighbors import KNeighborsClassifier
-from mlnotes.plotting import BLUE, GREY, ORANGE, figure, run_script
+from mlnotes.plotting import (
+    BLUE,
+    GREY,
+    INK,
+    ORANGE,
+    Take,
+    draw_image,
+    figure,
+    film,
+    run_script,
+)
 
 IRRELEVANT = (0, 1, 2, 5, 10, 20, 35, 50)
 CENTERS = np.array([[-1.0, -1.0], [1.0, 1.0]])
@@ -74,6 +97,53 @@ def leak(ax):
     ax.set_xticks(KEPT, KEPT)
     ax.set(xlabel="features kept, of 500", ylabel="cross-validation error", ylim=(0, 0.8))
     ax.legend(fontsize=8, loc="upper right")
+
+
+# ---------------------------------------------------------------------------------------
+# Films
+# ---------------------------------------------------------------------------------------
+
+
+@film("pixels", forward_selection, measure="residual sum of squares", digits=("3, 8", "1, 7"))
+def pixels_film(digits):
+    """Forward selection of pixels for telling two digits apart by least squares. The image is the
+    mean of the second digit minus that of the first: dark pixels have more ink in the second. The
+    candidates are the 30 darkest or lightest pixels, and the numbers show the order in which they
+    are chosen: not by their difference alone, but by what they add to the pixels chosen before.
+    Watch how early the residual sum of squares, and the errors on other digits, stop falling much.
+    """
+    T, pair = load_digits(), [int(each) for each in digits.split(", ")]
+    rows = np.isin(T.y, pair)
+    X, y = T.X[rows] / 16, np.where(T.y[rows] == pair[1], 1.0, -1.0)
+    train, test = np.arange(0, len(y), 2), np.arange(1, len(y), 2)
+    image = (X[y > 0].mean(axis=0) - X[y < 0].mean(axis=0)).reshape(8, 8)
+    pixels = best_features(np.abs(image).ravel(), 30)
+    A = np.column_stack([X[train][:, pixels], np.ones(len(train))])
+
+    def left(J):
+        return residual_sum(A, y[train], (*J, 30))  # with a constant
+
+    def draw(ax, step):
+        draw_image(ax, image, cmap="Greys", vmin=-1.2, vmax=1.2)
+        for order, j in enumerate(pixels[list(step.J)] if step.J else (), start=1):
+            i, k = divmod(j, 8)
+            ax.fill(k + 0.5 * np.array([-1, 1, 1, -1]), i + 0.5 * np.array([-1, -1, 1, 1]),
+                    fc="none", ec=ORANGE, lw=1.6)  # fmt: skip
+            ax.text(k, i, str(order), ha="center", va="center", fontsize=8, color=INK)
+        ax.set(xlim=(-0.6, 7.6), ylim=(7.6, -0.6))
+
+    def words(step):
+        if not step.J:
+            return "No pixel is chosen yet."
+        J = pixels[list(step.J)]
+        fitted = LinearRegression().fit(X[train][:, J], y[train])
+        wrong = np.count_nonzero(fitted.predict(X[test][:, J]) * y[test] <= 0)
+        return (
+            f"{len(J)} pixels, after {step.fits} fits. "
+            f"{wrong} of {len(test)} other digits are on the wrong side."
+        )
+
+    return Take(forward_selection(left, 30), draw, words, lambda step: left(step.J))
 
 
 if __name__ == "__main__":

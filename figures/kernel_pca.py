@@ -3,14 +3,19 @@
 import numpy as np
 
 from mlnotes.datasets import make_rings
-from mlnotes.kernel_pca import KernelPCA
+from mlnotes.kernel_pca import (
+    KernelPCA,
+    kernel_pca,
+)
 from mlnotes.kernels import gaussian, linear, ring_map
 from mlnotes.plotting import (
     GREY,
     INK,
+    Take,
     draw_contours,
     draw_samples,
     figure,
+    film,
     run_script,
     set_view,
 )
@@ -78,6 +83,42 @@ def unfolded_rings(*axes):
                       linestyles=np.where(dashed, "--", "-"))  # fmt: skip
         draw_samples(below, T.X, T.y, size=2.6)
         below.set(xlabel="$x_1$", ylabel="$x_2$", xticks=(-3, 0, 3), yticks=(-3, 0, 3))
+
+
+# ---------------------------------------------------------------------------------------
+# Films
+# ---------------------------------------------------------------------------------------
+
+
+@film("width", kernel_pca, measure="errors on component 1", outer=(3, 2))
+def width_film(outer):
+    """The first two scores of kernel PCA, as the width sigma of the Gaussian kernel grows. For a
+    small width every sample is far from all others, and two components keep little of the variance.
+    In a narrow range of middle widths the inner ring lies apart on component 1; if the rings are
+    close, there is no such width. For a large width the scores are nearly those of linear PCA: two
+    rings again.
+    """
+    T = make_rings(80, radii=(1.0, outer), noise=0.3, rng=np.random.default_rng(0))
+    widths = np.geomspace(0.2, 6.0, 21)
+    states = ((sigma, kernel_pca(gaussian(T.X, sigma=sigma))) for sigma in widths)
+
+    def errors(state):
+        return best_threshold(state[1].Z[:, 0], T.y)[1]
+
+    def draw(ax, state):
+        Z = state[1].Z[:, :2]
+        draw_samples(ax, Z / np.abs(Z).max(), T.y, size=4)
+        ax.set(xlim=(-1.15, 1.15), ylim=(-1.15, 1.15), xticks=(), yticks=())
+        ax.set(xlabel="component 1", ylabel="component 2", aspect="equal")
+
+    def words(state):
+        share = state[1].mu[:2].sum() / state[1].mu.sum()
+        return (
+            f"sigma = {state[0]:.2f}. The best threshold on component 1 makes {errors(state)} "
+            f"errors. Two components keep {100 * share:.0f} % of the variance."
+        )
+
+    return Take(states, draw, words, errors)
 
 
 if __name__ == "__main__":

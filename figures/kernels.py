@@ -4,16 +4,26 @@ import numpy as np
 
 from mlnotes.datasets import make_moons, make_rings
 from mlnotes.discriminant import separator, threshold_rule
-from mlnotes.kernels import gaussian, kernel_svm, linear, polynomial, ring_map
+from mlnotes.kernels import (
+    gaussian,
+    kernel_descent,
+    kernel_svm,
+    linear,
+    polynomial,
+    ring_map,
+)
 from mlnotes.plotting import (
     GREY,
     INK,
+    ORANGE,
     SHADE,
+    Take,
     draw_contours,
     draw_line,
     draw_regions,
     draw_samples,
     figure,
+    film,
     run_script,
     set_view,
 )
@@ -137,6 +147,38 @@ def machines(*axes):
         ax.set_xlabel("$x_1$")
     for ax in axes[::3]:
         ax.set_ylabel("$x_2$")
+
+
+# ---------------------------------------------------------------------------------------
+# Films
+# ---------------------------------------------------------------------------------------
+
+
+@film("descent", kernel_descent, measure="squared error", sigma=(0.1, 0.03, 0.4))
+def descent_film(sigma):
+    """Gradient descent in the feature space of the Gaussian kernel of width sigma. The curve is a
+    sum of one bell for each sample. It starts at 0 (flat) and is pulled towards the samples, the
+    broad shape first and the details later. A narrow bell reaches each sample alone and leaves the
+    gaps near 0; a wide one stays smooth and takes long for the details.
+    """
+    rng = np.random.default_rng(1)
+    x = np.sort(rng.random(20))[:, None]
+    y = np.sin(2 * np.pi * x[:, 0]) + 0.2 * rng.normal(size=20)
+    dense = np.linspace(0, 1, 36)[:, None]
+    K, across = gaussian(x, sigma=sigma), gaussian(dense, x, sigma=sigma)
+    eta = 0.4 / np.linalg.eigvalsh(K)[-1]
+
+    def draw(ax, state):
+        ax.axhline(0, color=GREY, lw=0.6)
+        ax.plot(dense[:, 0], across @ state.alpha, color=INK, lw=1.6)
+        ax.plot(x[:, 0], y, "o", color=ORANGE, ms=5, mew=0)
+        ax.set(xlim=(0, 1), ylim=(-1.6, 1.6), xlabel="x", ylabel="y")
+
+    def words(state):
+        furthest = np.abs(K @ state.alpha - y).max()
+        return f"Squared error {state.objective:.2f}, at most {furthest:.2f}² for one sample."
+
+    return Take(kernel_descent(K, y, eta=eta), draw, words)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from mlnotes.datasets import make_fish
 from mlnotes.decision_theory import best_cut, cut_rule
 from mlnotes.learning_theory import (
     Box,
+    Setting,
     all_labellings,
     best_threshold,
     box_error,
@@ -13,6 +14,7 @@ from mlnotes.learning_theory import (
     constant,
     deviation_probability,
     dichotomies,
+    erm,
     expected_errors,
     half_space_realises,
     hoeffding,
@@ -21,6 +23,7 @@ from mlnotes.learning_theory import (
     memoriser,
     nearest_neighbor,
     radon_labels,
+    risk,
     threshold_realises,
     threshold_risk,
     tightest_box,
@@ -34,9 +37,11 @@ from mlnotes.plotting import (
     ORANGE,
     PURPLE,
     SHADE,
+    Take,
     draw_matrix,
     draw_samples,
     figure,
+    film,
     run_script,
 )
 from mlnotes.probability import binomial_log_pmf
@@ -354,6 +359,75 @@ def no_free_lunch(unseen, seen):
     seen.set_title("Errors at training points")
     seen.set_xticks(range(16), [f"{i:04b}" for i in range(16)], fontsize=7)
     seen.set_xlabel("target: the labels of the four points")
+
+
+# ---------------------------------------------------------------------------------------
+# Films
+# ---------------------------------------------------------------------------------------
+
+
+@film("thresholds", erm, measure="excess risk", noise=(0.2, 0.4), seed=(0, 1))
+def thresholds_film(noise, seed):
+    """Empirical risk minimisation as the sample grows. A rule says 1 above its threshold; labels
+    are 1 above 0.5, but flipped with the probability of the noise. Black is the risk of each of 21
+    rules, blue its empirical risk, and the large marks belong to the rule of least empirical risk.
+    Watch the blue curve approach the black one, and the marks approach the best threshold.
+    """
+    at = (np.arange(20) + 0.5) / 20
+    likely = np.where(at > 0.5, 1 - noise, noise)
+    P, cuts = np.array([1 - likely, likely]) / 20, np.arange(21) / 20
+    setting = Setting(P, np.array([0, 1]), (at > cuts[:, None]).astype(int), np.not_equal)
+    draws = np.random.default_rng(seed).choice(40, size=1000, p=P.ravel())
+    sizes = np.unique(np.geomspace(2, 1000, 38).round().astype(int))
+    counts = [np.bincount(draws[:n], minlength=40).reshape(2, 20) for n in sizes]
+    states = ((each, int(erm(setting, each))) for each in counts)
+    R = risk(setting)
+
+    def draw(ax, state):
+        found, best = risk(setting, state[0]), state[1]
+        ax.plot(cuts, R, color=INK, lw=1.4)
+        ax.plot(cuts, found, color=BLUE, lw=1.2)
+        ax.plot(cuts[best], R[best], "o", color=INK, ms=8, mec="white", zorder=4)
+        ax.plot(cuts[best], found[best], "o", color=BLUE, ms=8, mec="white", zorder=5)
+        ax.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.0), xlabel="threshold", ylabel="risk")
+
+    def words(state):
+        n, found, best = state[0].sum(), risk(setting, state[0]), state[1]
+        return (
+            f"{n} samples. The chosen threshold {cuts[best]:.2f} has the empirical risk "
+            f"{found[best]:.2f} and the risk {R[best]:.2f}."
+        )
+
+    return Take(states, draw, words, lambda state: R[state[1]] - R.min())
+
+
+@film("rectangle", tightest_box, measure="error", target=("wide", "small"))
+def rectangle_film(target):
+    """The tightest rectangle around the positive examples (solid), as examples arrive. The target
+    (dashed) labels them: blue is inside. The learnt rectangle lies within the target and only ever
+    grows, so that the error, the area between the two, never rises. A small target is seldom hit.
+    """
+    goal = {"wide": TARGET, "small": Box(np.array([0.55, 0.5]), np.array([0.85, 0.7]))}[target]
+    X = np.random.default_rng(3).random((120, 2))
+    y = inside(goal, X).astype(int)
+    start = int(np.argmax(y)) + 1  # the first positive example
+    states = ((n, tightest_box(X[:n], y[:n])) for n in range(start, 121, 3))
+
+    def draw(ax, state):
+        n, learnt = state
+        for rim, dash in (corners(goal), "--"), (corners(learnt), "-"):
+            ax.plot(*np.vstack([rim, rim[:1]]).T, dash, color=INK, lw=1.4)
+        ax.plot(*X[:n][y[:n] == 0].T, "o", color=GREY, ms=3, mew=0)
+        ax.plot(*X[:n][y[:n] == 1].T, "o", color=BLUE, ms=4, mew=0)
+        ax.set(xlim=(0, 1), ylim=(0, 1), xticks=(0, 1), yticks=(0, 1), aspect="equal")
+        ax.set(xlabel="x₁", ylabel="x₂")
+
+    def words(state):
+        n, learnt = state
+        error = box_error(learnt, goal)
+        return f"{n} examples, {y[:n].sum()} of them inside. The error is {error:.3f}."
+
+    return Take(states, draw, words, lambda state: box_error(state[1], goal))
 
 
 if __name__ == "__main__":

@@ -4,10 +4,15 @@ import numpy as np
 
 from mlnotes.datasets import make_curve, make_fish
 from mlnotes.decision_theory import squared
-from mlnotes.linear_regression import augment, powers
+from mlnotes.linear_regression import (
+    LinearRegression,
+    augment,
+    powers,
+)
 from mlnotes.model_selection import (
     KFold,
     StandardScaler,
+    cross_validation_error,
     regularised,
     smoother_matrix,
     train_test_split,
@@ -23,9 +28,11 @@ from mlnotes.plotting import (
     ORANGE,
     PURPLE,
     SHADE,
+    Take,
     draw_regions,
     draw_samples,
     figure,
+    film,
     run_script,
     set_view,
     tint,
@@ -223,6 +230,82 @@ def penalty(curves, path):
     path.legend(
         [r"$\Vert y - A\theta \Vert^2$", r"$\Vert \theta \Vert^2$"], fontsize=8, loc="upper center"
     )
+
+
+# ---------------------------------------------------------------------------------------
+# Films
+# ---------------------------------------------------------------------------------------
+
+
+@film("degree", cross_validation_error, measure="log₁₀ of the error", n=(40, 20, 100))
+def degree_film(n):
+    """Polynomials of rising degree are fitted to n samples of a noisy sine (dashed). Each light
+    curve is fitted to four of five parts of the samples and tested on the fifth; black is the curve
+    of all samples. Low degrees miss the shape. For high degrees the five curves disagree, most of
+    all at the ends, and the cross-validation error rises; with more samples it rises later.
+    """
+    X, y = noisy_sine(n, 3)
+    x, dense = X[:, 0], np.linspace(-1, 1, 51)
+    cv, line = KFold(FOLDS, shuffle=True, random_state=0), LinearRegression()
+    states = (
+        (degree, cross_validation_error(line, powers(x, degree), y, squared, cv=cv))
+        for degree in range(1, 11)
+    )
+
+    def curve(rows, degree):
+        fitted = LinearRegression().fit(powers(x[rows], degree), y[rows])
+        return fitted.predict(powers(dense, degree))
+
+    def draw(ax, state):
+        degree, _ = state
+        ax.plot(dense, np.sin(4 * dense), "--", color=GREY, lw=1)
+        for rest, _ in cv.split(X):
+            ax.plot(dense, curve(rest, degree), color=tint(BLUE, 0.5), lw=1)
+        ax.plot(dense, curve(np.arange(n), degree), color=INK, lw=1.6)
+        ax.plot(x, y, "o", color=ORANGE, ms=4, mew=0)
+        ax.set(xlim=(-1, 1), ylim=(-2.5, 2.5), xlabel="x", ylabel="y")
+
+    def words(state):
+        degree, found = state
+        folds = found.fold_errors
+        return (
+            f"Degree {degree}: the cross-validation error is {found.error:.3g}. "
+            f"The parts have errors from {folds.min():.2g} to {folds.max():.2g}."
+        )
+
+    return Take(states, draw, words, lambda state: np.log10(state[1].error))
+
+
+@film("penalty", regularised, measure="sum of squares", degree=(6, 3))
+def penalty_film(degree):
+    """Six samples of a parabola, and a polynomial with the penalty λ on its squared weights. Right:
+    the weights, from the constant up to the highest power. As λ falls from 100 to 0.0001 the
+    weights grow and the curve comes closer to the samples, at last also to their noise.
+    """
+    x, y = six_points()
+    A, dense = polynomial(x, degree), np.linspace(-1.1, 1.1, 67)
+    states = ((lam, regularised(A, y, lam)) for lam in np.geomspace(100, 1e-4, 37))
+
+    def draw(ax, state):
+        ax.plot(dense, CURVATURE * dense**2, "--", color=GREY, lw=1)
+        ax.plot(dense, polynomial(dense, degree) @ state[1].theta, color=BLUE, lw=1.8)
+        ax.plot(x, y, "o", color=ORANGE, ms=6)
+        ax.plot((1.3, 2.4), (1, 1), color=GREY, lw=0.6)
+        for j, weight in enumerate(state[1].theta):
+            ax.plot(
+                [1.4 + 0.15 * j] * 2, [1, 1 + 0.4 * weight], color=INK, lw=5, solid_capstyle="butt"
+            )
+        ax.text(1.3, -0.4, "weights", fontsize=9)
+        ax.set(xlim=(-1.1, 2.45), ylim=(-0.6, 3.2), xlabel="x", ylabel="y", xticks=(-1, 0, 1))
+
+    def words(state):
+        lam, found = state
+        return (
+            f"λ = {lam:.2g}: the sum of squares is {found.risk:.3f}, "
+            f"the squared length of the weights {found.penalty:.2f}."
+        )
+
+    return Take(states, draw, words, lambda state: state[1].risk)
 
 
 if __name__ == "__main__":

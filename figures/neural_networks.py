@@ -5,19 +5,31 @@ from itertools import pairwise
 
 import numpy as np
 
-from mlnotes.datasets import load_digits, make_annulus, make_quadrants, make_three_modes
+from mlnotes.datasets import (
+    load_digits,
+    make_annulus,
+    make_moons,
+    make_quadrants,
+    make_three_modes,
+)
 from mlnotes.decision_theory import best_cut
 from mlnotes.neural_networks import (
+    BINARY_CROSS_ENTROPY,
     IDENTITY,
     LOGISTIC,
     RELU,
     TANH,
     HardLimiter,
     MLPClassifier,
+    Objective,
     deltas,
     forward,
+    glorot_start,
     network,
+    normal_start,
+    passes,
     scores,
+    sgd,
     unpack,
 )
 from mlnotes.plotting import (
@@ -28,11 +40,13 @@ from mlnotes.plotting import (
     ORANGE,
     PURPLE,
     SHADE,
+    Take,
     draw_image,
     draw_line,
     draw_regions,
     draw_samples,
     figure,
+    film,
     run_script,
     set_view,
     tint,
@@ -392,6 +406,87 @@ def hard_cases_of_a_line(*axes):
         for ax in (above, below):
             draw_samples(ax, T.X, T.y, size=2.6)
             ax.set(xticks=[], yticks=[])
+
+
+# ---------------------------------------------------------------------------------------
+# Films
+# ---------------------------------------------------------------------------------------
+
+
+@film("moons", passes, measure="mean loss J", units=(4, 2))
+def moons_film(units):
+    """Stochastic gradient descent on two moons, with a state after each pass over the samples. The
+    network has one hidden layer of tanh. Solid is the boundary, where f = 1/2; dashed are the lines
+    where the hidden units change their sign. Watch the boundary bend as the lines move.
+    """
+    T = make_moons(80, noise=0.15, rng=np.random.default_rng(2))
+    net = network((2, units, 1), TANH, BINARY_CROSS_ENTROPY)
+    f, Y = Objective(net, T.X, (T.y[:, None] > 0) * 1.0), T.y > 0
+    rng = np.random.default_rng(3)
+    start = glorot_start(net.sizes, rng=rng)
+    how = {"batch_size": 10, "learning_rate": 0.1, "momentum": 0.9, "rng": rng}
+
+    def outputs(theta, X):
+        return forward(unpack(theta, net.sizes), net.activations, X)[-1][:, 0]
+
+    def draw(ax, state):
+        draw_samples(ax, T.X, T.y, size=4)
+        set_view(ax, T.X, margin=0.15)
+        draw_level(ax, lambda X: outputs(state.theta, X), 0.5)
+        draw_units(ax, state.theta, net.sizes)
+
+    def words(state):
+        wrong = np.count_nonzero((outputs(state.theta, T.X) > 0.5) != Y)
+        return f"J = {state.objective:.3f}. {wrong} of {len(Y)} samples are on the wrong side."
+
+    return Take(sgd(f, start, len(Y), **how), draw, words)
+
+
+def draw_level(ax, f, level, points=25):
+    """The contour of f at the level over the view, from a coarse grid."""
+    x, y = np.linspace(*ax.get_xlim(), points), np.linspace(*ax.get_ylim(), points)
+    plane = np.stack(np.meshgrid(x, y), axis=-1)
+    Z = f(plane.reshape(-1, 2)).reshape(points, points)
+    if Z.min() < level < Z.max():
+        ax.contour(x, y, Z, levels=[level], colors=[INK], linewidths=1.6)
+
+
+def draw_units(ax, theta, sizes):
+    """The lines on which the net inputs of the hidden units are 0."""
+    W, b = unpack(theta, sizes)[0]
+    for k in range(len(W)):
+        draw_line(ax, W[k], b[k], color=GREY, lw=0.8, ls="--", zorder=1)
+    ax.set(xlabel="x₁", ylabel="x₂")
+
+
+@film("xor_learnt", passes, measure="mean loss J", start=(3, 1, 4))
+def xor_film(start):
+    """XOR learnt by gradient descent on all four corners, with a hidden layer of two units (tanh).
+    Solid is where f = 1/2, dashed are the lines of the hidden units. Watch the lines turn until the
+    orange corners lie between them. Start 1 ends on a plateau, with the output 1/2 at two corners;
+    start 4 leaves one at last.
+    """
+    X, Y = CORNERS, PARITY[:, None] * 1.0
+    net = network((2, 2, 1), TANH, BINARY_CROSS_ENTROPY)
+    rng = np.random.default_rng(start)
+    theta = normal_start(net.sizes, rng=rng)
+    how = {"batch_size": 4, "learning_rate": 1.0, "momentum": 0.9, "rng": rng}
+
+    def outputs(theta, X):
+        return forward(unpack(theta, net.sizes), net.activations, X)[-1][:, 0]
+
+    def draw(ax, state):
+        for label, color, marker in ((0, BLUE, "o"), (1, ORANGE, "s")):
+            ax.plot(*X[PARITY == label].T, marker, color=color, ms=9, zorder=3)
+        set_view(ax, X, margin=0.5)
+        draw_level(ax, lambda X: outputs(state.theta, X), 0.5)
+        draw_units(ax, state.theta, net.sizes)
+
+    def words(state):
+        f = ", ".join(f"{each:.2f}" for each in outputs(state.theta, X))
+        return f"J = {state.objective:.3f}. Outputs {f}."
+
+    return Take(sgd(Objective(net, X, Y), theta, 4, **how), draw, words)
 
 
 if __name__ == "__main__":

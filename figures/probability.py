@@ -8,10 +8,12 @@ from mlnotes.plotting import (
     GREY,
     INK,
     ORANGE,
+    Take,
     draw_contours,
     draw_ellipse,
     draw_matrix,
     figure,
+    film,
     run_script,
 )
 from mlnotes.probability import (
@@ -125,6 +127,47 @@ def law_of_large_numbers(left, right):
     right.plot(m, tail, color=BLUE, lw=0.8, label=r"Pr(|mean $- \mu| > \epsilon$)")
     right.set(xlabel="throws $m$", ylabel="probability", yscale="log", ylim=(1e-6, 2))
     right.legend(loc="lower left")
+
+
+# ---------------------------------------------------------------------------------------
+# Films
+# ---------------------------------------------------------------------------------------
+
+
+@film("given", conditional_normal, measure="mean of Y", correlation=(0.7, 0.0, -0.9))
+def given_film(correlation):
+    """Two normal numbers with the chosen correlation: contours at 1 and 2 standard deviations. The
+    value of X (orange line) moves to the right. The blue curve on this line is the density of Y
+    once X is known, the grey one at the left that of Y before. Watch its mean follow a straight
+    line (dashed), while its width never changes.
+    """
+    mu, Sigma = np.zeros(2), np.array([[1.0, correlation], [correlation, 1.0]])
+    y, values = np.linspace(-3, 3, 61), np.linspace(-2.5, 2.5, 31)
+    laws = [conditional_normal(mu, Sigma, given=[0], value=np.array([x])) for x in values]
+    before = marginal_normal(mu, Sigma, keep=[1])
+
+    def density(law):
+        return np.exp(normal_log_density(y, law.mean.item(), law.covariance.item()))
+
+    def draw(ax, state):
+        x, law = state
+        for radius in (1, 2):
+            draw_ellipse(ax, mu, Sigma, radius=radius, color=GREY, lw=1)
+        ax.plot(values, [law.mean.item() for law in laws], "--", color=GREY, lw=0.9)
+        ax.plot(-3 + 0.9 * density(before), y, color=GREY, lw=1.4)
+        ax.axvline(x, color=ORANGE, lw=1.2)
+        ax.plot(x + 0.9 * density(law), y, color=BLUE, lw=1.8)
+        ax.plot(x, law.mean.item(), "o", color=BLUE, ms=5)
+        ax.set(xlim=(-3, 3.6), ylim=(-3, 3), xlabel="x", ylabel="y", aspect="equal")
+
+    def words(state):
+        x, law = state
+        deviation = law.covariance.item() ** 0.5
+        return (
+            f"X = {x:.2f}: Y has the mean {law.mean.item():.2f} and the deviation {deviation:.2f}."
+        )
+
+    return Take(zip(values, laws, strict=True), draw, words, lambda state: state[1].mean.item())
 
 
 if __name__ == "__main__":
