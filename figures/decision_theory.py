@@ -408,10 +408,11 @@ def bandit_film(eps):
         pulls, wins = state.pulls[0], state.wins[0]
         ends = np.arange(4)[:, None] + [-0.42, 0.42, np.nan]
         ax.plot(ends.ravel(), np.repeat(PAYS, 3), color=INK, lw=2)
-        for j, height in enumerate(wins / pulls):
-            x = j + 0.35 * np.array([-1, 1, 1, -1])
-            ax.fill(x, [0, 0, height, height], fc=tint(BLUE, 0.5), ec=BLUE, lw=0.8)
-            ax.text(j, -0.07, f"{pulls[j]:.0f}", ha="center", va="center", fontsize=10)
+        bars = np.column_stack([np.zeros(4), wins / pulls, np.full(4, np.nan)])
+        look = {"color": tint(BLUE, 0.5), "lw": 30, "solid_capstyle": "butt", "zorder": 1}
+        ax.plot(np.repeat(np.arange(4), 3), bars.ravel(), **look)
+        for j, pulled in enumerate(pulls):
+            ax.text(j, -0.07, f"{pulled:.0f}", ha="center", va="center", fontsize=10)
         ax.set(xlim=(-0.6, 3.6), ylim=(-0.13, 1.02), xticks=(), yticks=(0, 0.5, 1))
         ax.set(xlabel="arms, with their pulls", ylabel="share that paid")
 

@@ -176,7 +176,7 @@ def descent_film(sigma):
 
     def words(state):
         furthest = np.abs(K @ state.alpha - y).max()
-        return f"Squared error {state.objective:.2f}, at most {furthest:.2f}² for one sample."
+        return f"Squared error {state.objective:.2f}, at most {furthest**2:.2f} for one sample."
 
     return Take(kernel_descent(K, y, eta=eta), draw, words)
 
