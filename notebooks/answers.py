@@ -692,6 +692,28 @@ def hidden_error():
     )
 
 
+@answer("mixture-x09", "the numbers of steps for 10 X and for 100 X")
+def steps_in_other_units():
+    from mlnotes.mixture import e_step, em, gaussians
+
+    cancer = datasets.load_breast_cancer()
+    names = "worst concave points", "worst radius"
+    X = cancer.X[:, [cancer.feature_names.index(name) for name in names]] * [100, 1]
+    means, covariances = np.array([[18.0, 9.0], [8.0, 24.0]]), 25 * np.array([np.eye(2)] * 2)
+    steps = []
+    for c in (10, 100):
+        before, start = np.inf, gaussians(c * means, c**2 * covariances)
+        for t, state in enumerate(em(c * X, np.array([0.5, 0.5]), start)):
+            total = np.exp(e_step(c * X, state.weights, state.components)[1]).sum()
+            if abs(total - before) < 1e-4:
+                steps.append(t)
+                break
+            before = total
+    yield steps
+    yield (29, 29), "The densities depend on the unit. Multiply the data and the start by c."
+    yield (24, 24), "This is what the mended rule takes. The question is about the function."
+
+
 @answer("generative-x01", "the probability of spam with alpha = 1, and with alpha = 0", 3)
 def two_words():
     spam, ham = 0.4 * 4 / 6 * 1 / 6, 0.6 * 2 / 8 * 4 / 8
@@ -1083,6 +1105,29 @@ def laplace_noise():
     yield y.mean(), y[4], y[5]
     yield (y.mean(), y[:5].mean(), y[5:].mean()), "Only the two samples in the middle matter."
     yield (np.median(y), y[4], y[5]), "The first number is what least squares gives."
+
+
+@answer("linear_regression-x09a", "the factor by which the cost is too large")
+def half_times_n():
+    yield 178**2
+    yield 178, "It multiplies by n where it should divide by n. Both count."
+    yield 178**2 / 2, "The half stands in both forms."
+    yield 178 / 2, "Divide the suspicious cost by the right one."
+
+
+@answer("linear_regression-x09c", "how many weights are 0: broken penalty, LASSO")
+def selected_by_the_wrong_norm():
+    from mlnotes.linear_regression import lasso_path, normal_equations, ridge
+
+    X = datasets.load_wine().X
+    A, y = wines()[:, 1:], X[:, 0] - X[:, 0].mean()
+    w = normal_equations(A, y)
+    for _ in range(200):
+        w = ridge(A, y, 20 / (2 * np.linalg.norm(w)))
+    kept = np.count_nonzero(w), np.count_nonzero(lasso_path(A, y, [20.0])[0])
+    yield 12 - kept[0], 12 - kept[1]
+    yield kept, "These are the weights that are not 0."
+    yield (12 - kept[1], 12 - kept[1]), "The first equation is that of ridge. Are its weights 0?"
 
 
 # ---------------------------------------------------------------------------------------------
