@@ -1,7 +1,5 @@
 """Lecture figures of the linear regression chapter."""
 
-from itertools import islice
-
 import numpy as np
 
 from mlnotes.clustering import KMeans
@@ -319,7 +317,7 @@ def coordinate_descent_film(share):
         return f"Pass {len(way) // 2}: w = ({a:.3f}, {b:.3f}), objective {state.objective:.3f}."
 
     start = [-0.8, 1.4]
-    return Take(islice(coordinate_descent(X, y, C, start), 16), draw, words)
+    return Take(coordinate_descent(X, y, C, start), draw, words, length=16)
 
 
 @film("lms", lms, measure="J", eta=(0.05, 0.01, 0.15, 0.3))
@@ -345,7 +343,7 @@ def lms_film(eta):
         return f"Pass {len(before) - 1}: f(x) = {b:.3f} + {w:.3f} x. J = {state.objective:.3f}."
 
     states = lms(A, y, [fit.b + 2.0, fit.w[0] - 1.5], eta=eta, rng=np.random.default_rng(0))
-    return Take(islice(states, 25), draw, words)
+    return Take(states, draw, words, length=25)
 
 
 if __name__ == "__main__":

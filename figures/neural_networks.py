@@ -22,6 +22,7 @@ from mlnotes.neural_networks import (
     HardLimiter,
     MLPClassifier,
     Objective,
+    adam,
     deltas,
     forward,
     glorot_start,
@@ -487,6 +488,37 @@ def xor_film(start):
         return f"J = {state.objective:.3f}. Outputs {f}."
 
     return Take(sgd(Objective(net, X, Y), theta, 4, **how), draw, words)
+
+
+@film("adam", adam, measure="f", learning_rate=(0.3, 0.1, 1.0))
+def adam_film(learning_rate):
+    """Adam in a long valley, from the upper left. Every coordinate has its own step length, so the
+    first steps are as long along the flat direction as along the steep one. Descent with one step
+    size for both would go almost straight down first. A large learning rate overshoots.
+    """
+    curvatures, way = np.array([1.0, 25.0]), []
+
+    def f(theta):
+        return (theta**2 @ curvatures) / 2
+
+    def f_and_gradient(theta, rows):
+        return f(theta), curvatures * theta
+
+    def draw(ax, state):
+        way.append(state.theta)
+        ax.set(xlim=(-3.4, 1.6), ylim=(-1.2, 1.6), xlabel="x₁", ylabel="x₂")
+        x, y = np.linspace(-3.4, 1.6, 50), np.linspace(-1.2, 1.6, 50)
+        heights = f(np.stack(np.meshgrid(x, y), axis=-1))
+        ax.contour(x, y, heights, levels=[0.3, 1, 3, 6, 12, 20], colors=[GREY], linewidths=0.8)
+        ax.plot(*np.transpose(way), "o-", color=BLUE, lw=1, ms=3, zorder=3)
+        ax.plot(*state.theta, "o", ms=6, color=ORANGE, zorder=4)
+
+    def words(state):
+        return f"Step {len(way) - 1}: f = {state.objective:.4f}."
+
+    how = {"batch_size": 1, "learning_rate": learning_rate, "rng": None}
+    states = adam(f_and_gradient, np.array([-3.0, 1.0]), 1, **how)
+    return Take(states, draw, words, length=41)
 
 
 if __name__ == "__main__":

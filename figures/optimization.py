@@ -401,7 +401,7 @@ def gradient_descent_film(eta):
 
     start = [9.0, 1.0]
     states = gradient_descent(f, lambda x: VALLEY * x, start, eta=sizes[eta])
-    return Take(islice(states, 16), draw, words)
+    return Take(states, draw, words, length=16)
 
 
 @film("newton", newton, measure="f", start=("0, 0", "-28, 17", "-12, 6"))
@@ -457,7 +457,7 @@ def sgd_film(eta, batch):
     size = (lambda k: 1 / k) if eta == "1/k" else float(eta)
     rng = np.random.default_rng(0)
     states = stochastic_gradient_descent(f, gradient, START, len(y), eta=size, batch=batch, rng=rng)
-    return Take(islice(states, 25), draw, words)
+    return Take(states, draw, words, length=25)
 
 
 @film("projected", projected_gradient, measure="f", eta=(0.01, 0.03, 0.002))
@@ -492,7 +492,7 @@ def projected_film(eta):
         return f"Step {len(way) - 1}: f = {state.objective:.3f}, ||w|| = {np.hypot(*state.x):.3f}."
 
     states = projected_gradient(f, gradient, project_ball, [-0.7, 0.3], eta=eta)
-    return Take(islice(states, 25), draw, words)
+    return Take(states, draw, words, length=25)
 
 
 @film("interior_point", interior_point, measure="gap", beyond=("a corner", "an edge"))

@@ -1,7 +1,5 @@
 """Lecture figures of the perceptron chapter."""
 
-from itertools import islice
-
 import numpy as np
 
 from mlnotes.perceptron import (
@@ -153,7 +151,7 @@ def adaline_film(share):
         return f"Step {len(made) - 1}: J = {state.objective:.3f}. {wrong} samples are wrong."
 
     states = adaline(X, y, [-0.6, 0.4], eta=share * max_eta(X))
-    return Take(islice(states, 21), draw, words)
+    return Take(states, draw, words, length=21)
 
 
 if __name__ == "__main__":
