@@ -321,3 +321,64 @@ def test_colours_differ_in_lightness_as_well():
     lightness = sorted(np.dot(plotting.tint(c, 1), [0.2126, 0.7152, 0.0722]) for c in
                        (plotting.INK, plotting.BLUE, plotting.ORANGE, plotting.GREEN))  # fmt: skip
     assert min(np.diff(lightness)) > 0.1
+
+
+# ---------------------------------------------------------------------------------------
+# Films
+# ---------------------------------------------------------------------------------------
+
+
+def halving(x):
+    """A generator to film: x, x/2, x/4, x/8."""
+    for _ in range(4):
+        yield x
+        x = x / 2
+
+
+@pytest.fixture
+def short_film(monkeypatch):
+    """A film of `halving` that is registered for one test."""
+    monkeypatch.setattr(plotting, "FILMS", [])
+
+    @plotting.film("halving", halving, measure="x", start=(8.0, 1.0))
+    def draw_halving(start):
+        """A point moves halfway to 0."""
+
+        def draw(ax, x):
+            ax.plot([x], [0], "o")
+            ax.set(xlim=(-1, 9), ylim=(-1, 1))
+
+        return plotting.Take(halving(start), draw, lambda x: f"x = {x}", lambda x: x)
+
+    return plotting.FILMS[0]
+
+
+def test_a_film_is_registered_with_its_chapter_and_settings(short_film):
+    assert short_film[:4] == ("test_figures", "halving", halving, "x")
+    assert short_film.settings == {"start": (8.0, 1.0)}
+
+
+def test_frames_show_every_state_and_the_line_that_yielded_it(short_film):
+    code = halving.__code__
+    seen = [(x, take.words(x), take.value(x), line, float(ax.lines[0].get_xdata()[0]))
+            for ax, x, take, line in plotting.frames(short_film, {"start": 8.0})]  # fmt: skip
+    assert seen == [(x, f"x = {x}", x, code.co_firstlineno + 3, x) for x in (8.0, 4.0, 2.0, 1.0)]
+
+
+def test_no_line_is_named_for_states_that_are_not_a_call_of_the_algorithm(short_film):
+    make = lambda start: short_film.make(start)._replace(states=[start])  # noqa: E731
+    frames = plotting.frames(short_film._replace(make=make), {"start": 1.0})
+    assert [line for *_, line in frames] == [None]
+
+
+def test_a_film_that_goes_on_is_cut(short_film, monkeypatch):
+    monkeypatch.setattr(plotting, "LONGEST_FILM", 2)
+    assert len(list(plotting.frames(short_film, {"start": 8.0}))) == 2
+
+
+def test_a_gif_has_a_page_for_each_state_and_the_same_bytes_again(short_film):
+    from PIL import Image
+
+    ((name, content),) = plotting.pictures("test_figures", ["gif"])
+    assert name == "halving.gif" and Image.open(BytesIO(content)).n_frames == 4
+    assert list(plotting.pictures("test_figures", ["gif"])) == [(name, content)]

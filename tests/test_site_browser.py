@@ -114,8 +114,9 @@ def test_numbers_are_whole_numbers(tab):
     tab.goto((tab.folder / "index.html").as_uri())
     tab.focus("#query")
     tab.wait_for_function("entries !== null")
-    tab.evaluate("""addIndex([["statement", "a", "irhd 18.46", "#"], ["statement", "b", "irhd 8.460", "#"],
-        ["statement", "c", "isml 8.46 irhd 3", "#"], ["statement", "d", "irhd 8.46", "#"]])""")
+    texts = {"a": "irhd 18.46", "b": "irhd 8.460", "c": "isml 8.46 irhd 3", "d": "irhd 8.46"}
+    entries = [["statement", name, text, "#"] for name, text in texts.items()]
+    tab.evaluate("addIndex", entries)
     tab.fill("#query", "IRHD 8.46")
     assert tab.locator("#results a").all_inner_texts() == ["d"]
 

@@ -28,10 +28,12 @@ from collections import defaultdict
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from html import escape, unescape
+from io import BytesIO
 from pathlib import Path
 
 import mistune
 from formulas import put_back, set_aside, text_to_html
+from PIL import Image
 from pygments.lexers import PythonLexer
 from pygments.token import Comment, Keyword, Name, Number, Operator, String
 from recording import record
@@ -166,7 +168,7 @@ def definitions():
 
 
 def imported(code):
-    """The addresses of the names that the code imports from the package, and of those it defines."""
+    """The addresses of the names that the code imports from the package."""
     found = {}
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("mlnotes"):
@@ -272,7 +274,7 @@ class Chapter:
         data = output.get("data", {})
         if "image/png" in data:
             content = base64.b64decode("".join(data["image/png"]))
-            self.pictures[f"{name}.png"] = content
+            self.pictures[f"{name}.png"] = repacked(content)
             width, height = struct.unpack(">II", content[16:24])
             alt = output["metadata"].get("image/png", {}).get("alt", "")
             return (
@@ -294,6 +296,15 @@ class Chapter:
         return "".join([*found, "</ul>"])
 
 
+def repacked(png):
+    """The same pixels in fewer bytes, without the channel of opacity where all is opaque."""
+    picture, file = Image.open(BytesIO(png)), BytesIO()
+    if picture.mode == "RGBA" and picture.getextrema()[3] == (255, 255):
+        picture = picture.convert("RGB")
+    picture.save(file, "PNG", optimize=True)
+    return file.getvalue()
+
+
 def text_of(cell):
     """The source of a cell."""
     return "".join(cell["source"])
@@ -305,12 +316,13 @@ def slug_of(text):
 
 
 def anchor(name, own=True):
-    """The mark of a statement in the text, which leads to what the notes state; `own` gives the id."""
+    """The mark of a statement in the text, a link to the list; with `own`, it has the id."""
     mark = f' id="{name}"' if own else ""
     if name not in load_claims():
         return f"<span{mark}></span>"
     to = f"statements_{load_claims()[name].chapter}.html#{name}"
-    return f'<a{mark} class="permalink" href="{to}" aria-label="{name} in the list of statements">§</a>'
+    label = f'aria-label="{name} in the list of statements"'
+    return f'<a{mark} class="permalink" href="{to}" {label}>§</a>'
 
 
 def fold(summary, parts):
@@ -613,16 +625,19 @@ def errata_page():
             tests = [test_link(name) for name in read_citations().tests.get(claim.id, ())]
             refuted = link_list([*tests, *anchored().get(claim.id, ())])
             rows.append(
-                f'<tr id="{claim.id}"><td>{statement_link(claim.id)}<br>{text_to_html(claim.sources)}</td>'
+                f'<tr id="{claim.id}"><td>{statement_link(claim.id)}<br>'
+                f"{text_to_html(claim.sources)}</td>"
                 f"<td>{text_to_html(printed)}</td><td>{text_to_html(correct)}</td>"
                 f"<td>{refuted}</td></tr>"
             )
     head = "".join(
         f'<th scope="col">{each}</th>' for each in ("where", "printed", "correct", "shown by")
     )
-    body = f"<h1>Errata</h1><p>{len(rows)} slips of the five notes. The last column leads to the test, "
+    body = f"<h1>Errata</h1><p>{len(rows)} slips of the five notes. "
+    body += "The last column leads to the test, "
     body += "in which the printed form fails and the correct one holds, and to the passage.</p>"
-    body += f'<div class="wide"><table class="errata"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}'
+    body += f'<div class="wide"><table class="errata"><thead><tr>{head}</tr></thead><tbody>'
+    body += "".join(rows)
     return page("Errata", body + "</tbody></table></div>", here="errata.html")
 
 
@@ -674,7 +689,8 @@ def symbols_page(chapters):
         cell = next(
             text_of(c) for c in chapter.cells if "Symbols here and in the notes" in text_of(c)
         )
-        heading = f'<h2 id="{chapter.name}"><a href="{chapter.file}.html">{title_of(chapter.name)}</a></h2>'
+        link = f'<a href="{chapter.file}.html">{title_of(chapter.name)}</a>'
+        heading = f'<h2 id="{chapter.name}">{link}</h2>'
         tables.append(heading + re.sub(r'<a id="[^"]*"></a>', "", markdown(cell)))
         for row in cell.partition("\n\n| here")[0].splitlines():
             cells = [each.strip() for each in row.strip("|").split(" | ")]
@@ -685,8 +701,8 @@ def symbols_page(chapters):
         f"<tr><td>{markdown(symbol)[3:-5]}</td><td>{'<br>'.join(meanings[symbol])}</td></tr>"
         for symbol in sorted(meanings, key=lambda s: (re.sub(r"[^a-zA-Z]", "", s).lower(), s))
     )
-    head = '<thead><tr><th scope="col">symbol</th><th scope="col">meaning in the chapters</th></tr></thead>'
-    body = f'<h1>Symbols</h1><div class="wide"><table>{head}<tbody>{rows}</tbody></table></div>'
+    head = '<th scope="col">symbol</th><th scope="col">meaning in the chapters</th>'
+    body = f'<h1>Symbols</h1><div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
     return page("Symbols", body + "".join(tables), here="symbols.html")
 
 
@@ -694,7 +710,8 @@ def contents_page():
     """The first page: the chapters, with their modules and statements."""
     rows = "".join(
         f'<li><a href="{file_of(c)}">{title_of(c)}</a> {escape(line)} <small>'
-        f'<a href="module_{c}.html">code</a> <a href="statements_{c}.html">statements</a></small></li>'
+        f'<a href="module_{c}.html">code</a> '
+        f'<a href="statements_{c}.html">statements</a></small></li>'
         for c, line in CHAPTERS.items()
     )
     body = (
@@ -718,7 +735,8 @@ def statements_index():
     by_chapter = "".join(
         f'<li><a href="statements_{c}.html">{title_of(c)}</a></li>' for c in stating()
     )
-    body = f"<h1>Statements</h1><h2>By the notes</h2><ul>{by_note}</ul><h2>By chapter</h2><ul>{by_chapter}</ul>"
+    body = f"<h1>Statements</h1><h2>By the notes</h2><ul>{by_note}</ul>"
+    body += f"<h2>By chapter</h2><ul>{by_chapter}</ul>"
     return page("Statements", body, here="statements.html")
 
 
@@ -756,6 +774,7 @@ def search_entries(chapters):
 def smaller(svg):
     """The SVG file without metadata, with coordinates to a hundredth of a point."""
     svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.S)
+    svg = re.sub(r"\n +", "\n", svg).replace("xlink:href=", "href=")
     svg = re.sub(r'(?<= style=")[^"]*', lambda m: re.sub(r"([:;]) ", r"\1", m[0]), svg)
     svg = re.sub(r'(?<=\b[xy]=")[-\d.]+(?=")', lambda m: hundredths(100 * float(m[0])), svg)
     return re.sub(r'(?<=\bd=")[^"]*', relative, svg)
@@ -787,7 +806,8 @@ def chapter_page(chapter):
         (names[k], word) for k, word in ((i - 1, "Before"), (i + 1, "Next")) if 0 <= k < len(names)
     ]
     links = "".join(f'<a href="{file_of(c)}">{word}: {title_of(c)}</a> ' for c, word in near)
-    code = f'<a href="module_{chapter.name}.html">the code</a> <a href="statements_{chapter.name}.html">the statements</a>'
+    code = f'<a href="module_{chapter.name}.html">the code</a> '
+    code += f'<a href="statements_{chapter.name}.html">the statements</a>'
     body += f'<nav class="near" aria-label="Other chapters">{links}{code}</nav>'
     return page(title_of(chapter.name), body, chapter.contents(), ("film.js",))
 
