@@ -229,9 +229,11 @@ def test_pictures_that_nothing_draws_any_more_go_and_other_formats_stay(tmp_path
 
 
 def test_an_unknown_format_is_refused_by_name(tmp_path):
-    failed = run(tmp_path, "gif")
+    failed = run(tmp_path, "bmp")
     assert failed.returncode == 1
-    assert failed.stderr.strip() == "lines.py: a format must be one of svg, png, pdf; got 'gif'"
+    assert (
+        failed.stderr.strip() == "lines.py: a format must be one of svg, png, pdf, gif; got 'bmp'"
+    )
 
 
 # ---------------------------------------------------------------------------------------

@@ -507,8 +507,8 @@ def entry(claim):
     }
     items = "".join(f"<dt>{what}</dt><dd>{links}</dd>" for what, links in rows.items() if links)
     return (
-        f'<article id="{claim.id}"><h3><a href="#{claim.id}">{claim.id}</a> '
-        f"<small>{claim.kind}</small></h3><p>{text_to_html(claim.statement)}</p><dl>{items}</dl></article>"
+        f'<article id="{claim.id}"><h2><a href="#{claim.id}">{claim.id}</a> '
+        f"<small>{claim.kind}</small></h2><p>{text_to_html(claim.statement)}</p><dl>{items}</dl></article>"
     )
 
 
@@ -702,7 +702,8 @@ def symbols_page(chapters):
         for symbol in sorted(meanings, key=lambda s: (re.sub(r"[^a-zA-Z]", "", s).lower(), s))
     )
     head = '<th scope="col">symbol</th><th scope="col">meaning in the chapters</th>'
-    body = f'<h1>Symbols</h1><div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    body = f'<h1>Symbols</h1><div class="wide">{table}</div>'
     return page("Symbols", body + "".join(tables), here="symbols.html")
 
 
