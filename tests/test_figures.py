@@ -373,9 +373,10 @@ def test_no_line_is_named_for_states_that_are_not_a_call_of_the_algorithm(short_
     assert [line for *_, line in frames] == [None]
 
 
-def test_a_film_that_goes_on_is_cut(short_film, monkeypatch):
-    monkeypatch.setattr(plotting, "LONGEST_FILM", 2)
-    assert len(list(plotting.frames(short_film, {"start": 8.0}))) == 2
+def test_a_film_that_goes_on_is_cut_at_its_length(short_film):
+    make = lambda start: short_film.make(start)._replace(length=2)  # noqa: E731
+    frames = plotting.frames(short_film._replace(make=make), {"start": 8.0})
+    assert [state for _, state, *_ in frames] == [8.0, 4.0]
 
 
 def test_a_gif_has_a_page_for_each_state_and_the_same_bytes_again(short_film):
