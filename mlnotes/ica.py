@@ -238,8 +238,9 @@ def amari_index(P):
     """The error of an unmixing C of x = A s, from P = C A (k, k): between 0 and 1.
 
     sum_i (sum_j |p_ij| / max_j |p_ij| - 1), plus the same by columns, over 2 k (k - 1). It is 0 if
-    every row and column of P has one entry that is not 0, so that every source is found. Order,
-    sign and scale cannot be known, since x = A s = (A D^{-1}) (D s); they do not count.
+    every row and column of P has one entry that is not 0, so that every source is found, whatever
+    their order, signs and scales: they cannot be known, since x = A s = (A D^{-1}) (D s). A value
+    above 0 does depend on the scale of the rows; compare components of the same variance.
 
     Raises: ValueError if P is not square or finite, has a row or column of zeros, or for k = 1.
 
