@@ -1,8 +1,9 @@
 """The site in a real browser, opened from its files: skipped where there is none.
 
-    pip install -e ".[browser]"     and Chromium, as the system's package
+    pip install --editable ".[browser]"                  and Chromium, a package of the system
+    python -m pytest -q tests/benchmarks/browser.py
 
-The pages are opened one by one, so this takes some minutes.
+Every page is opened several times, so this takes some ten minutes.
 """
 
 import shutil
