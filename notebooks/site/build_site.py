@@ -586,7 +586,10 @@ def statements_page(chapter):
 
 
 def notes_page(note):
-    """The statements of one of the five notes, by its own sections and numbers."""
+    """The statements of one of the five notes, by its own sections and numbers.
+
+    A statement with several numbers is written out at the first one.
+    """
     at, named = defaultdict(list), {}
     for claim in load_claims().values():
         for part in claim.sources.split(";"):
@@ -595,12 +598,13 @@ def notes_page(note):
                 for place in places_of(rest):
                     named.setdefault(place_id(place), place)
                     at[place_id(place)].append(claim)
-    rows = []
+    rows, written = [], set()
     for place in sorted(named, key=lambda place: place_order(named[place])):
-        items = "".join(
-            f"<li>{statement_link(claim.id)} {text_to_html(claim.statement)}</li>"
-            for claim in dict.fromkeys(at[place])
-        )
+        items = ""
+        for claim in dict.fromkeys(at[place]):
+            text = "" if claim.id in written else text_to_html(claim.statement)
+            items += f"<li>{statement_link(claim.id)} {text}</li>"
+            written.add(claim.id)
         heading = text_to_html(named[place][:1].upper() + named[place][1:])
         rows.append(f'<h2 id="{place}">{note} {heading}</h2><ul>{items}</ul>')
     title = f"{note}: {NOTES[note]}"
