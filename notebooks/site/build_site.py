@@ -12,7 +12,7 @@ Contents
     Chapters               chapter_page, Outline
     Films                  player, recordings
     Modules and tests      module_page, tests_page
-    What the notes state   entry, statements_page, notes_page, errata_page
+    What the notes state   entry, statements_page, notes_page, printed_and_correct, errata_page
     The rest               gallery_page, symbols_page, contents_page, search_entries, build
 """
 
@@ -63,7 +63,9 @@ PAGES = {
 }
 LOOKS = ((Comment, "c"), (Keyword, "k"), (Operator.Word, "k"), (String, "s"), (Number, "n"))
 RULED = re.compile(r"^# -{20,}\n# (.+)\n# -{20,}\n", re.M)
-PAIR = re.compile(r"\s*(?:->|→)\s*(?:correct:\s*)?")
+PAIR = re.compile(r"\s*->\s*(?:correct:\s*)")  # between the printed and the correct form
+ARROW = re.compile(r"\s+->\s+")
+QUOTED = re.compile(r"(?<!\S)'[^']*'")  # an arrow in it is the notes' own
 
 
 # ---------------------------------------------------------------------------------------
@@ -619,12 +621,23 @@ def place_order(place):
     return 0, tuple(map(int, number.split("."))), "" if kind == "section" else kind
 
 
+def printed_and_correct(statement):
+    """What a note prints, and what is correct: the two sides of an arrow.
+
+    >>> printed_and_correct("'x -> 0' holds -> correct: x -> 1")
+    ("'x -> 0' holds", 'x -> 1')
+    """
+    plain = QUOTED.sub(lambda m: "'" * len(m[0]), statement)
+    sides = PAIR.search(plain) or ARROW.search(plain)
+    return (statement[: sides.start()], statement[sides.end() :]) if sides else (statement, "")
+
+
 def errata_page():
     """All slips of the notes: printed beside correct, and what refutes the printed form."""
     rows = []
     for claim in load_claims().values():
         if claim.kind == "erratum":
-            printed, correct = (*PAIR.split(claim.statement, maxsplit=1), "")[:2]
+            printed, correct = printed_and_correct(claim.statement)
             printed = printed.removeprefix("Printed: ").removeprefix("Printed ")
             tests = [test_link(name) for name in read_citations().tests.get(claim.id, ())]
             refuted = link_list([*tests, *anchored().get(claim.id, ())])

@@ -51,6 +51,7 @@ WORDS |= {"inf": r"\infty ", "infty": r"\infty ", "grad": r"\nabla ", "sqrt": r"
 WORDS |= {name: rf"\operatorname{{{name}}}" for name in ["argmin", "argmax", "tr", "sign", "sgn"]}
 WORDS |= {name: rf"\operatorname{{{name}}}" for name in ["Var", "Cov", "cov", "diag", "rank", "Pr"]}
 SIGNS = {"<=": r"\le ", ">=": r"\ge ", "!=": r"\ne ", "->": r"\to ", "~": r"\sim ", "+-": r"\pm "}
+SIGNS |= {"=>": r"\Rightarrow ", "<=>": r"\Leftrightarrow "}
 ARROWS = {"->": "→", "<=": "≤", ">=": "≥", "!=": "≠"}
 FORMULA = re.compile(rf"[\w)\]}}|'*~][_^][\w{{(+*-]|[=<>]|\b(?:{'|'.join(GREEK)})\b")
 SAID = re.compile(
@@ -60,7 +61,7 @@ PIECE = re.compile(
     r"sqrt\((?P<root>(?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)|(?P<norm>\|\|)|(?P<given> \| )"
     r"|(?P<tilde>[A-Za-z])~(?=[\s^_)\]])|\*\^(?P<star>\w+)"
     r"|(?P<script>[_^])(?:(?P<word>\d+(?=[a-z]\w*\^)|[A-Za-z0-9*]+)|\((?P<round>[^()]*)\))"
-    r"|(?P<name>[A-Za-z]+)|(?P<sign><=|>=|!=|->|\+-|~)|(?P<other>.)"
+    r"|(?P<name>[A-Za-z]+)|(?P<sign><=>|=>|<=|>=|!=|->|\+-|~)|(?P<other>.)"
 )
 
 
@@ -169,7 +170,8 @@ def plain_to_tex(run):
         elif piece["name"]:
             name = piece["name"]
             long = rf"\text{{{name}}}" if len(name) > 2 else name
-            found.append(WORDS.get(name, long))
+            infimum = name == "inf" and run[piece.end() :].startswith("_")  # infinity has no index
+            found.append(r"\inf " if infimum else WORDS.get(name, long))
         elif piece["sign"]:
             found.append(SIGNS[piece["sign"]])
         else:
@@ -221,6 +223,8 @@ def _closed(run):
         return (
             [f"'{_closed([body[1:-1]])[0]}'{text[len(body) :]}"] if body[1:-1] else [_prose(text)]
         )
+    if body.startswith("'"):  # a quotation of several words begins
+        return ["'" + "".join(_closed([text[1:]]))]
     if FORMULA.search(body):
         try:
             return [in_line(mathml(plain_to_tex(body))) + text[len(body) :]]
