@@ -12,7 +12,8 @@ Contents
     Chapters               chapter_page, Outline
     Films                  player, recordings
     Modules and tests      module_page, tests_page
-    What the notes state   entry, statements_page, notes_page, printed_and_correct, errata_page
+    What the notes state   entry, statements_page, notes_page, printed_and_correct,
+                           appendix_numbers, errata_page
     The rest               gallery_page, symbols_page, contents_page, search_entries, build
 """
 
@@ -29,6 +30,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from html import escape, unescape
 from io import BytesIO
+from itertools import groupby
 from pathlib import Path
 
 import mistune
@@ -632,11 +634,24 @@ def printed_and_correct(statement):
     return (statement[: sides.start()], statement[sides.end() :]) if sides else (statement, "")
 
 
-def errata_page():
+def appendix_numbers(chapter):
+    """What the cells of the chapter's appendix print, in which the testable slips fail."""
+    past, found = False, []
+    for cell in chapter.cells:
+        past = past or (
+            cell["cell_type"] == "markdown" and "## Slips in the notes" in text_of(cell)
+        )
+        if past:
+            found += ["".join(output.get("text", ())) for output in cell.get("outputs", ())]
+    return "".join(found)
+
+
+def errata_page(chapters):
     """All slips of the notes: printed beside correct, and what refutes the printed form."""
-    rows = []
-    for claim in load_claims().values():
-        if claim.kind == "erratum":
+    rows, numbers = [], {chapter.name: appendix_numbers(chapter) for chapter in chapters}
+    for name, claims in groupby(load_claims().values(), lambda claim: claim.chapter):
+        slips = [claim for claim in claims if claim.kind == "erratum"]
+        for claim in slips:
             printed, correct = printed_and_correct(claim.statement)
             printed = printed.removeprefix("Printed: ").removeprefix("Printed ")
             tests = [test_link(name) for name in read_citations().tests.get(claim.id, ())]
@@ -647,12 +662,16 @@ def errata_page():
                 f"<td>{text_to_html(printed)}</td><td>{text_to_html(correct)}</td>"
                 f"<td>{refuted}</td></tr>"
             )
+        if slips and numbers.get(name):
+            text = f"<pre>{escape(numbers[name], quote=False)}</pre>"
+            shown_there = fold(f"The numbers: {title_of(name)}", [text])
+            rows.append(f'<tr><td colspan="4">{shown_there}</td></tr>')
     head = "".join(
         f'<th scope="col">{each}</th>' for each in ("where", "printed", "correct", "shown by")
     )
-    body = f"<h1>Errata</h1><p>{len(rows)} slips of the five notes. "
-    body += "The last column leads to the test, "
-    body += "in which the printed form fails and the correct one holds, and to the passage.</p>"
+    body = "<h1>Errata</h1><p>The slips of the five notes. The last column leads to the test, "
+    body += "in which the printed form fails and the correct one holds, and to the passage. Below "
+    body += "the slips of a chapter are the numbers that its appendix prints for both forms.</p>"
     body += f'<div class="wide"><table class="errata"><thead><tr>{head}</tr></thead><tbody>'
     body += "".join(rows)
     return page("Errata", body + "</tbody></table></div>", here="errata.html")
@@ -837,10 +856,11 @@ def build(folder):
     chapters = [Chapter(number, name) for number, name in enumerate(CHAPTERS, start=1)]
     files = {f"{chapter.file}.html": chapter_page(chapter) for chapter in chapters}
     files |= {f"module_{module}.html": module_page(module) for module in MODULES}
-    files |= {f"{path.stem}.html": tests_page(path) for path in (ROOT / "tests").glob("test_*.py")}
+    cited = {name.partition("::")[0] for each in read_citations().tests.values() for name in each}
+    files |= {f"{Path(n).stem}.html": tests_page(ROOT / "tests" / n) for n in sorted(cited)}
     files |= {f"statements_{chapter}.html": statements_page(chapter) for chapter in stating()}
     files |= {f"notes_{note}.html": notes_page(note) for note in NOTES}
-    files |= {"statements.html": statements_index(), "errata.html": errata_page()}
+    files |= {"statements.html": statements_index(), "errata.html": errata_page(chapters)}
     files |= {"figures.html": gallery_page(), "symbols.html": symbols_page(chapters)}
     guide = markdown((HERE / "guide.md").read_text(encoding="utf-8"))
     files |= {
