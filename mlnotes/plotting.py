@@ -236,8 +236,9 @@ FRAME = 0.7  # seconds for a state in a GIF
 def film(name, algorithm, *, measure="", size=PANEL, **settings):
     """Register the decorated function as the film `name` of the `algorithm`.
 
-    Each keyword in `settings` is a setting with the values that one can choose from. The first
-    values are chosen at the start.
+    `measure` names what the curve below the picture shows; without it there is no curve. `size` is
+    the size of the picture in inches. Each keyword in `settings` is a setting with the values that
+    one can choose from. The first values are chosen at the start.
     """
 
     def register(make):
@@ -249,7 +250,7 @@ def film(name, algorithm, *, measure="", size=PANEL, **settings):
 
 
 def frames(one_film, values):
-    """The states of a film for these `values` of its settings, each drawn on the same axes.
+    """The states of `one_film` for these `values` of its settings, each drawn on the same axes.
 
     Yields: (ax, state, take, line). The axes hold the picture of the state until the next one is
     asked for. `line` is the line of the source at which the algorithm yielded the state; None

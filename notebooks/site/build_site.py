@@ -391,10 +391,12 @@ def recordings(chapter):
 
 @cache
 def load_figures(chapter):
-    """Register the figures and films of a chapter."""
-    path = ROOT / "figures" / f"{chapter}.py"
-    spec = importlib.util.spec_from_file_location(f"figures_{chapter}", path)
-    spec.loader.exec_module(importlib.util.module_from_spec(spec))
+    """Register the figures and films of a chapter, once."""
+    name = f"figures.{chapter}"
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, ROOT / "figures" / f"{chapter}.py")
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
 
 
 # ---------------------------------------------------------------------------------------
