@@ -392,11 +392,9 @@ def recordings(chapter):
 @cache
 def load_figures(chapter):
     """Register the figures and films of a chapter, once."""
-    name = f"figures.{chapter}"
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, ROOT / "figures" / f"{chapter}.py")
-        sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
+    if str(ROOT) not in sys.path:
+        sys.path.insert(0, str(ROOT))
+    importlib.import_module(f"figures.{chapter}")
 
 
 # ---------------------------------------------------------------------------------------
