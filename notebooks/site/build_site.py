@@ -133,7 +133,8 @@ def markdown(text):
     html = re.sub(r"<table>", '<div class="wide"><table>', html).replace(
         "</table>", "</table></div>"
     )
-    return re.sub(r"<th( style=\"[^\"]*\")?></th>", r"<td\1></td>", html)
+    # A header without words, empty or a formula alone, has no name for a screen reader.
+    return re.sub(r"<th( style=\"[^\"]*\")?>((?:<math.*?</math>)?)</th>", r"<td\1>\2</td>", html)
 
 
 def code_html(code, links=None):
