@@ -83,12 +83,13 @@ def errors_by_size(n):
 
 @figure("how_far_off", claims=(), panels=2)
 def how_far_off(left, right):
-    """Left: mean squared errors for n samples. That of the share of heads (solid) is the variance
-    of walk 12, line (6) (dotted, hidden below it). That of a normal variance approaches it. Both
-    fall like 1/n; that of the largest of uniform samples falls like 1/n^2. Right: the odds of a
-    coin with p = 0.3, estimated by k/(n - k). The probability to be off by more than 0.1 falls
-    (solid), as it must for a consistent estimate. The probability of an infinite estimate (dashed)
-    is never 0, so the mean squared error is infinite.
+    """Left: mean squared errors for n samples, and line (6) of walk 12 (dotted). For the share of
+    heads (solid) the two are equal; for a normal variance (dash-dotted) they approach each other.
+    Both errors fall like 1/n; that of the largest of uniform samples (dashed) falls like 1/n^2:
+    their range depends on the parameter, and walk 12 does not apply. Right: the odds of a coin
+    with p = 0.3, estimated by k/(n - k). The probability of an error above 0.1 falls (solid), as
+    it must for a consistent estimate. The probability of an infinite estimate (dashed) is never 0,
+    so the mean squared error is infinite.
     """
     n = np.unique(np.geomspace(2, 1000, 60).round().astype(int))
     errors = np.array([errors_by_size(m) for m in n]).T
@@ -181,11 +182,11 @@ def virginica():
 @figure("normal", claims=(), panels=2)
 def normal(left, right):
     """Petals of virginica; the first three of fifty are the thick ticks. Left: the density of the
-    mean length before (dotted) and after the three (solid), with known variance, and the
-    likelihood (dashed), scaled. Right: the next length. The normal density with the two
-    estimates plugged in (dashed) leaves 7 of the other 47 petals (thin ticks) outside two of
-    its standard deviations. The predictive density, with a prior on the variance too (solid;
-    it is Student's t distribution, not walked here), is wider.
+    mean length before the three, N(5, 0.25) (dotted), and after them (solid), with known variance,
+    and the likelihood (dashed), scaled. Right: the next length. The normal density with the two
+    estimates plugged in (dashed) leaves 7 of the other 47 petals (thin ticks) outside two of its
+    standard deviations. The predictive density, with a prior on the variance too (solid; a Student
+    t density), is wider.
     """
     x = virginica()
     mu, few = np.linspace(3.2, 7.8, 400), x[:3]
