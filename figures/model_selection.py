@@ -105,8 +105,8 @@ def curves(by_degree, by_k):
     """Error against richness; models become richer to the right. Left: polynomials fitted to 25
     samples of a noisy sine. Right: k-NN regression on 100 samples. The training error (dashed)
     falls all the way, to 0 for one neighbour. The validation error, on samples that the model has
-    not seen, falls and then rises. Left of its minimum (circle) both errors are large; right of
-    it the gap between them opens.
+    not seen, falls and then rises. Far to the left both errors are large; right of the minimum
+    (circle) the gap between them opens.
     """
     draw_selection(by_degree, DEGREES, errors_by_degree())
     by_degree.set(xlabel="degree of the polynomial", ylim=(0, 1.2), xticks=(0, 3, 6, 9, 12))
@@ -167,8 +167,8 @@ def box(ax, x, y, width, color, hatch=None):
 def splits(parts, folds):
     """Two ways to test on unseen samples. Left: 20 samples in three parts, to fit the models, to
     choose between them, and to measure the error of the chosen one, once. Right: 5-fold
-    cross-validation. Each row is a model, fitted to the light parts and tested on the dark one. So
-    every part is tested on once.
+    cross-validation. Each row is a model, fitted to the light parts and tested on the hatched
+    one. So every part is tested on once.
     """
     start = 0
     looks = (tint(BLUE), None), (tint(ORANGE, 0.5), "//"), (GREY, "xx")
@@ -206,8 +206,8 @@ def six_points():
 def penalty(curves, path):
     """Six samples of a parabola, and polynomials of degree 6 fitted with a penalty. Left: without
     penalty (black) the curve passes through all samples. (It is the one with the shortest weight
-    vector; seven weights can fit six points in many ways.) The larger the penalty, the flatter the
-    curve. Right: as the penalty grows, the sum of squares rises and the size of the weights falls.
+    vector; seven weights can fit six points in many ways.) The larger lambda, the flatter the
+    curve. Right: as lambda grows, the sum of squares rises and the size of the weights falls.
     """
     x, y = six_points()
     dense = np.linspace(-1.1, 1.1, 221)
