@@ -54,7 +54,7 @@ def axes_and_angles(left, right):
     the 700 white samples along a direction, against its angle. The grey curve is the formula of
     walk 3 for exactly independent sources; the samples stray from it. The circles are the two
     directions that FastICA found, at right angles. There the kurtosis is farthest from the 0 of a
-    normal distribution.
+    normal distribution, or nearly so.
     """
     X = mixed()
     pca, ica = PCA().fit(X), FastICA(fun="cube", tol=1e-10, random_state=0).fit(X)
