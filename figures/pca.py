@@ -180,7 +180,8 @@ def whitened(*panels):
     """Six digits with some noise (first row), whitened by ZCA (second row) and by PCA whitening
     (third row). ZCA turns the white scores back to the pixels, and a trace of the strokes can
     still be seen. PCA whitening leaves the scores in the order of the axes, which has nothing to do
-    with places in the picture.
+    with places in the picture. The mean is not subtracted here: it adds the same pattern to each
+    picture of a row.
     """
     for row, (name, Z) in enumerate(white_digits().items()):
         for ax, z in zip(panels[6 * row : 6 * row + 6], Z, strict=False):
