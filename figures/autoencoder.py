@@ -45,12 +45,12 @@ ACTIVE = (1, 4)  # units of the wide code that are not 0
 def networks(narrow, denoising, sparse):
     """Three networks that have to return their input and cannot simply copy it. Each circle is a
     number, each line a weight. Left: the code z has fewer units than the input. Middle: some inputs
-    are set to 0 (crossed out), and the target is the whole x. Right: the code has more units than
-    the input, but for each sample only a few of them are active (black).
+    are set to 0 (crossed out), and the target is the whole x; the code may be wide. Right: the code
+    has more units than the input, but for each sample only a few of them are active (black).
     """
     draw_network(narrow, (5, 2, 5))
     narrow.set_title("Narrow code")
-    inputs, *_ = draw_network(denoising, (5, 3, 5), first=r"$\tilde{x}$")
+    inputs, *_ = draw_network(denoising, (5, 6, 5), first=r"$\tilde{x}$")
     denoising.plot(*inputs[list(LOST)].T, "x", ms=7, color=INK, mew=1.3, zorder=3)
     denoising.set_title("Corrupted input")
     _, code, _ = draw_network(sparse, (4, 6, 4))
