@@ -107,11 +107,11 @@ def trained_pairs():
 @figure("linear", claims=(), panels=3, size=(2.4, 2.4))
 def linear(left, middle, right):
     """A linear autoencoder with two code units finds the subspace of PCA, not its axes. Left: the
-    error J on the irises during gradient descent from three starts. Each curve has a plateau: one
-    axis has been found, and the descent passes near a saddle point. All three end at the error of
-    PCA (dotted). Middle: the scores of PCA, which are uncorrelated, with one mark per species.
-    Right: the codes after the second descent (dashed): the same picture, turned and stretched by an
-    invertible matrix.
+    error J on the irises during gradient descent from three starts. Each curve is slow for a while
+    below 160: one axis has been found, and the descent passes near a saddle point. All three end at
+    the error of PCA (dotted). Middle: the scores of PCA, which are uncorrelated, with one mark per
+    species. Right: the codes after the second descent (dashed): the same picture, turned and
+    stretched by an invertible matrix.
     """
     X, y = iris()
     for k, states in enumerate(trained_pairs()):
