@@ -989,15 +989,15 @@ def points(line):
 
 
 @pytest.mark.claims("autoencoder-10")
-def test_figure_has_an_output_for_every_input_and_a_narrower_middle():
+def test_figure_has_an_output_for_every_input_and_one_narrow_code():
     from figures.autoencoder import ACTIVE, LOST, networks
 
     narrow, denoising, sparse = panels(networks, 3)
-    for ax, (d, k) in ((narrow, (5, 2)), (denoising, (5, 3)), (sparse, (4, 6))):
+    for ax, (d, k) in ((narrow, (5, 2)), (denoising, (5, 6)), (sparse, (4, 6))):
         nodes, edges = points(ax.lines[2 * d * k]), [points(line) for line in ax.lines[: 2 * d * k]]
         x, count = np.unique(nodes[:, 0], return_counts=True)
         assert x.tolist() == [0, 1, 2] and count.tolist() == [d, k, d]
-        assert (k < d) == (ax is not sparse)
+        assert (k < d) == (ax is narrow)
         drawn = {tuple(map(tuple, edge)) for edge in edges}
         layers = [nodes[nodes[:, 0] == j].tolist() for j in range(3)]
         full = {(tuple(p), tuple(q)) for j in (0, 1) for p in layers[j] for q in layers[j + 1]}
