@@ -132,10 +132,10 @@ def turned(X, y, theta):
 @figure("separable", claims=(), panels=3, size=(2.8, 2.7))
 def without_a_minimum(left, middle, right):
     """Left: two lines that separate 24 samples, a well placed one (black) and a badly placed one
-    (orange). Middle: the cost of both, multiplied by a scale s. Both fall towards 0. From
-    the dots on, line (7) of the walk promises a cost below 1e-6; the line of smaller margin needs
-    a larger s. Right: gradient ascent on the same samples. The length of w (solid) keeps growing,
-    and the cost F (dashed) keeps falling.
+    (orange). Middle: the cost of both lines when their (b, w) is multiplied by a scale s. It falls
+    towards 0. From the dots on, line (7) of the walk promises a cost below 1e-6; the line of
+    smaller margin needs a larger s. Right: gradient ascent on the same samples. The length of w
+    (solid) keeps growing, and the cost F (dashed) keeps falling.
     """
     X, y, separators = separable_set()
     looks = ({"color": INK, "lw": 1.6}, {"color": ORANGE, "lw": 1.6, "ls": "--"})

@@ -617,8 +617,9 @@ class LogisticRegression(LinearClassifier):
     It minimises C sum_i l_i + 1/2 ||w||^2, as scikit-learn does, over w and the offset b, which is
     not penalised. C = 1 / (2 lambda) with IRHD's lambda, who penalises b, too. REP, MLN and IRHD
     also fit without a penalty, C = inf. Then separable data have no minimum, and `fit` warns. (If
-    classes only touch, y f(x) >= 0 for some f, there is no minimum either; then `tol` alone keeps
-    coef_ finite.) The algorithm is Newton's: `irls` for two classes, `softmax_newton` for more.
+    classes only touch, y f(x) >= 0 for some f and > 0 somewhere, there is no minimum either; then
+    `tol` alone keeps coef_ finite.) The algorithm is Newton's: `irls` for two classes,
+    `softmax_newton` for more.
 
     Parameters
     ----------
