@@ -59,10 +59,12 @@ def slanted_classes():
 
 @figure("directions", claims=("discriminant-20",), panels=(2, 2), size=(3.2, 2.5))
 def directions(left, right, below_left, below_right):
-    """Above: the same two classes twice, with a direction w (dashed) and the decision line (solid),
-    whose points are projected halfway between the two means. Below: the samples projected on w; b
-    is chosen so that the decision line is at 0. Left: w joins the class means, and the projections
-    overlap. Right: along Fisher's direction the means are closer together, but the projections
+    """The same two classes (discs and squares) twice. Above: a direction w (dashed) and the
+    decision line (solid). The line's points are projected halfway between the projected means;
+    samples on one side of it count as class 0, on the other as class 1. Below: how many samples
+    of each class have which projection. w has length 1, and the constant b shifts the decision
+    line to 0. Left (mean difference): w joins the class means, and the projections overlap.
+    Right: along Fisher's direction the projected means are closer together, but the projections
     overlap far less. The number J in the titles measures this: see walk 1.
     """
     T = slanted_classes()
@@ -101,10 +103,11 @@ def one_direction(above, below, T, w, b):
 
 @figure("whitened", claims=("discriminant-17",), panels=2, size=(3.2, 2.8))
 def whitened(left, right):
-    """Fisher's direction in two pictures. Left: the classes of Figure 13.1. The direction from mean
-    to mean (dashed) is not orthogonal to the decision line (solid). Right: the same samples in the
-    coordinates in which the scatter within the classes is the identity matrix. The clouds are round
-    there, and the decision line is orthogonal to the direction from mean to mean.
+    """Fisher's direction in two pictures. Left: the classes of Figure 13.1 and their means
+    (plus). The direction from mean to mean (dashed) is not orthogonal to the decision line
+    (solid). Right: the same samples whitened, so that the scatter within the classes is the
+    identity matrix. The clouds are round there, and the decision line is orthogonal to the
+    direction from mean to mean.
     """
     T = slanted_classes()
     L = np.linalg.cholesky(within_scatter(T.X, T.y))
