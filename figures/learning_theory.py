@@ -70,7 +70,8 @@ def concept(few, many):
     """The target rectangle C* (dashed) and the learnt one, C_n (solid), which is the tightest
     rectangle around the positive examples, from 15 examples (left) and from 60 (right). C_n lies
     within C*. They differ on the shaded frame, and the probability of the frame is the error. Look
-    at its four sides: with more examples each of them is thinner.
+    at its four sides: with more examples three of them are thinner, and the left one is as wide as
+    before.
     """
     for ax, n in (few, 15), (many, 60):
         X, y = examples(n)
@@ -342,7 +343,8 @@ def no_free_lunch(unseen, seen):
     """The expected error of four learners that saw two draws, for each of the 16 targets on four
     points. The darker a cell, the larger the error. Above: errors at the points that were not
     drawn. Each learner has targets that are easy for it and others that are hard, and all rows have
-    the same mean. Below: errors at the points that were drawn. Here the rows differ.
+    the same mean. Below: errors at the points that were drawn. Here not all rows have the same
+    mean.
     """
     p = np.full(4, 0.25)
     for ax, inside_D in (unseen, False), (seen, True):
