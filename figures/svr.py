@@ -116,10 +116,10 @@ def fits():
 
 @figure("sine", claims=("svr-29",), panels=2, size=(3.4, 2.4))
 def bent_tube(left, right):
-    """A noisy sine. Left: no straight tube holds it, and most samples are on an edge or outside
-    (circled). Right: with the Gaussian kernel the tube bends. Only ten samples are circled, and
-    without the others the solution would be the same. The error in the titles is the root of the
-    mean squared residual.
+    """A noisy sine. Left: no straight tube of this width holds it, and most samples are on an edge
+    or outside (circled). Right: with the Gaussian kernel the tube bends. Only ten samples are
+    circled, and without the others the solution would be the same. The error in the titles is the
+    root of the mean squared residual.
     """
     T, x = sine(), np.linspace(0, 1, 201)
     for ax, (name, model) in zip((left, right), fits().items(), strict=True):
