@@ -8,7 +8,7 @@ from mlnotes.estimation import (
     NormalInverseGamma,
     NormalMean,
     bernoulli_mle,
-    empirical_law,
+    empirical_distribution,
     fisher_information,
     kl_divergence,
     log_likelihood,
@@ -59,7 +59,7 @@ def likelihoods(left, right):
     left.set_yticks(range(-12, 1, 3))
     left.legend(loc="upper center", ncols=3, handlelength=1, columnspacing=1)
     x, rate = np.random.default_rng(2).poisson(2.5, size=20), np.linspace(0.8, 6, 300)
-    values, share = empirical_law(x)
+    values, share = empirical_distribution(x)
     distance = kl_divergence(share, np.exp(poisson_log_pmf(values, rate[:, None])))
     minus_l = -log_likelihood(poisson_log_pmf, x[:, None], rate) / len(x)
     right.plot(rate, distance, color=BLUE, label=r"KL$(f_{\rm data} \,\|\, f_\lambda)$")

@@ -20,8 +20,8 @@ from mlnotes.generative import (
     ellipse,
     ellipse_probability,
     ellipse_radius,
+    fit_normal,
     learn_classes,
-    normal_law,
 )
 from mlnotes.plotting import (
     BLUE,
@@ -158,12 +158,12 @@ def prior(left, right):
 HALF = np.array([0.5, 0.5])
 
 
-def kernel_law(X):
+def fit_kernels(X):
     """A kernel estimate, of a bandwidth that suits samples of variance 1."""
     return KernelDensity(bandwidth=silverman(*X.shape)).fit(X)
 
 
-def excess_errors(fit_law, n, times):
+def excess_errors(fit_density, n, times):
     """Excess errors of the rules learnt from `times` training sets, n / 2 of each class.
 
     The nodes are dense between the means, where the rules differ.
@@ -174,7 +174,7 @@ def excess_errors(fit_law, n, times):
     rng = np.random.default_rng(n)
     for _ in range(times):
         T = make_blobs([n // 2, n // 2], LINE_MU[:, None], rng=rng)
-        h = classify(x[:, None], learn_classes(T.X, T.y, fit_law))
+        h = classify(x[:, None], learn_classes(T.X, T.y, fit_density))
         yield excess_error(h, log_p, HALF, dx)
 
 
@@ -186,11 +186,11 @@ def plug_in(ax):
     n, and falls more slowly.
     """
     sizes = np.array([30, 100, 300, 1000, 3000])
-    for fit_law, color, style, name in (
-        (normal_law, BLUE, "o-", "normal distributions"),
-        (kernel_law, ORANGE, "s--", "kernel estimates"),
+    for fit_density, color, style, name in (
+        (fit_normal, BLUE, "o-", "normal distributions"),
+        (fit_kernels, ORANGE, "s--", "kernel estimates"),
     ):
-        excess = [np.mean(list(excess_errors(fit_law, n, times=50))) for n in sizes]
+        excess = [np.mean(list(excess_errors(fit_density, n, times=50))) for n in sizes]
         ax.loglog(sizes, excess, style, color=color, lw=1.4, ms=4.5, label=name)
     ax.loglog(sizes, 0.6 / sizes, ":", color=GREY, lw=1.2)
     ax.set(xlabel="training samples $n$", ylabel="excess error")

@@ -13,7 +13,7 @@ Contents
     Likelihood               likelihood, log_likelihood, maximum_likelihood
     Closed forms             bernoulli_mle, categorical_mle, poisson_mle, uniform_mle,
                              exponential_mle, normal_mle, multivariate_normal_mle
-    The nearest distribution empirical_law, kl_divergence
+    The nearest distribution empirical_distribution, kl_divergence
     Functions of theta       profile_log_likelihood
     Accuracy of estimates    mean_squared_error, bernoulli_score, poisson_score,
                              exponential_score, normal_score, fisher_information
@@ -65,8 +65,8 @@ __all__ = [
     "empirical_mean", "centre", "empirical_covariance", "kronecker", "categorical_log_pmf",
     "uniform_log_density", "exponential_log_density", "student_log_density", "likelihood",
     "log_likelihood", "maximum_likelihood", "bernoulli_mle", "categorical_mle", "poisson_mle",
-    "uniform_mle", "exponential_mle", "normal_mle", "multivariate_normal_mle", "empirical_law",
-    "kl_divergence", "profile_log_likelihood", "mean_squared_error", "bernoulli_score",
+    "uniform_mle", "exponential_mle", "normal_mle", "multivariate_normal_mle",
+    "empirical_distribution", "kl_divergence", "profile_log_likelihood", "mean_squared_error", "bernoulli_score",
     "poisson_score", "exponential_score", "normal_score", "fisher_information",
     "log_likelihood_ratio", "t_statistic", "posterior", "point_estimates", "PointEstimates",
     "Beta", "Dirichlet", "Gamma", "NormalMean", "NormalInverseGamma", "log_evidence",
@@ -435,13 +435,13 @@ def _check_alike(**rows):
 # ---------------------------------------------------------------------------------------
 
 
-def empirical_law(x):
+def empirical_distribution(x):
     """The empirical distribution f_data: the values that occur, and the share of each.
 
     Returns: the values (k,) in rising order and their weights (k,). Raises: ValueError if x is
     empty.
 
-    >>> empirical_law(np.array([3, 0, 3, 1]))
+    >>> empirical_distribution(np.array([3, 0, 3, 1]))
     (array([0, 1, 3]), array([0.25, 0.25, 0.5 ]))
     """
     values, counts = np.unique(_some(x), return_counts=True)

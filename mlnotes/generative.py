@@ -7,12 +7,12 @@ are separated by conics, or by hyperplanes if all classes share one covariance. 
 that the features are independent given the class; then distributions of single numbers are enough.
 
 Contents
-    One class at a time    labelled_samples, learn_classes, GenerativeModel, normal_law, NormalLaw,
-                           log_densities, log_joint_density, classify, likeliest
+    One class at a time    labelled_samples, learn_classes, GenerativeModel, fit_normal,
+                           NormalDensity, log_densities, log_joint_density, classify, likeliest
     Two features           bivariate_normal_density, ellipse, ellipse_probability, ellipse_radius
-    Normal classes         class_moments, ClassMoments, normal_laws, pooled_covariance, regularised,
-                           quadratic_log_odds, linear_scores
-    Naive Bayes            naive_law, NaiveLaw, naive_normal_log_density
+    Normal classes         class_moments, ClassMoments, normal_densities, pooled_covariance,
+                           regularised, quadratic_log_odds, linear_scores
+    Naive Bayes            fit_naive, NaiveDensity, naive_normal_log_density
     Discrete features      category_counts, binary_counts, smoothed_log_frequencies,
                            categorical_log_density, binary_log_density, binary_log_odds
     Estimators             QuadraticDiscriminantAnalysis, SharedCovarianceClassifier, GaussianNB,
@@ -31,8 +31,8 @@ Symbols
     counts     (..., m)   n_kc, the number of samples of class k whose feature is in category c
     alpha      float      pseudo-count, added to every count
 
-A law is a distribution that has been learnt: an object with a method ``score_samples(X)`` that
-gives ln p(x_i), such as a `NormalLaw`, a `NaiveLaw` or a `density.KernelDensity`.
+A learnt density is an object with a method ``score_samples(X)`` that gives ln p(x_i), such as a
+`NormalDensity`, a `NaiveDensity` or a `density.KernelDensity`.
 
 Notes: REP "Generative Approch to Classification"; PRNN 1; MLN "Bayes Classifier", "Optimality".
 REP writes P_j(x) for our p(x | k), PRNN p_{x/y=i}.
@@ -74,11 +74,11 @@ from mlnotes.probability import (
 )
 
 __all__ = [
-    "labelled_samples", "learn_classes", "GenerativeModel", "normal_law", "NormalLaw",
+    "labelled_samples", "learn_classes", "GenerativeModel", "fit_normal", "NormalDensity",
     "log_densities", "log_joint_density", "classify", "likeliest", "bivariate_normal_density",
     "ellipse", "ellipse_probability", "ellipse_radius",
-    "class_moments", "ClassMoments", "normal_laws", "pooled_covariance", "regularised",
-    "quadratic_log_odds", "linear_scores", "naive_law", "NaiveLaw", "naive_normal_log_density",
+    "class_moments", "ClassMoments", "normal_densities", "pooled_covariance", "regularised",
+    "quadratic_log_odds", "linear_scores", "fit_naive", "NaiveDensity", "naive_normal_log_density",
     "category_counts", "binary_counts", "smoothed_log_frequencies", "categorical_log_density",
     "binary_log_density", "binary_log_odds", "QuadraticDiscriminantAnalysis",
     "SharedCovarianceClassifier", "GaussianNB", "CategoricalNB", "BernoulliNB",
@@ -120,60 +120,60 @@ class GenerativeModel(NamedTuple):
 
     classes: np.ndarray  # (K,), their labels, sorted
     prior: np.ndarray  # (K,)
-    laws: list  # one for each class
+    densities: list  # one for each class
 
 
-def learn_classes(X, y, fit_law):
+def learn_classes(X, y, fit_density):
     """Learn each class by itself: pi_k = n_k / n, and p(x | k) from the samples of class k alone.
 
     The log-likelihood of the pairs (x_i, y_i) is sum_k n_k ln pi_k, which is largest where all
     n_k / pi_k are equal, plus a sum for each class, which does not depend on the other classes.
-    `fit_law` takes the samples of one class to their law: `normal_law`, `naive_law`, or
+    `fit_density` takes the samples of one class to their density: `fit_normal`, `fit_naive`, or
     ``lambda X_k: KernelDensity(bandwidth=h).fit(X_k)``.
 
     Returns: a `GenerativeModel`.
 
     >>> X, y = np.array([[0.0], [2.0], [7.0], [9.0], [11.0]]), np.array([4, 4, 6, 6, 6])
-    >>> model = learn_classes(X, y, normal_law)
-    >>> model.classes, model.prior, [float(law.mean[0]) for law in model.laws]
+    >>> model = learn_classes(X, y, fit_normal)
+    >>> model.classes, model.prior, [float(density.mean[0]) for density in model.densities]
     (array([4, 6]), array([0.4, 0.6]), [1.0, 9.0])
 
     Claims: generative-01
     """
     classes, k = np.unique(y, return_inverse=True)
-    laws = [fit_law(X[k == c]) for c in range(len(classes))]
-    return GenerativeModel(classes, categorical_mle(k, len(classes)), laws)
+    densities = [fit_density(X[k == c]) for c in range(len(classes))]
+    return GenerativeModel(classes, categorical_mle(k, len(classes)), densities)
 
 
-class NormalLaw(Normal):
-    """N(mean, covariance), with the method of a law."""
+class NormalDensity(Normal):
+    """N(mean, covariance), with the method of a learnt density."""
 
     def score_samples(self, X):
         """ln N(x_i; mean, covariance): (n,)."""
         return multivariate_normal_log_density(X, self.mean, self.covariance)
 
 
-def normal_law(X):
+def fit_normal(X):
     """The normal distribution of greatest likelihood for the samples X of one class.
 
-    Returns: a `NormalLaw`. Raises: ValueError if X lies in a hyperplane: there is none.
+    Returns: a `NormalDensity`. Raises: ValueError if X lies in a hyperplane: there is none.
 
-    >>> law = normal_law(np.array([[0.0], [4.0]]))
-    >>> law.mean, law.covariance
+    >>> density = fit_normal(np.array([[0.0], [4.0]]))
+    >>> density.mean, density.covariance
     (array([2.]), array([[4.]]))
     """
-    return NormalLaw(*multivariate_normal_mle(X))
+    return NormalDensity(*multivariate_normal_mle(X))
 
 
 def log_densities(X, model):
     """ln p(x_i | k) for a `GenerativeModel` `model`: (n, K), a column for each class.
 
     >>> X, y = np.array([[0.0], [2.0], [7.0], [9.0]]), np.array([4, 4, 6, 6])
-    >>> log_p = log_densities(np.array([[1.0]]), learn_classes(X, y, normal_law))
+    >>> log_p = log_densities(np.array([[1.0]]), learn_classes(X, y, fit_normal))
     >>> (log_p[0, 0] - log_p[0, 1]).round(9).item()  # the means are 1 and 8, the variances 1
     24.5
     """
-    return np.array([law.score_samples(X) for law in model.laws]).T
+    return np.array([density.score_samples(X) for density in model.densities]).T
 
 
 def log_joint_density(X, model):
@@ -182,7 +182,7 @@ def log_joint_density(X, model):
     Over all x and k, Pr integrates to 1. Its sum over k is the density p(x).
 
     >>> X, y = np.array([[0.0], [2.0], [7.0], [9.0]]), np.array([4, 4, 6, 6])
-    >>> joint = log_joint_density(np.array([[4.5]]), learn_classes(X, y, normal_law))
+    >>> joint = log_joint_density(np.array([[4.5]]), learn_classes(X, y, fit_normal))
     >>> bool(np.isclose(joint[0, 0], joint[0, 1]))  # halfway
     True
     """
@@ -197,7 +197,7 @@ def classify(X, model):
     its excess error goes to 0 as the estimates approach the truth.
 
     >>> X, y = np.array([[0.0], [2.0], [7.0], [9.0]]), np.array([4, 4, 6, 6])
-    >>> classify(np.array([[4.0], [5.0]]), learn_classes(X, y, normal_law))
+    >>> classify(np.array([[4.0], [5.0]]), learn_classes(X, y, fit_normal))
     array([4, 6])
 
     Claims: generative-02
@@ -212,7 +212,7 @@ def likeliest(X, model):
     a `GenerativeModel`.
 
     >>> X, y = np.array([[0.0], [2.0], [7.0], [9.0]]), np.array([4, 4, 6, 6])
-    >>> model = learn_classes(X, y, normal_law)
+    >>> model = learn_classes(X, y, fit_normal)
     >>> mostly_4 = model._replace(prior=np.array([0.99, 0.01]))
     >>> likeliest(np.array([[5.0]]), mostly_4), classify(np.array([[5.0]]), mostly_4)
     (array([6]), array([4]))
@@ -309,7 +309,7 @@ class ClassMoments(NamedTuple):
 def class_moments(X, k, kind="full", sample_weight=None):
     """n_k, mu_k = 1/n_k sum x_i and Sigma_k = 1/n_k sum (x_i - mu_k)(x_i - mu_k)^T over class k.
 
-    These are the estimates of maximum likelihood, as in `normal_law`. For the `kind` "diag" only
+    These are the estimates of maximum likelihood, as in `fit_normal`. For the `kind` "diag" only
     the d variances of a class are computed. A sample with the `sample_weight` w_i counts w_i times.
 
     Returns: `ClassMoments`. Raises: ValueError if a class of 0, ..., K - 1 has no weight.
@@ -336,20 +336,21 @@ def _check_present(n_k):
     return n_k
 
 
-def normal_laws(moments, shared_covariance=False, reg_param=0.0):
+def normal_densities(moments, shared_covariance=False, reg_param=0.0):
     """A normal distribution for each class: with its own covariance, or with one for all classes.
 
     With their own covariances it is quadratic discriminant analysis (QDA), with the shared one
     linear discriminant analysis (LDA). `moments` are `ClassMoments`, and `reg_param` is the r of
     `regularised`.
 
-    Returns: a list of K `NormalLaw`.
+    Returns: a list of K `NormalDensity`.
 
     >>> X, k = np.array([[0.0], [2.0], [5.0], [11.0]]), np.array([0, 0, 1, 1])
     >>> moments = class_moments(X, k)
-    >>> [law.covariance.round(9).item() for law in normal_laws(moments)]
+    >>> [density.covariance.round(9).item() for density in normal_densities(moments)]
     [1.0, 9.0]
-    >>> [law.covariance.round(9).item() for law in normal_laws(moments, shared_covariance=True)]
+    >>> shared = normal_densities(moments, shared_covariance=True)
+    >>> [density.covariance.round(9).item() for density in shared]
     [5.0, 5.0]
 
     Claims: generative-s02
@@ -358,7 +359,7 @@ def normal_laws(moments, shared_covariance=False, reg_param=0.0):
     if shared_covariance:
         covariances = [pooled_covariance(n_k, covariances)] * len(n_k)
     pairs = zip(means, covariances, strict=True)
-    return [NormalLaw(mu, regularised(Sigma, reg_param)) for mu, Sigma in pairs]
+    return [NormalDensity(mu, regularised(Sigma, reg_param)) for mu, Sigma in pairs]
 
 
 def pooled_covariance(n_k, covariances):
@@ -441,42 +442,42 @@ def _log(p):
 # ---------------------------------------------------------------------------------------
 
 
-class NaiveLaw(NamedTuple):
+class NaiveDensity(NamedTuple):
     """The distribution of d independent features."""
 
-    factors: Any  # d laws of single features, samples (n, 1)
+    factors: Any  # d densities of single features, samples (n, 1)
 
     def score_samples(self, X):
         """sum_j ln p(x_ij): (n,)."""
-        return sum(law.score_samples(X[:, [j]]) for j, law in enumerate(self.factors))
+        return sum(density.score_samples(X[:, [j]]) for j, density in enumerate(self.factors))
 
 
-def naive_law(X, fit_factor=normal_law):
-    """p(x | k) = prod_j p(x_j | k) for the samples X of one class: one law per feature.
+def fit_naive(X, fit_factor=fit_normal):
+    """p(x | k) = prod_j p(x_j | k) for the samples X of one class: one density per feature.
 
     With it `classify` is naive Bayes, argmax_k ln pi_k + sum_j ln p(x_j | k). `fit_factor` takes
-    one column (n_k, 1) to its law. A normal distribution has d + d (d + 1)/2 parameters per class;
-    here 2 d are enough, and two samples that differ in every feature.
+    one column (n_k, 1) to its density. A normal distribution has d + d (d + 1)/2 parameters per
+    class; here 2 d are enough, and two samples that differ in every feature.
 
     The features are independent given the class. In the whole population they are not: classes
     with different means make them dependent.
 
-    Returns: a `NaiveLaw`.
+    Returns: a `NaiveDensity`.
 
-    >>> law = naive_law(np.array([[0.0, 5.0], [2.0, 9.0]]))
-    >>> [(float(factor.mean[0]), float(factor.covariance[0, 0])) for factor in law.factors]
+    >>> density = fit_naive(np.array([[0.0, 5.0], [2.0, 9.0]]))
+    >>> [(float(factor.mean[0]), float(factor.covariance[0, 0])) for factor in density.factors]
     [(1.0, 1.0), (7.0, 4.0)]
 
     Errata: generative-11 (PRNN calls the features independent "of each other").
     Claims: generative-09
     """
-    return NaiveLaw(tuple(fit_factor(X[:, [j]]) for j in range(X.shape[1])))
+    return NaiveDensity(tuple(fit_factor(X[:, [j]]) for j in range(X.shape[1])))
 
 
 def naive_normal_log_density(X, means, variances):
     """ln p(x_i | k) = -1/2 sum_j (ln(2 pi v_kj) + (x_ij - mu_kj)^2 / v_kj): normal naive Bayes.
 
-    The `variances` v (K, d) are those of each feature in each class: `naive_law` for all classes.
+    The `variances` v (K, d) are those of each feature in each class: `fit_naive` for all classes.
 
     Returns: (n, K).
 
@@ -745,11 +746,11 @@ class QuadraticDiscriminantAnalysis(_NormalClassifier):
         """Learn the classes of samples X (n, d) with labels y (n,); return self."""
         store = check_flag("store_covariance", self.store_covariance)
         classes, prior, moments = self._learn(X, y)
-        laws = normal_laws(moments, reg_param=self.reg_param)
-        for c, law in zip(classes, laws, strict=True):
-            _check_full_rank(law.mean, law.covariance, f"class {c}")
-        self._model = GenerativeModel(classes, prior, laws)
-        covariances = np.array([law.covariance for law in laws])
+        densities = normal_densities(moments, reg_param=self.reg_param)
+        for c, density in zip(classes, densities, strict=True):
+            _check_full_rank(density.mean, density.covariance, f"class {c}")
+        self._model = GenerativeModel(classes, prior, densities)
+        covariances = np.array([density.covariance for density in densities])
         variances, axes = np.linalg.eigh(covariances)
         self.classes_, self.priors_, self.means_ = classes, prior, moments.means
         self.scalings_, self.rotations_ = variances[:, ::-1], axes[:, :, ::-1]
@@ -802,10 +803,10 @@ class SharedCovarianceClassifier(_NormalClassifier):
     def fit(self, X, y):
         """Learn the classes of samples X (n, d) with labels y (n,); return self."""
         classes, prior, moments = self._learn(X, y)
-        laws = normal_laws(moments, shared_covariance=True, reg_param=self.reg_param)
-        means, Sigma = moments.means, laws[0].covariance
+        densities = normal_densities(moments, shared_covariance=True, reg_param=self.reg_param)
+        means, Sigma = moments.means, densities[0].covariance
         _check_full_rank(np.abs(means).max(axis=0), Sigma, "the classes")
-        self._model = GenerativeModel(classes, prior, laws)
+        self._model = GenerativeModel(classes, prior, densities)
         W, b = linear_scores(means, Sigma, prior)
         if len(classes) == 2:
             W, b = W[1:] - W[:1], b[1:] - b[:1]

@@ -96,7 +96,7 @@ def test_the_count_in_a_region_is_binomial_with_the_integral_of_the_density(low,
 
 
 @pytest.mark.claims("density-01")
-def test_counts_of_samples_in_a_region_follow_that_law(rng):
+def test_counts_of_samples_in_a_region_follow_that_distribution(rng):
     n, runs = 12, 20_000
     k = ((rng.standard_normal((runs, n)) > 0.3) & (rng.standard_normal((runs, n)) > 0.0)).sum(1)
     P = (1 - float(normal_cdf(0.3, 0.0, 1.0))) / 2
@@ -148,7 +148,7 @@ def test_cells_need_a_number_of_samples_that_grows_like_a_power_of_their_dimensi
 
 @pytest.mark.claims("density-14")
 @pytest.mark.parametrize("n, P", [(250, 0.1), (2_500, 0.01), (40, 0.5), (40, 1e-4)])
-def test_relative_deviation_is_that_of_the_binomial_law(n, P):
+def test_relative_deviation_is_that_of_the_binomial_distribution(n, P):
     k = np.arange(n + 1)
     pmf = np.exp(binomial_log_pmf(k, n, P))
     mean = pmf @ k

@@ -21,7 +21,7 @@ from mlnotes.estimation import (
     categorical_mle,
     centre,
     empirical_covariance,
-    empirical_law,
+    empirical_distribution,
     empirical_mean,
     exponential_log_density,
     exponential_mle,
@@ -478,7 +478,7 @@ def test_one_weight_of_a_logistic_model_by_candidates_and_by_newton():
         (bernoulli_mle, [[0, 0, 1]], r"samples must be an array \(n,\); got shape \(1, 3\)"),
         (poisson_mle, 3, r"samples must be an array \(n,\); got shape \(\)"),
         (multivariate_normal_mle, [1.0, 2.0], r"samples must be an array \(n, d\); got shape"),
-        (empirical_law, [], "at least one sample"),
+        (empirical_distribution, [], "at least one sample"),
     ],
 )
 def test_samples_that_have_no_estimate_are_refused_with_the_reason(estimate, x, message):
@@ -559,7 +559,7 @@ def test_estimates_at_the_edge_are_still_estimates():
 
 @pytest.mark.claims("estimation-06")
 def test_distance_from_what_was_observed_is_the_likelihood_up_to_a_constant():
-    values, share = empirical_law(COUNTS)
+    values, share = empirical_distribution(COUNTS)
     assert dict(zip(values.tolist(), 6 * share, strict=True)) == {0: 1, 1: 2, 2: 1, 3: 1, 7: 1}
     rate = np.linspace(0.2, 8, 500)
     distance = kl_divergence(share, np.exp(poisson_log_pmf(values, rate[:, None])))
@@ -575,7 +575,7 @@ def test_distance_from_what_was_observed_is_the_likelihood_up_to_a_constant():
 
 @pytest.mark.claims("estimation-06")
 def test_distinct_samples_weigh_1_over_n_and_the_constant_is_minus_ln_n():
-    values, share = empirical_law(np.array([7, 0, 4, 2]))
+    values, share = empirical_distribution(np.array([7, 0, 4, 2]))
     np.testing.assert_array_equal(share, 0.25)
     for rate in (0.5, 3.0, 11.0):
         f = poisson_log_pmf(values, rate)
@@ -598,9 +598,9 @@ def test_divergence_is_nonnegative_and_zero_only_between_equals(rng):
 
 
 def test_shares_sum_to_one_whatever_the_shape_of_the_samples():
-    values, share = empirical_law(np.array([[1, 2], [1, 3]]))
+    values, share = empirical_distribution(np.array([[1, 2], [1, 3]]))
     assert values.tolist() == [1, 2, 3] and share.tolist() == [0.5, 0.25, 0.25]
-    assert empirical_law(["b", "a", "b"])[1].tolist() == [1 / 3, 2 / 3]
+    assert empirical_distribution(["b", "a", "b"])[1].tolist() == [1 / 3, 2 / 3]
 
 
 def test_distributions_of_different_sizes_have_no_divergence():
@@ -611,7 +611,7 @@ def test_distributions_of_different_sizes_have_no_divergence():
 @pytest.mark.claims("estimation-06")
 def test_a_family_that_holds_the_empirical_distribution_is_at_distance_zero(rng):
     x = rng.integers(4, size=50)
-    values, share = empirical_law(x)
+    values, share = empirical_distribution(x)
     assert kl_divergence(share, categorical_mle(x, 4)[values]) == pytest.approx(0, abs=1e-15)
 
 

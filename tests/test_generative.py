@@ -28,7 +28,7 @@ from mlnotes.generative import (
     CategoricalNB,
     GaussianNB,
     GenerativeModel,
-    NormalLaw,
+    NormalDensity,
     QuadraticDiscriminantAnalysis,
     SharedCovarianceClassifier,
     binary_counts,
@@ -42,15 +42,15 @@ from mlnotes.generative import (
     ellipse,
     ellipse_probability,
     ellipse_radius,
+    fit_naive,
+    fit_normal,
     learn_classes,
     likeliest,
     linear_scores,
     log_densities,
     log_joint_density,
-    naive_law,
     naive_normal_log_density,
-    normal_law,
-    normal_laws,
+    normal_densities,
     pooled_covariance,
     quadratic_log_odds,
     regularised,
@@ -82,15 +82,15 @@ def three_classes(rng, d=3, sizes=(40, 25, 35)):
     return T.X[order], np.array(["ash", "birch", "cedar"])[T.y[order]]
 
 
-def kernel_law(X):
+def fit_kernels(X):
     return KernelDensity(bandwidth=0.5).fit(X)
 
 
-def mixture_law(X):
+def fit_mixture(X):
     return GaussianMixture(2, random_state=0, reg_covar=0.1, tol=1.0).fit(X)
 
 
-LAWS = [normal_law, naive_law, partial(naive_law, fit_factor=kernel_law), kernel_law, mixture_law]
+LAWS = [fit_normal, fit_naive, partial(fit_naive, fit_factor=fit_kernels), fit_kernels, fit_mixture]
 
 
 def literal_joint(X, Z, y):
@@ -113,7 +113,7 @@ def literal_joint(X, Z, y):
 @pytest.mark.claims("generative-01")
 def test_priors_are_the_shares_and_maximise_the_multinomial_likelihood(rng):
     X, y = three_classes(rng)
-    prior, n_k = learn_classes(X, y, normal_law).prior, np.array([40, 25, 35])
+    prior, n_k = learn_classes(X, y, fit_normal).prior, np.array([40, 25, 35])
     np.testing.assert_array_equal(prior, n_k / 100)
     np.testing.assert_allclose(n_k / prior, 100)  # Lagrange: the same for every class
     steps = np.arange(1, 100) / 100
@@ -125,14 +125,14 @@ def test_priors_are_the_shares_and_maximise_the_multinomial_likelihood(rng):
 
 
 @pytest.mark.claims("generative-01")
-@pytest.mark.parametrize("fit_law", LAWS)
-def test_a_class_is_learnt_from_its_own_samples_alone(rng, fit_law):
+@pytest.mark.parametrize("fit_density", LAWS)
+def test_a_class_is_learnt_from_its_own_samples_alone(rng, fit_density):
     X, y = three_classes(rng)
     others = np.where((y == "birch")[:, None], X, 5 + 3 * X)
-    laws = [learn_classes(A, y, fit_law).laws for A in (X, others)]
-    own, same = (law[1].score_samples(X) for law in laws)
+    densities = [learn_classes(A, y, fit_density).densities for A in (X, others)]
+    own, same = (density[1].score_samples(X) for density in densities)
     np.testing.assert_array_equal(own, same)
-    ash, moved = (law[0].score_samples(X) for law in laws)
+    ash, moved = (density[0].score_samples(X) for density in densities)
     assert not np.allclose(ash, moved)
 
 
@@ -152,29 +152,31 @@ def test_estimators_too_learn_each_class_by_itself_unless_classes_share_a_covari
 @pytest.mark.claims("generative-01")
 def test_likelihood_of_the_pairs_falls_into_priors_and_classes(rng):
     X, y = three_classes(rng)
-    model = learn_classes(X, y, normal_law)
+    model = learn_classes(X, y, fit_normal)
     number = np.searchsorted(model.classes, y)
     whole = log_joint_density(X, model)[np.arange(100), number].sum()
     n_k = np.bincount(number)
-    parts = [law.score_samples(X[number == k]).sum() for k, law in enumerate(model.laws)]
+    parts = [
+        density.score_samples(X[number == k]).sum() for k, density in enumerate(model.densities)
+    ]
     assert whole == pytest.approx(n_k @ np.log(model.prior) + sum(parts), rel=1e-12)
-    for k, law in enumerate(model.laws):  # and any other mean or covariance is less likely
+    for k, density in enumerate(model.densities):  # and any other mean or covariance is less likely
         own = X[number == k]
         for mean, covariance in (
-            (law.mean + 0.1, law.covariance),
-            (law.mean, 1.2 * law.covariance),
+            (density.mean + 0.1, density.covariance),
+            (density.mean, 1.2 * density.covariance),
         ):
-            assert NormalLaw(mean, covariance).score_samples(own).sum() < parts[k]
+            assert NormalDensity(mean, covariance).score_samples(own).sum() < parts[k]
 
 
 @pytest.mark.claims("generative-02")
-@pytest.mark.parametrize("fit_law", LAWS)
-def test_argmax_of_the_joint_is_that_of_the_posterior(rng, fit_law):
+@pytest.mark.parametrize("fit_density", LAWS)
+def test_argmax_of_the_joint_is_that_of_the_posterior(rng, fit_density):
     X, y = three_classes(rng, d=2)
-    model = learn_classes(X, y, fit_law)
+    model = learn_classes(X, y, fit_density)
     grid, _ = product_rule(gauss_legendre(-6, 6, 3), gauss_legendre(-6, 6, 3))
     joint = log_joint_density(grid, model)
-    log_p = np.column_stack([law.score_samples(grid) for law in model.laws])
+    log_p = np.column_stack([density.score_samples(grid) for density in model.densities])
     q = posterior(log_p, model.prior)
     np.testing.assert_array_equal(classify(grid, model), model.classes[q.argmax(axis=1)])
     np.testing.assert_array_equal(classify(grid, model), model.classes[joint.argmax(axis=1)])
@@ -184,17 +186,17 @@ def test_argmax_of_the_joint_is_that_of_the_posterior(rng, fit_law):
 
 
 @pytest.mark.claims("generative-02")
-@pytest.mark.parametrize("fit_law", LAWS)
-def test_joint_integrates_to_one_and_each_class_to_its_prior(rng, fit_law):
+@pytest.mark.parametrize("fit_density", LAWS)
+def test_joint_integrates_to_one_and_each_class_to_its_prior(rng, fit_density):
     X, y = three_classes(rng, d=2)
-    model = learn_classes(X, y, fit_law)
+    model = learn_classes(X, y, fit_density)
     side = gauss_legendre(-25, 25, 60, 6)
     grid, dx = product_rule(side, side)
     mass = dx @ np.exp(log_joint_density(grid, model))
     np.testing.assert_allclose(mass, [0.4, 0.25, 0.35], rtol=1e-6, atol=1e-6)
 
 
-def plug_in_errors(fit_law, n, times=20):
+def plug_in_errors(fit_density, n, times=20):
     """Error and excess error of plug-in rules for N(0, 1) and N(2, 1), equally likely."""
     rules = [gauss_legendre(*ends) for ends in ((-8, 0, 3), (0, 2, 20), (2, 10, 3))]
     x, dx = (np.concatenate(parts) for parts in zip(*rules, strict=True))
@@ -202,16 +204,16 @@ def plug_in_errors(fit_law, n, times=20):
     best, rng = bayes_error(log_p, HALF, dx), np.random.default_rng(n)
     for _ in range(times):
         T = make_blobs([n // 2, n // 2], [[0.0], [2.0]], rng=rng)
-        h = classify(x[:, None], learn_classes(T.X, T.y, fit_law))
+        h = classify(x[:, None], learn_classes(T.X, T.y, fit_density))
         excess = excess_error(h, log_p, HALF, dx)
         assert error_probability(h, log_p, HALF, dx) == pytest.approx(best + excess, abs=1e-12)
         yield excess
 
 
 @pytest.mark.claims("generative-02")
-@pytest.mark.parametrize("fit_law", [normal_law, lambda X: KernelDensity(bandwidth=0.4).fit(X)])
-def test_plug_in_rule_errs_more_than_bayes_and_less_so_the_more_it_has_seen(fit_law):
-    few, many = list(plug_in_errors(fit_law, 100)), list(plug_in_errors(fit_law, 10_000))
+@pytest.mark.parametrize("fit_density", [fit_normal, lambda X: KernelDensity(bandwidth=0.4).fit(X)])
+def test_plug_in_rule_errs_more_than_bayes_and_less_so_the_more_it_has_seen(fit_density):
+    few, many = list(plug_in_errors(fit_density, 100)), list(plug_in_errors(fit_density, 10_000))
     assert min(few) >= 0 and min(many) >= 0
     assert np.mean(many) < np.mean(few) / 5
     assert max(few) > 1e-4  # it is not the Bayes rule
@@ -219,8 +221,8 @@ def test_plug_in_rule_errs_more_than_bayes_and_less_so_the_more_it_has_seen(fit_
 
 @pytest.mark.claims("generative-03")
 def test_likeliest_class_and_largest_joint_are_two_rules_unless_priors_agree():
-    laws = [NormalLaw(np.array([m]), np.eye(1)) for m in (0.0, 2.0)]
-    model = GenerativeModel(np.array([0, 1]), np.array([0.9, 0.1]), laws)
+    densities = [NormalDensity(np.array([m]), np.eye(1)) for m in (0.0, 2.0)]
+    model = GenerativeModel(np.array([0, 1]), np.array([0.9, 0.1]), densities)
     bayes = 1 + log(9) / 2
     for rule, at in ((likeliest, 1.0), (classify, bayes)):
         around = np.array([[at - 1e-10], [at + 1e-10]])
@@ -236,7 +238,7 @@ def test_likeliest_class_and_largest_joint_are_two_rules_unless_priors_agree():
     x = np.linspace(-3, 5, 801)[:, None] + 1e-3
     np.testing.assert_array_equal(likeliest(x, equal), classify(x, equal))
     x, dx = gauss_legendre(-10, 12, 400)
-    log_p = np.column_stack([law.score_samples(x[:, None]) for law in laws])
+    log_p = np.column_stack([density.score_samples(x[:, None]) for density in densities])
     for rule, at in ((likeliest, 1.0), (classify, bayes)):
         measured = error_probability(rule(x[:, None], model), log_p, model.prior, dx)
         assert measured == pytest.approx(error(at), abs=0.01)
@@ -427,12 +429,12 @@ def test_pooled_covariance_maximises_the_likelihood_of_all_classes_together(rng)
     assert likelihood(covariances.mean(axis=0)) < likelihood(Sigma)  # weights matter
 
 
-def test_normal_laws_have_their_own_or_the_pooled_covariance_regularised(rng):
+def test_normal_distributions_have_their_own_or_the_pooled_covariance_regularised(rng):
     X, y = three_classes(rng)
     moments = class_moments(X, np.searchsorted(np.unique(y), y))
     pooled = pooled_covariance(moments.n_k, moments.covariances)
     for r in (0.0, 0.3):
-        own, shared = normal_laws(moments, reg_param=r), normal_laws(moments, True, r)
+        own, shared = normal_densities(moments, reg_param=r), normal_densities(moments, True, r)
         for c in range(3):
             np.testing.assert_array_equal(own[c].mean, moments.means[c])
             np.testing.assert_array_equal(shared[c].mean, moments.means[c])
@@ -440,12 +442,12 @@ def test_normal_laws_have_their_own_or_the_pooled_covariance_regularised(rng):
             np.testing.assert_array_equal(shared[c].covariance, regularised(pooled, r))
 
 
-def test_densities_of_a_model_are_those_of_its_laws_and_the_joint_adds_the_prior(rng):
+def test_densities_of_a_model_are_those_of_its_distributions_and_the_joint_adds_the_prior(rng):
     X, y = three_classes(rng)
-    model = learn_classes(X, y, normal_law)
+    model = learn_classes(X, y, fit_normal)
     log_p = log_densities(X, model)
-    for c, law in enumerate(model.laws):
-        expected = multivariate_normal_log_density(X, law.mean, law.covariance)
+    for c, density in enumerate(model.densities):
+        expected = multivariate_normal_log_density(X, density.mean, density.covariance)
         np.testing.assert_allclose(log_p[:, c], expected, rtol=1e-12)
     np.testing.assert_allclose(log_joint_density(X, model), log_p + np.log(model.prior), rtol=1e-12)
 
@@ -466,8 +468,8 @@ def test_log_odds_of_two_normal_classes_are_quadratic(rng):
     covariances = np.array([random_covariance(rng, 3) for _ in range(2)])
     prior, X = np.array([0.3, 0.7]), rng.normal(scale=3, size=(20, 3))
     A, w, b = quadratic_log_odds(mu, covariances, prior)
-    laws = zip(mu, covariances, strict=True)
-    log_p = [multivariate_normal_log_density(X, m, S) for m, S in laws]
+    densities = zip(mu, covariances, strict=True)
+    log_p = [multivariate_normal_log_density(X, m, S) for m, S in densities]
     joint = np.log(prior) + np.column_stack(log_p)
     conic = np.einsum("ij,jk,ik->i", X, A, X) + X @ w + b
     np.testing.assert_allclose(conic, joint[:, 1] - joint[:, 0], rtol=1e-9)
@@ -514,23 +516,23 @@ def test_linear_scores_differ_from_the_joint_by_what_classes_share(rng):
 @pytest.mark.claims("generative-09")
 def test_naive_bayes_is_the_normal_classifier_with_diagonal_covariances(rng):
     X, y = three_classes(rng)
-    model = learn_classes(X, y, naive_law)
+    model = learn_classes(X, y, fit_naive)
     diagonal = [
-        NormalLaw(X[y == c].mean(axis=0), np.diag(X[y == c].var(axis=0))) for c in model.classes
+        NormalDensity(X[y == c].mean(axis=0), np.diag(X[y == c].var(axis=0))) for c in model.classes
     ]
-    full = model._replace(laws=diagonal)
+    full = model._replace(densities=diagonal)
     log_q = [log_posterior(log_joint_density(X, m)) for m in (model, full)]
     np.testing.assert_allclose(*log_q, rtol=1e-12, atol=1e-12)
     by_estimator = GaussianNB(var_smoothing=0).fit(X, y).predict_log_proba(X)
     np.testing.assert_allclose(by_estimator, log_q[0], rtol=1e-11, atol=1e-11)
-    correlated = learn_classes(X, y, normal_law)
+    correlated = learn_classes(X, y, fit_normal)
     assert not np.allclose(log_posterior(log_joint_density(X, correlated)), log_q[0], atol=0.1)
 
 
 @pytest.mark.claims("generative-09")
 def test_sum_of_logarithms_is_the_product_of_densities_and_has_the_same_argmax(rng):
     X, y = three_classes(rng)
-    model = learn_classes(X, y, partial(naive_law, fit_factor=kernel_law))
+    model = learn_classes(X, y, partial(fit_naive, fit_factor=fit_kernels))
     products = np.empty((100, 3))
     for i, k in product(range(100), range(3)):
         p = model.prior[k]
@@ -567,8 +569,8 @@ def test_fitted_bernoulli_classifier_has_those_log_odds(rng):
 @pytest.mark.parametrize("d", [1, 2, 5, 12])
 def test_naive_bayes_has_fewer_parameters(rng, d):
     X, y = three_classes(rng, d)
-    naive = learn_classes(X, y, naive_law).laws[0]
-    full = learn_classes(X, y, normal_law).laws[0]
+    naive = learn_classes(X, y, fit_naive).densities[0]
+    full = learn_classes(X, y, fit_normal).densities[0]
     assert sum(f.mean.size + f.covariance.size for f in naive.factors) == 2 * d
     np.testing.assert_allclose(full.covariance, full.covariance.T)
     free = len(np.triu_indices(d)[0])  # one number for each pair j <= l
@@ -617,15 +619,15 @@ def test_features_independent_given_the_class_are_correlated_in_the_whole(rng):
 
 @pytest.mark.claims("generative-11")
 def test_naive_bayes_is_the_bayes_rule_though_features_are_dependent(rng):
-    """All that its rule needs is the law of each feature given the class."""
+    """All that its rule needs is the distribution of each feature given the class."""
     mu, variances = np.array([[0.0, 0.0], [2.0, 2.0]]), np.array([[1.0, 0.5], [0.5, 1.5]])
     T = make_blobs([4000, 4000], mu, [np.diag(v) for v in variances], rng=rng)
     assert abs(np.corrcoef(T.X.T)[0, 1]) > 0.4
-    model = learn_classes(T.X, T.y, naive_law)
+    model = learn_classes(T.X, T.y, fit_naive)
     side = gauss_legendre(-6, 9, 60, 4)
     X, dx = product_rule(side, side)
-    laws = zip(mu, variances, strict=True)
-    log_p = [multivariate_normal_log_density(X, m, np.diag(v)) for m, v in laws]
+    densities = zip(mu, variances, strict=True)
+    log_p = [multivariate_normal_log_density(X, m, np.diag(v)) for m, v in densities]
     log_p = np.column_stack(log_p)
     assert excess_error(classify(X, model), log_p, HALF, dx) < 1e-3
 
@@ -738,7 +740,7 @@ def test_quadratic_analysis_is_the_joint_of_the_classes_learnt_one_by_one(rng):
     Z = rng.normal(scale=3, size=(20, 3))
     joint = literal_joint(X, Z, y)
     np.testing.assert_allclose(model.predict_joint_log_proba(Z), joint, rtol=1e-10)
-    by_classes = log_joint_density(Z, learn_classes(X, y, normal_law))
+    by_classes = log_joint_density(Z, learn_classes(X, y, fit_normal))
     np.testing.assert_allclose(by_classes, joint, rtol=1e-10)
     np.testing.assert_array_equal(model.predict(Z), model.classes_[joint.argmax(axis=1)])
     q = np.exp(joint) / np.exp(joint).sum(axis=1, keepdims=True)
@@ -773,14 +775,14 @@ def test_decision_functions_of_two_classes_are_log_odds(rng):
         np.testing.assert_array_equal(model.predict(X), model.classes_[(f > 0).astype(int)])
 
 
-def test_shared_covariance_has_straight_boundaries_and_the_joint_of_its_law(rng):
+def test_shared_covariance_has_straight_boundaries_and_the_joint_of_its_distribution(rng):
     X, y = three_classes(rng)
     model, Z = SharedCovarianceClassifier().fit(X, y), rng.normal(scale=3, size=(20, 3))
     joint = model.predict_joint_log_proba(Z)
     for k, mu in enumerate(model.means_):
         np.testing.assert_allclose(mu, X[y == model.classes_[k]].mean(axis=0), rtol=1e-12)
-        law = multivariate_normal_log_density(Z, mu, model.covariance_)
-        np.testing.assert_allclose(joint[:, k], np.log(model.priors_[k]) + law, rtol=1e-10)
+        density = multivariate_normal_log_density(Z, mu, model.covariance_)
+        np.testing.assert_allclose(joint[:, k], np.log(model.priors_[k]) + density, rtol=1e-10)
     np.testing.assert_allclose(
         model.predict_log_proba(Z), log_posterior(joint), rtol=1e-9, atol=1e-9
     )
@@ -854,12 +856,12 @@ def test_gaussian_naive_bayes_by_hand():
     assert model.predict_proba([[3.0]])[0, 0] == pytest.approx(odds / (1 + odds), rel=1e-12)
 
 
-def test_normal_naive_bayes_of_all_classes_is_the_naive_law_of_each(rng):
+def test_normal_naive_bayes_of_all_classes_is_the_naive_distribution_of_each(rng):
     X, y = three_classes(rng)
     k = np.searchsorted(np.unique(y), y)
     _, means, variances = class_moments(X, k, "diag")
-    laws = [naive_law(X[k == c]) for c in range(3)]
-    expected = np.array([law.score_samples(X) for law in laws]).T
+    densities = [fit_naive(X[k == c]) for c in range(3)]
+    expected = np.array([density.score_samples(X) for density in densities]).T
     found = naive_normal_log_density(X, means, variances)
     np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
 
@@ -1221,7 +1223,7 @@ def curves(ax, n=201):
 
 
 @pytest.mark.claims("generative-07")
-def test_ellipses_drawn_on_the_wine_are_contours_of_the_law_of_each_cultivar():
+def test_ellipses_drawn_on_the_wine_are_contours_of_the_distribution_of_each_cultivar():
     from figures.generative import FEATURES, winery
 
     left, right = drawn(winery, 2)
@@ -1247,7 +1249,7 @@ def test_ellipses_drawn_on_the_wine_are_contours_of_the_law_of_each_cultivar():
     assert right.get_title() == f"{wrong:.1%} wrong"
 
 
-def test_ellipses_drawn_of_the_bivariate_law_and_what_is_within():
+def test_ellipses_drawn_of_the_bivariate_distribution_and_what_is_within():
     from figures.generative import MU, SIGMA, bivariate
 
     left, right = drawn(bivariate, 2)
@@ -1283,7 +1285,7 @@ def test_cuts_drawn_are_where_densities_and_weighted_densities_cross():
     assert corners[:, 0].min() >= 1 and corners[:, 0].max() <= at
 
 
-def test_excess_errors_drawn_fall_and_the_normal_laws_are_below():
+def test_excess_errors_drawn_fall_and_the_normal_distributions_are_below():
     from figures.generative import plug_in
 
     (ax,) = drawn(plug_in, 1)
@@ -1301,7 +1303,7 @@ def test_families_drawn_have_the_boundaries_and_errors_they_are_said_to():
     axes = drawn(families, 3)
     errors = [float(ax.get_title().split()[-1].rstrip("%")) / 100 for ax in axes]
     assert errors[0] < errors[1] < errors[2]
-    truth = [NormalLaw(mu, S) for mu, S in zip(PLANE_MU, PLANE_SIGMA, strict=True)]
+    truth = [NormalDensity(mu, S) for mu, S in zip(PLANE_MU, PLANE_SIGMA, strict=True)]
     best = plane_error(lambda X: classify(X, GenerativeModel(np.array([0, 1]), HALF, truth)))
     assert best < errors[0] < best + 0.01
     for ax, kind in zip(axes, ("own", "shared", "naive"), strict=True):

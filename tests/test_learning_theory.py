@@ -155,10 +155,10 @@ def test_invalid_settings_are_refused():
     with pytest.raises(ValueError, match="P must be >= 0 and sum to 1; got the sum 4"):
         losses(Setting(np.ones((2, 2)), BITS, H, zero_one))
     for bad in (-0.5, np.nan):
-        no_law = Setting(np.array([[1 - bad, bad], [0, 0]]), BITS, H, zero_one)
+        no_distribution = Setting(np.array([[1 - bad, bad], [0, 0]]), BITS, H, zero_one)
         for f in (losses, risk, partial(every_sample, n=2), partial(draw, n=2, rng=None)):
             with pytest.raises(ValueError, match=f"P must be >= 0 and .*, the least {bad}"):
-                f(no_law)
+                f(no_distribution)
     with pytest.raises(ValueError, match="a loss must be finite and >= 0; got -1 to 1"):
         losses(Setting(np.full((2, 2), 0.25), BITS, H, np.subtract))
     for bad in (np.nan, np.inf):  # also where the probability is 0

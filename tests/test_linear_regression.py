@@ -622,14 +622,14 @@ def test_descent_on_a_cost_that_is_flat_stays_where_it_starts():
 # ---------------------------------------------------------------------------------------
 
 
-def finite_law(rng, k=12, d=2):
+def finite_distribution(rng, k=12, d=2):
     """Atoms (1, x) and y of a joint law, and their weights."""
     return augment(rng.normal(size=(k, d))), rng.normal(size=k), rng.dirichlet(np.ones(k))
 
 
 @pytest.mark.claims("linear_regression-11")
 def test_population_solution_is_weighted_least_squares_on_the_atoms(rng):
-    A, y, p = finite_law(rng)
+    A, y, p = finite_distribution(rng)
     best = population_solution(A, y, p)
     root = np.sqrt(p)
     weighted = np.linalg.lstsq(root[:, None] * A, root * y, rcond=None)[0]
@@ -650,7 +650,7 @@ def test_population_solution_of_a_sample_is_its_least_squares_fit(rng):
 
 @pytest.mark.claims("linear_regression-12")
 def test_sums_are_sample_averages_and_the_fit_tends_to_the_population_solution(rng):
-    A, y, p = finite_law(rng)
+    A, y, p = finite_distribution(rng)
     rows = rng.choice(12, size=30, p=p)
     outer = sum(np.outer(a, a) for a in A[rows])
     np.testing.assert_allclose(hessian(A[rows]), outer, rtol=1e-12)
@@ -688,7 +688,7 @@ def test_conditional_mean_is_best_by_pythagoras(rng):
         assert risk(f) > risk(best)
 
 
-def labelled_law(rng, k=6):
+def labelled_distribution(rng, k=6):
     """Atoms (1, x), twice: with label 0 and with label 1, of posterior q_1; weights of all."""
     A, p_x, q_1 = augment(rng.normal(size=(k, 2))), rng.dirichlet(np.ones(k)), rng.uniform(size=k)
     return A, p_x, q_1, np.vstack([A, A]), np.append(p_x * (1 - q_1), p_x * q_1)
@@ -696,7 +696,7 @@ def labelled_law(rng, k=6):
 
 @pytest.mark.claims("linear_regression-14")
 def test_least_squares_on_labels_fits_the_posterior(rng):
-    A, p_x, q_1, both, p = labelled_law(rng)
+    A, p_x, q_1, both, p = labelled_distribution(rng)
     bits = np.repeat([0.0, 1.0], 6)
     theta = population_solution(both, bits, p)
     np.testing.assert_allclose(theta, population_solution(A, q_1, p_x), rtol=1e-12, atol=1e-12)
@@ -721,8 +721,8 @@ def test_fit_to_signs_is_twice_that_to_bits_less_one_on_every_sample(rng):
 
 
 @pytest.mark.claims("linear_regression-15")
-def test_least_squares_sees_the_conditional_mean_not_the_law(rng):
-    A, means, p_x = finite_law(rng, k=6)
+def test_least_squares_sees_the_conditional_mean_not_the_distribution(rng):
+    A, means, p_x = finite_distribution(rng, k=6)
 
     def law(spread):
         """Two atoms of y for each x, `spread` above and below the mean."""

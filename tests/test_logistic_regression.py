@@ -293,7 +293,7 @@ def test_both_codings_of_the_model_agree_and_sum_to_1(rng):
 
 
 @pytest.mark.claims("logistic_regression-11")
-def test_likelihood_is_a_law_of_the_labels_and_the_samples_follow_it(rng):
+def test_likelihood_is_a_distribution_of_the_labels_and_the_samples_follow_it(rng):
     h = rng.uniform(0.05, 0.95, size=6)
     z = np.array([1, 0, 1, 1, 0, 0])
     by_hand = 1.0

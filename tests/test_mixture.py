@@ -202,7 +202,7 @@ def test_shapes_that_numpy_would_stretch_are_refused():
 
 @pytest.mark.claims("mixture-02")
 @pytest.mark.parametrize("kind", KINDS)
-def test_samples_have_the_law_of_the_formula(rng, kind):
+def test_samples_have_the_distribution_of_the_formula(rng, kind):
     n, K = 40_000, 3
     weights, components = random_mixture(rng, K=K, d=2, kind=kind)
     X, Z = generate(n, weights, components, rng=rng)
@@ -231,7 +231,7 @@ def test_marginalising_the_hidden_choice_gives_the_mixture(rng):
 
 
 @pytest.mark.claims("mixture-03")
-def test_printed_law_of_z_is_one_for_every_z(rng):
+def test_printed_distribution_of_z_is_one_for_every_z(rng):
     weights = rng.dirichlet(np.ones(5))
     Z = np.eye(5)
     correct = np.prod(weights**Z, axis=1)
