@@ -140,9 +140,9 @@ def noisy_moons():
 
 @figure("decision_maps", claims=("neighbors-17",), panels=(2, 2), size=(3.1, 2.35))
 def decision_maps(*axes):
-    """The answers of k-NN for 80 samples of two classes, of which one label in ten is wrong. With
-    k = 1 every sample is believed, and wrong labels make islands. They vanish as k grows, and the
-    boundary becomes smooth. With k = n the answer is the same everywhere. The titles give the
+    """The answers of k-NN for 80 samples of two classes, of which about one label in ten is wrong.
+    With k = 1 every sample is believed, and wrong labels make islands. They vanish as k grows, and
+    the boundary becomes smooth. With k = n the answer is the same everywhere. The titles give the
     share of errors on the samples and on 2000 new ones.
     """
     (X, y), (X_new, y_new) = noisy_moons()

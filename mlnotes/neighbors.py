@@ -443,7 +443,7 @@ def clip(cell, a, c, site):
     excess = cell.vertices @ a - c  # positive where a vertex is cut off
     corners, across = [], []
     for t in range(len(excess)):
-        after = (t + 1) % len(excess)  # the edge goes from t to here
+        after = (t + 1) % len(excess)  # edge t ends at this vertex
         here, there = cell.vertices[t], cell.vertices[after]
         leaves = excess[t] <= 0 < excess[after]  # the edge goes out
         if excess[t] <= 0:  # the vertex stays
