@@ -303,10 +303,10 @@ def xor(left, right):
 
 @figure("one_sample", claims=(), panels=(2, 2), size=(3.6, 2.5))
 def one_sample(first, second, third, fourth):
-    """One sample goes through the network of walk 5. 1: inputs times weights, plus bias, through
-    tanh. 2: the same for the output unit, which is linear; the target is 1. 3: the error 0.56 - 1
-    goes back over the weights 1.2 and -0.7, and is multiplied by the slopes of tanh. 4: the
-    derivative by each weight is the delta at its right end times the output at its left end.
+    """One sample goes through a network with two tanh units. 1: inputs times weights, plus bias,
+    through tanh. 2: the same for the output unit, which is linear; the target is 1. 3: the error
+    0.56 - 1 goes back over the weights 1.2 and -0.7, and is multiplied by the slopes of tanh. 4:
+    the derivative for each weight is the delta at its right end times the output at its left end.
     """
     (W1, b1), (W2, b2) = unpack(TINY_THETA, TINY.sizes)
     found, h = deltas(TINY, TINY_THETA, TINY_X, TINY_Y)
@@ -314,7 +314,7 @@ def one_sample(first, second, third, fourth):
     draw_stage(first, "1. Forward to the hidden layer", {0: W1}, h[:2])
     draw_stage(second, "2. Forward to the output", {1: W2}, [None, *h[1:]])
     draw_stage(third, "3. Back: the deltas", {1: W2}, [None, *found], back=True)
-    draw_stage(fourth, "4. Derivatives by the weights", dict(enumerate(gradients)), [])
+    draw_stage(fourth, "4. Derivatives for the weights", dict(enumerate(gradients)), [])
     for ax, j, biases in ((first, 1, b1), (second, 2, b2)):
         for k, bias in enumerate(biases):
             x, y = stage_places(TINY.sizes)[j][k]
