@@ -83,8 +83,8 @@ def irrelevant(ax):
 
 @figure("leak", claims=("feature_selection-03",))
 def leak(ax):
-    """Sixty samples with 500 features of pure noise, and labels that nothing tells: the true error
-    of every rule is 0.5. If the best features are chosen from all samples before
+    """Sixty samples with 500 features of pure noise, and labels that depend on none of them: the
+    true error of every rule is 0.5. If the best features are chosen from all samples before
     cross-validation (dashed), the estimated error is far below. If they are chosen anew in each
     fold, from its training part (solid), it stays near 0.5.
     """
