@@ -7,7 +7,7 @@ search tries some subsets and compares their validation errors.
 Contents
     Subsets               selector_matrix, subsets, best_subsets, forward_selection, Step,
                           residual_sum
-    Mutual information    mutual_information, bin_codes, joint_law
+    Mutual information    mutual_information, bin_codes, joint_distribution
     Filter                information_scores, correlation_scores, best_features,
                           number_of_features, FeatureCount
     Estimator             SelectKBest
@@ -48,8 +48,8 @@ from mlnotes.probability import x_log_y
 
 __all__ = [
     "selector_matrix", "subsets", "best_subsets", "forward_selection", "Step", "residual_sum",
-    "mutual_information", "bin_codes", "joint_law", "information_scores", "correlation_scores",
-    "best_features", "number_of_features", "FeatureCount", "SelectKBest",
+    "mutual_information", "bin_codes", "joint_distribution", "information_scores",
+    "correlation_scores", "best_features", "number_of_features", "FeatureCount", "SelectKBest",
 ]  # fmt: skip
 
 BINS = 10  # the default number of bins of a feature
@@ -231,7 +231,7 @@ def _distinct(x, n_bins):
     return values
 
 
-def joint_law(codes, y):
+def joint_distribution(codes, y):
     """The empirical joint distribution f(x, y) of each feature and the label: shares of samples.
 
     `codes` (n, d) are the values of the features, as integers from 0 on.
@@ -239,7 +239,7 @@ def joint_law(codes, y):
     Returns: (d, a, b), for a codes and b labels in sorted order.
     Raises: ValueError if a code is not an integer >= 0, or if y does not have a label per row.
 
-    >>> joint_law(np.array([[0], [1], [1], [1]]), np.array(["n", "n", "p", "p"]))
+    >>> joint_distribution(np.array([[0], [1], [1], [1]]), np.array(["n", "n", "p", "p"]))
     array([[[0.25, 0.  ],
             [0.25, 0.5 ]]])
     """
@@ -286,7 +286,7 @@ def information_scores(X, y, n_bins=BINS):
     X = check_samples(X)
     y = check_labels(y, len(X))
     codes = np.column_stack([bin_codes(x, n_bins) for x in X.T])
-    return mutual_information(joint_law(codes, y))
+    return mutual_information(joint_distribution(codes, y))
 
 
 def best_features(scores, K):

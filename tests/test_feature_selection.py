@@ -16,7 +16,7 @@ from mlnotes.feature_selection import (
     correlation_scores,
     forward_selection,
     information_scores,
-    joint_law,
+    joint_distribution,
     mutual_information,
     number_of_features,
     residual_sum,
@@ -28,7 +28,7 @@ from mlnotes.neighbors import KNeighborsClassifier
 from mlnotes.trees import entropy
 
 
-def random_laws(rng, count, a, b):
+def random_distributions(rng, count, a, b):
     """Joint distributions (count, a, b) with some cells that are 0."""
     P = rng.random((count, a, b)) * (rng.random((count, a, b)) < 0.8)
     P[:, 0, 0] += 0.1
@@ -149,7 +149,7 @@ def test_residuals_do_not_depend_on_the_units_of_features(rng, unit):
 
 @pytest.mark.claims("feature_selection-02")
 def test_three_routes_to_mutual_information(rng):
-    P = random_laws(rng, 1000, 4, 3)
+    P = random_distributions(rng, 1000, 4, 3)
     f_x, f_y = P.sum(axis=2), P.sum(axis=1)
     found, flat = mutual_information(P), P.reshape(1000, -1)
     product = (f_x[:, :, None] * f_y[:, None]).reshape(1000, -1)
@@ -206,21 +206,21 @@ def test_bins_hold_equal_shares_and_keep_discrete_values(rng):
         bin_codes(np.array([1.0, np.nan, 0.0]))
 
 
-def test_joint_law_counts(rng):
+def test_joint_distribution_counts(rng):
     codes, y = rng.integers(4, size=(60, 3)), rng.choice(["u", "v", "w"], size=60)
     codes[0] = 3
-    P = joint_law(codes, y)
+    P = joint_distribution(codes, y)
     for j, a, b in np.ndindex(P.shape):
         assert P[j, a, b] == np.mean((codes[:, j] == a) & (y == "uvw"[b]))
-    np.testing.assert_array_equal(joint_law(codes.astype(np.uint8), y), P)
+    np.testing.assert_array_equal(joint_distribution(codes.astype(np.uint8), y), P)
     wide = np.array([[255, 1], [0, 2]], dtype=np.uint8)
-    assert joint_law(wide, y[:2]).shape[:2] == (2, 256)
+    assert joint_distribution(wide, y[:2]).shape[:2] == (2, 256)
     for bad in (codes - 1, codes * 1.0):
         with pytest.raises(ValueError, match="codes must be integers >= 0; got"):
-            joint_law(bad, y)
+            joint_distribution(bad, y)
     for bad in (y[:1], y[:, None]):
         with pytest.raises(ValueError, match=re.escape("y must have shape (60,), a label per row")):
-            joint_law(codes, bad)
+            joint_distribution(codes, bad)
 
 
 # ---------------------------------------------------------------------------------------
@@ -252,7 +252,9 @@ def test_scores_and_ranking_of_a_table():
 def test_scores_are_those_of_the_bins_asked_for(rng):
     X, y = rng.normal(size=(90, 2)), rng.choice(["u", "v", "w"], size=90)
     for n_bins, given in ((4, {"n_bins": 4}), (10, {})):
-        by_hand = [mutual_information(joint_law(bin_codes(x, n_bins)[:, None], y)[0]) for x in X.T]
+        by_hand = [
+            mutual_information(joint_distribution(bin_codes(x, n_bins)[:, None], y)[0]) for x in X.T
+        ]
         np.testing.assert_allclose(information_scores(X, y, **given), by_hand, rtol=1e-12)
     assert np.ptp(by_hand) > 0.01
 
