@@ -260,8 +260,9 @@ def limitations(*axes):
     shapes. Row 3: one disc without groups, in three clusters (colours) and in four (markers). With
     K-means each of the colours has several markers; in a hierarchy the four clusters are the three,
     one of them split. Here the ARI compares the three clusters with the four after the best merge
-    of two. Row 4: four outliers get a center of their own; medoids (crosses) stay with the two
-    groups. Row 5: half circles are cut straight; spectral clustering follows them.
+    of two. Row 4: four outliers (left out of the ARI) get a center of their own; medoids (crosses)
+    stay with the two groups. Row 5: half circles are cut straight; spectral clustering follows
+    them.
     """
     rows = perturbed, nonspherical, varying, outliers, nonconvex
     for row, left, right in zip(rows, axes[::2], axes[1::2], strict=True):
