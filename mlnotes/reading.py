@@ -22,6 +22,7 @@ import ast
 import inspect
 import json
 import re
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from textwrap import dedent
@@ -307,13 +308,9 @@ def shown(cells):
     """
     homes, names = {}, []
     for cell in cells:
-        for node in _nodes(_code(cell)):
-            if isinstance(node, ast.ImportFrom) and node.module:
-                home = node.module.removeprefix("mlnotes").removeprefix(".")
-                for alias in node.names:
-                    homes[alias.asname or alias.name] = f"{home}.{alias.name}".removeprefix(".")
-            elif isinstance(node, ast.Call) and ast.unparse(node.func) == "show":
-                names += [ast.unparse(argument) for argument in node.args]
+        brought, here = _brought_and_shown(_code(cell))
+        homes |= brought
+        names += here
     parts = [name.partition(".") for name in names]
     return [homes.get(first, first) + dot + rest for first, dot, rest in parts]
 
@@ -344,6 +341,20 @@ def _nodes(code):
         return list(ast.walk(ast.parse(code)))
     except SyntaxError:
         return []
+
+
+@cache
+def _brought_and_shown(code):
+    """The names that the code imports, with what they are, and the names that it shows."""
+    homes, names = {}, []
+    for node in _nodes(code):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            home = node.module.removeprefix("mlnotes").removeprefix(".")
+            for alias in node.names:
+                homes[alias.asname or alias.name] = f"{home}.{alias.name}".removeprefix(".")
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "show":
+            names += [ast.unparse(argument) for argument in node.args]
+    return homes, names
 
 
 def _plain(heading):

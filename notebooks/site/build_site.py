@@ -30,7 +30,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from html import escape, unescape
 from io import BytesIO
-from itertools import groupby
+from itertools import count, groupby
 from pathlib import Path
 
 import mistune
@@ -379,15 +379,19 @@ def player(film):
 
 
 def recordings(chapter):
-    """The recordings of a chapter's films as scripts: (name of the file, text) of each."""
-    load_figures(chapter)
-    found = []
-    for film in FILMS:
-        if film.chapter == chapter:
-            content = json.dumps(record(film), separators=(",", ":"), ensure_ascii=False)
-            text = f'addFilm("{chapter}/{film.name}",{content});\n'
-            found.append((f"films/{chapter}.{film.name}.js", text))
+    """The recordings of a chapter's films as scripts: a dictionary of their files."""
+    found = {}
+    for film in films_of(chapter):
+        content = json.dumps(record(film), separators=(",", ":"), ensure_ascii=False)
+        name = f"films/{chapter}.{film.name}.js"
+        found[name] = f'addFilm("{chapter}/{film.name}",{content});\n'
     return found
+
+
+def films_of(chapter):
+    """The films of a chapter."""
+    load_figures(chapter)
+    return [film for film in FILMS if film.chapter == chapter]
 
 
 @cache
@@ -655,13 +659,15 @@ def errata_page(chapters):
         for claim in slips:
             printed, correct = printed_and_correct(claim.statement)
             printed = printed.removeprefix("Printed: ").removeprefix("Printed ")
+            sides = f"<td>{text_to_html(printed)}</td><td>{text_to_html(correct)}</td>"
+            if not correct:  # one sentence says both
+                sides = f'<td colspan="2">{text_to_html(printed)}</td>'
             tests = [test_link(name) for name in read_citations().tests.get(claim.id, ())]
             refuted = link_list([*tests, *anchored().get(claim.id, ())])
             rows.append(
                 f'<tr id="{claim.id}"><td>{statement_link(claim.id)}<br>'
                 f"{text_to_html(claim.sources)}</td>"
-                f"<td>{text_to_html(printed)}</td><td>{text_to_html(correct)}</td>"
-                f"<td>{refuted}</td></tr>"
+                f"{sides}<td>{refuted}</td></tr>"
             )
         if slips and numbers.get(name):
             text = f"<pre>{escape(numbers[name], quote=False)}</pre>"
@@ -810,8 +816,10 @@ def search_entries(chapters):
 
 
 def smaller(svg):
-    """The SVG file without metadata, with coordinates to a hundredth of a point."""
-    svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.S)
+    """The SVG file without metadata and names, with coordinates to a hundredth of a point."""
+    unused = r'<metadata>.*?</metadata>\s*|<!--.*?-->\n|(?<=<g) id="[^"]*"'
+    svg = re.sub(unused, "", svg, flags=re.S)
+    svg = svg.replace("STIXGeneral-", "")
     svg = re.sub(r"\n +", "\n", svg).replace("xlink:href=", "href=")
     svg = re.sub(r'(?<= style=")[^"]*', lambda m: re.sub(r"([:;]) ", r"\1", m[0]), svg)
     svg = re.sub(r'(?<=\b[xy]=")[-\d.]+(?=")', lambda m: hundredths(100 * float(m[0])), svg)
@@ -837,7 +845,7 @@ def hundredths(number):
 
 def chapter_page(chapter):
     """The page of a chapter, with its films."""
-    body = chapter.body([film for film in FILMS if film.chapter == chapter.name])
+    body = chapter.body(films_of(chapter.name))
     names = list(CHAPTERS)
     i = names.index(chapter.name)
     near = [
@@ -850,12 +858,24 @@ def chapter_page(chapter):
     return page(title_of(chapter.name), body, chapter.contents(), ("film.js",))
 
 
+def chapter_files(number, name):
+    """A chapter, and the files of its page, its figures and its films."""
+    chapter = Chapter(number, name)
+    files = {f"{chapter.file}.html": chapter_page(chapter)} | recordings(name)
+    for path in (ROOT / "figures" / name).glob("*.svg"):
+        files[f"figures/{name}/{path.name}"] = smaller(path.read_text(encoding="utf-8"))
+    return chapter, files
+
+
 def build(folder):
     """Write all pages into the folder; an earlier one is replaced when the new one is whole."""
     for chapter in CHAPTERS:
         load_figures(chapter)
-    chapters = [Chapter(number, name) for number, name in enumerate(CHAPTERS, start=1)]
-    files = {f"{chapter.file}.html": chapter_page(chapter) for chapter in chapters}
+    owners()  # read once for both processes
+    with ProcessPoolExecutor(2) as pool:
+        made = list(pool.map(chapter_files, count(1), CHAPTERS))
+    chapters = [chapter for chapter, _ in made]
+    files = {name: text for _, each in made for name, text in each.items()}
     files |= {f"module_{module}.html": module_page(module) for module in MODULES}
     cited = {name.partition("::")[0] for each in read_citations().tests.values() for name in each}
     files |= {f"{Path(n).stem}.html": tests_page(ROOT / "tests" / n) for n in sorted(cited)}
@@ -870,21 +890,15 @@ def build(folder):
     }
     index = json.dumps(search_entries(chapters), separators=(",", ":"), ensure_ascii=False)
     files["search.js"] = f"addIndex({index});\n"
-    with ProcessPoolExecutor(2) as pool:
-        files |= dict(recording for each in pool.map(recordings, CHAPTERS) for recording in each)
     part = folder.with_name(folder.name + ".part")
     shutil.rmtree(part, ignore_errors=True)
-    for name in ("figures", "films", "pictures"):
+    for name in ("films", "pictures", *(f"figures/{chapter}" for chapter in CHAPTERS)):
         (part / name).mkdir(parents=True)
     for name, text in files.items():
         (part / name).write_text(text, encoding="utf-8", newline="\n")
     for chapter in chapters:
         for name, content in chapter.pictures.items():
             (part / "pictures" / name).write_bytes(content)
-        (part / "figures" / chapter.name).mkdir()
-        for path in (ROOT / "figures" / chapter.name).glob("*.svg"):
-            text = smaller(path.read_text(encoding="utf-8"))
-            (part / "figures" / chapter.name / path.name).write_text(text, encoding="utf-8")
     for name in ("style.css", "page.js", "film.js", "STIXTwoMath.woff2", "STIXTwoMath-OFL.txt"):
         shutil.copyfile(HERE / name, part / name)
     shutil.rmtree(folder, ignore_errors=True)

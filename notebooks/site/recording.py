@@ -89,9 +89,14 @@ def _corners(ax):
 
 
 def _page(artist, x, y):
+    return _places(artist, [(x, y)])[0].tolist()
+
+
+def _places(artist, points):
+    """The places on the page of an (n, 2) array of points."""
     height = artist.get_figure().bbox.height
-    place = np.clip([TENTHS * x, TENTHS * (height - y)], -FAR, FAR)
-    return [int(round(each)) for each in place]
+    down = TENTHS * (np.array([0, height]) + np.array([1, -1]) * np.asarray(points))
+    return np.clip(down, -FAR, FAR).round().astype(int)
 
 
 def _marks(artist):
@@ -122,21 +127,19 @@ def _color(color):
 
 def _path(artist, path, stroke, width, dashes, fill, opacity=None):
     """One path mark; none if it has no points."""
-    d, last = [], np.zeros(2, dtype=int)
+    d, last = [], (0, 0)
     clean = path.cleaned(simplify=not _color(fill), curves=False)
-    for point, code in zip(clean.vertices, clean.codes, strict=True):
-        if code in (Path.MOVETO, Path.LINETO) and np.isfinite(point).all():
-            here = np.array(_page(artist, *point))
-            step = here - last
-            if code == Path.MOVETO or step.any():
-                d.append(
-                    ("M{} {}" if code == Path.MOVETO else "l{} {}").format(
-                        *(here if code == Path.MOVETO else step)
-                    )
-                )
-            last = here
+    seen = np.isfinite(clean.vertices).all(axis=1)
+    places = _places(artist, np.where(seen[:, None], clean.vertices, 0)).tolist()
+    for (x, y), code, finite in zip(places, clean.codes, seen, strict=True):
+        if code == Path.MOVETO and finite:
+            d.append(f"M{x} {y}")
+        elif code == Path.LINETO and finite and (x, y) != last:
+            d.append(f"l{x - last[0]} {y - last[1]}")
         elif code == Path.CLOSEPOLY:
             d.append("z")
+        if code in (Path.MOVETO, Path.LINETO) and finite:
+            last = (x, y)
     stroke = _color(stroke) if width else ""
     width = round(TENTHS * width)
     opacity = 1 if opacity is None else round(float(opacity), 2)
@@ -164,7 +167,7 @@ def _markers(line):
 
 
 def _points(artist, marker, size, fill, edge, width, points):
-    places = [tuple(_page(artist, *point)) for point in points]
+    places = [tuple(place) for place in _places(artist, points).tolist()]
     fill, edge = _color(fill), _color(edge)
     return [["points", marker, round(TENTHS * size), fill, edge, round(TENTHS * width), places]]
 
