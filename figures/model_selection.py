@@ -105,8 +105,8 @@ def curves(by_degree, by_k):
     """Error against richness; models become richer to the right. Left: polynomials fitted to 25
     samples of a noisy sine. Right: k-NN regression on 100 samples. The training error (dashed)
     falls all the way, to 0 for one neighbour. The validation error, on samples that the model has
-    not seen, falls and then rises. Far to the left both errors are large; right of the minimum
-    (circle) the gap between them opens.
+    not seen, on the whole falls and then rises. Far to the left both errors are large; right of
+    the minimum (circle) the gap between them opens.
     """
     draw_selection(by_degree, DEGREES, errors_by_degree())
     by_degree.set(xlabel="degree of the polynomial", ylim=(0, 1.2), xticks=(0, 3, 6, 9, 12))
@@ -128,8 +128,8 @@ def fish_samples():
 
 @figure("fish", claims=("model_selection-15",), panels=2, size=(3.2, 2.9))
 def fish(wiggly, smooth):
-    """150 salmon and sea bass, by length and lightness. Left: the boundary of 1-NN goes around
-    every single fish. It makes no error on these fish, and many on 2000 new ones (numbers above
+    """150 salmon and sea bass, by length and lightness. Left: the boundary of 1-NN bends around
+    single fish. It makes no error on these fish, and many on 2000 new ones (numbers above
     the panels). Right: the boundary of the vote of 41 neighbours is smooth. It gives up some of
     the training fish, and errs less on new ones.
     """
@@ -168,7 +168,7 @@ def splits(parts, folds):
     """Two ways to test on unseen samples. Left: 20 samples in three parts, to fit the models, to
     choose between them, and to measure the error of the chosen one, once. Right: 5-fold
     cross-validation. Each row is a model, fitted to the light parts and tested on the hatched
-    one. So every part is tested on once.
+    one. So every part is tested once.
     """
     start = 0
     looks = (tint(BLUE), None), (tint(ORANGE, 0.5), "//"), (GREY, "xx")
