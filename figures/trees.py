@@ -99,10 +99,11 @@ def two_moons():
 
 @figure("diagram", claims=("trees-21",), panels=3)
 def diagram(tree, map_of_it, cut):
-    """Left: a tree of four questions. Go left where the answer is yes. A leaf says the class that
-    it predicts, and below it how many training samples it holds. Middle: the leaves are boxes, and
-    each line belongs to one question. Right: the best that one oblique question found, about a
-    weighted sum of the two features; its boundary is a slanted line.
+    """Two half-moons, the classes 0 (dots) and 1 (squares). Left: a tree of four questions. Go left
+    where the answer is yes. A leaf says the class that it predicts, and below it how many training
+    samples it holds. Middle: the leaves are boxes, and each line belongs to one question. Right:
+    the best oblique question that was tried, about a weighted sum of the two features; its boundary
+    is a slanted line.
     """
     X, y, model = two_moons()
     model.draw(tree, ["$x_0$", "$x_1$"], fontsize=8)
