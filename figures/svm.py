@@ -423,9 +423,9 @@ def parzen_difference(Z, X, y):
 def parzen(machine, density):
     """Two sums of bumps, one at every ringed sample, up for class +1 and down for class -1; the
     line is where the sum is 0, and the tint tells its sign. Left: the support vector machine needs
-    a part of the samples, and those near the boundary weigh most (the larger the ring). Right: with
-    the same weight for all samples and no offset it is the difference of the Parzen estimates of
-    the classes, each times the share of its class.
+    a part of the samples, and most of the heavy ones (large rings) lie near the boundary. Right:
+    with the same weight for all samples and no offset it is the difference of the Parzen estimates
+    of the classes, each times the share of its class.
     """
     X, y = moons()
     model = moons_machine(X, y)
