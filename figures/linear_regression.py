@@ -215,8 +215,8 @@ def two_weights():
 def corners(left, right):
     """The sum of squares (contours) over the two weights, and the region that a budget for the
     penalty allows (blue). The minimum (cross) is outside; the solution (dot) is where the lowest
-    contour touches the region. The diamond of LASSO is touched at a corner, where the second weight
-    is 0. The disc of ridge has no corners, and both weights stay.
+    contour that reaches the region touches it. The diamond of LASSO is touched at a corner, where
+    the second weight is 0. The disc of ridge has no corners, and both weights stay.
     """
     X, y = two_weights()
     best = least_squares(X, y).w
