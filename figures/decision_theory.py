@@ -81,9 +81,9 @@ def lightness_boundary():
 def lightness(left, middle, right):
     """Left: the densities of the lightness of salmon (dashed) and sea bass (solid). Middle: the
     same densities, weighted by the priors 1/3 and 2/3. The grey area, under the smaller of the
-    two, is the Bayes error. Right: the posteriors. They cross at 1/2 where the weighted
-    densities cross (black line). Where the densities themselves cross (dotted), the posteriors
-    are the priors.
+    two, is the Bayes error, the smallest possible (walk 4). Right: the posteriors. They cross at
+    1/2 where the weighted densities cross (black line). Where the densities themselves cross
+    (dotted), the posteriors are the priors.
     """
     x = np.linspace(-0.5, 11, 461)
     log_p = lightness_log_p(x)
@@ -204,8 +204,9 @@ def plane_error(mu, Sigma):
 def plane(left, right):
     """Contours of the two weighted densities and the decision boundary (black). Grey shows the
     smaller of the two densities; the volume under it is the Bayes error. Left: the fish, by
-    lightness and width. Both classes have the same covariance, and the boundary is a line.
-    Right: different covariances. The boundary is a curve, here around the narrow class.
+    lightness and width (salmon solid, sea bass dashed). Both classes have the same covariance,
+    and the boundary is a line. Right: different covariances. The boundary is a curve, here around
+    the narrow class.
     """
     left.set(xlabel="lightness", ylabel="width (cm)")
     right.set(xlabel="$x_1$", ylabel="$x_2$")
@@ -296,8 +297,9 @@ ONE_PIXEL = np.array(  # p_i1 (not person A) and p_i2 (person A) of the grey lev
 
 @figure("one_pixel", claims=("decision_theory-18",), panels=2)
 def one_pixel(left, right):
-    """Left: the joint probabilities of the grey level and of the person. Right: the conditional
-    mean of Y at each grey level. Where it is above 1/2, person A is the better guess.
+    """Left: the joint probabilities of the grey level and of the person. For grey level 3, p_31
+    belongs to Y = 0 and p_32 to Y = 1. Right: the conditional mean of Y at each grey level. Where
+    it is above 1/2, person A is the better guess.
     """
     level = np.arange(1, 5)
     looks = ({"color": "white", "edgecolor": BLUE, "hatch": "////"}, {"color": BLUE})
