@@ -88,7 +88,8 @@ def label(axes, columns, x, y):
 def hidden_choice(complete, incomplete, inferred):
     """Three made-up groups in the plane. Left: the samples, each in the colour of the component
     that it was drawn from. Middle: what is observed. Right: what can be said about the choices
-    afterwards. Deep inside a group the colour is pure; where groups meet, it is mixed.
+    afterwards. Deep inside a group the colour is pure; where groups meet, it is mixed. The grey
+    lines are contour lines of the density of the mixture.
     """
     weights, components = three_groups()
     X, Z = generate(300, weights, components, rng=np.random.default_rng(3))
