@@ -262,9 +262,9 @@ MODERATE = 0.2  # C of the soft margin in that picture
 
 @figure("outlier", claims=("svm-52",), panels=2)
 def outlier(hard, soft):
-    """One sample more (arrow), and the classes are still separable. The hard margin, which was the
-    strip between the dotted lines, has to turn and to narrow. The soft margin lets the sample
-    be wrong and stays nearly what it was.
+    """One sample more (arrow), and the classes are still separable. The dotted lines
+    bound the strip as it was before. The hard margin has to turn and to narrow. The soft margin
+    lets the sample be wrong and stays nearly what it was.
     """
     X, y = outlier_set()
     for ax, name, fit in (
