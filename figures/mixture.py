@@ -266,10 +266,10 @@ def best_with_floor(x):
 @figure("em_progress", claims=("mixture-18",), panels=(2, 3), size=SMALL)
 def em_progress(*axes):
     """A film strip of EM on the tumours. Each tumour has the colours of the two components, mixed
-    by its responsibilities; the ellipses are two standard deviations wide. The two circles at the
-    start have nothing to do with the groups. One step later both ellipses cover nearly everything.
-    Then they move apart: blue takes the compact group at the lower left, orange the rest. The
-    log-likelihood l (in the titles) rises all the way.
+    by its responsibilities; the ellipses reach two standard deviations from the means. The two
+    circles at the start have nothing to do with the groups. One step later both ellipses cover
+    nearly everything. Then they move apart: blue takes the compact group at the lower left, orange
+    the rest. The log-likelihood l (in the titles) rises all the way.
     """
     X, start = em_start()
     states = list(islice(em(X, *start), STEPS[-1] + 1))
@@ -296,8 +296,8 @@ def em_start():
 def kmeans_and_gmm(left, right):
     """Two small groups above and below a large and long one. Left: k-means cuts the long group into
     pieces with straight borders. Right: the Gaussian mixture, started from these pieces, finds the
-    groups. The ellipses are two standard deviations wide, and where groups meet the colours of the
-    samples are mixed.
+    groups. The ellipses reach two standard deviations from the means, and where groups meet the
+    colours of the samples are mixed.
     """
     X, clusters, (_, components, R, _, _) = both_fits()
     for ax in (left, right):
@@ -364,7 +364,7 @@ PASSES = (0, 1, 2, 3, 5, 8, 12, 18, 27, 40, 59)  # steps of EM, shown
 
 @film("em", em, measure="log-likelihood", K=(3, 2), start=(0, 1))
 def em_film(K, start):
-    """EM at work, from circles around K random samples; ellipses are two standard deviations wide.
+    """EM at work, from circles around K random samples; ellipses reach two standard deviations far.
     The E-step shares each sample among the components (its mark is that of the largest share), and
     the M-step fits each component to its shares. The log-likelihood never falls, and most of its
     rise comes early.
