@@ -35,6 +35,8 @@ SHORTER = {
     '<mo stretchy="false">|</mo>': "<mi>|</mi>",
     ' displaystyle="true" columnspacing="0em" rowspacing="3pt"': ' displaystyle="true"',
     '<mspace linebreak="newline" />': "",
+    '<menclose notation="box">': '<mrow class="boxed">',
+    "</menclose>": "</mrow>",
     " />": "/>",
 }
 STYLES = {"script": "SCRIPT", "bold": "BOLD", "double-struck": "DOUBLE-STRUCK"}
