@@ -149,7 +149,7 @@ def fish(left, middle, right):
     """Left and middle: the lengths and the lightnesses of 80 salmon (filled) and 80 sea bass
     (outlined), with the cut that makes the fewest errors. By length the two kinds can hardly be
     told apart; by lightness it works better. Right: with lightness and width together, a
-    straight line separates them better still.
+    straight line (walk 6) separates them better still.
     """
     sample = fish_sample()
     for ax, x, name, step in (
