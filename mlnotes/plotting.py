@@ -265,19 +265,21 @@ def frames(one_film, values):
         use_style()
         mpl.rcParams["font.family"] = [STYLE["font.family"], "DejaVu Sans"]  # which has x₁
         ax = Figure(figsize=one_film.size, dpi=72).add_axes((0.16, 0.17, 0.81, 0.76))
+        bare = ax.get_children()
         for state in islice(take.states, take.length):
-            _wipe(ax)
+            _wipe(ax, bare)
             take.draw(ax, state)
             yield ax, state, take, take.states.gi_frame.f_lineno if runs else None
 
 
-def _wipe(ax):
-    """Take away what is drawn on the axes.
+def _wipe(ax, bare):
+    """Take away what is drawn on the axes, whose own children are `bare`; limits and titles stay.
 
     `ax.clear()` would also make all ticks anew, which takes longer than most pictures.
     """
-    for artist in [*ax.lines, *ax.patches, *ax.collections, *ax.images, *ax.texts]:
-        artist.remove()
+    for artist in ax.get_children():
+        if artist not in bare:
+            artist.remove()
     ax.set_prop_cycle(None)
     ax.relim()
 

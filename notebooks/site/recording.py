@@ -132,13 +132,13 @@ def _path(artist, path, stroke, width, dashes, fill, opacity=None):
     seen = np.isfinite(clean.vertices).all(axis=1)
     places = _places(artist, np.where(seen[:, None], clean.vertices, 0)).tolist()
     for (x, y), code, finite in zip(places, clean.codes, seen, strict=True):
-        if code == Path.MOVETO and finite:
-            d.append(f"M{x} {y}")
-        elif code == Path.LINETO and finite and (x, y) != last:
-            d.append(f"l{x - last[0]} {y - last[1]}")
-        elif code == Path.CLOSEPOLY:
+        if code == Path.CLOSEPOLY:
             d.append("z")
-        if code in (Path.MOVETO, Path.LINETO) and finite:
+        elif finite and code in (Path.MOVETO, Path.LINETO):
+            if code == Path.MOVETO:
+                d.append(f"M{x} {y}")
+            elif (x, y) != last:
+                d.append(f"l{x - last[0]} {y - last[1]}")
             last = (x, y)
     stroke = _color(stroke) if width else ""
     width = round(TENTHS * width)
