@@ -757,7 +757,7 @@ def quadratic_dual(lam, P, q, A=None, b=None, G=None, h=None):
 # ---------------------------------------------------------------------------------------
 
 STEP = 0.99  # a step goes this share of the way to the boundary lam_j = 0 or s_j = 0
-HOLD = 1e-13  # added to the diagonal of Newton's matrix, which is singular without it if P is
+HOLD = 1e-15  # of its largest entry, added to M's diagonal: M is singular where P and G are
 NEAR = 1e-6  # if the residual rises from below this, rounding has taken over
 DIVERGED = 1e50  # x or lam grow beyond all bounds if the program has no solution
 
@@ -798,48 +798,57 @@ def interior_point(P, q, G, h):
     """
     P, q, G, h = (np.asarray(part, dtype=np.float64) for part in (P, q, G, h))
     program = QuadraticProgram(P, q, G, h, 0)
-    d, m, before = len(q), len(h), np.inf
     x, lam, s = _interior_start(P, q, G, h)
+    before = np.inf
     while True:
         residual = _residual(program, x, lam)
         if _stopped(before, residual, x, lam):
             return
         yield InteriorState(x, lam, s, program.f(x), float(lam @ s), residual)
-        before, mu = residual, lam @ s / m
+        before, mu = residual, lam @ s / len(h)
         dual = P @ x + q - G.T @ lam  # these two would be 0 at the solution
         primal = G @ x - s - h
-        K = np.block([[P, -G.T], [G, np.diag(s / lam)]]) + HOLD * np.eye(d + m)
         # predictor: aim at lam_j s_j = 0
-        _, dlam, ds = interior_step(K, dual, primal, lam, s, 0.0)
+        _, dlam, ds = interior_step(P, G, dual, primal, lam, s, 0.0)
         eta = longest_step(lam, dlam, s, ds)
-        sigma = ((lam + eta * dlam) @ (s + eta * ds) / m / mu) ** 3
+        sigma = ((lam + eta * dlam) @ (s + eta * ds) / len(h) / mu) ** 3
         # corrector: aim at lam_j s_j = sigma mu
-        dx, dlam, ds = interior_step(K, dual, primal, lam, s, sigma * mu - dlam * ds)
+        dx, dlam, ds = interior_step(P, G, dual, primal, lam, s, sigma * mu - dlam * ds)
         eta = STEP * longest_step(lam, dlam, s, ds)
         x, lam, s = x + eta * dx, lam + eta * dlam, s + eta * ds
 
 
-def interior_step(K, dual, primal, lam, s, aim):
+def interior_step(P, G, dual, primal, lam, s, aim):
     """Newton's step (dx, dlam, ds) towards lam_j s_j = `aim`, from the three equations
 
         P dx - G^T dlam         = -dual ,           dual   = P x + q - G^T lam
         G dx             -  ds  = -primal ,         primal = G x - s - h
              s_j dlam_j + lam_j ds_j = aim_j - lam_j s_j .
 
-    The third gives ds_j = (aim_j - s_j dlam_j) / lam_j - s_j. With that the first two are
+    The third gives ds_j = (aim_j - s_j dlam_j) / lam_j - s_j. With that and W = diag(lam / s) the
+    second gives dlam, and then the first gives dx:
 
-        K (dx, dlam) = (-dual, -primal + aim / lam - s) ,    K = | P      -G^T      |
-                                                                 | G   diag(s / lam)| .
+        dlam = W (r - G dx) ,   r = aim / lam - s - primal ,
+        M dx = G^T W r - dual ,   M = P + G^T W G .
+
+    Two more rounds solve for what rounding has left of the two equations: near the boundary W
+    holds very large and very small numbers.
 
     For x^2 on x >= 3, from x = 4, lam = 1, s = 1:
 
-    >>> K = np.array([[2.0, -1.0], [1.0, 1.0]])
-    >>> interior_step(K, np.array([7.0]), np.zeros(1), np.ones(1), np.ones(1), aim=0.0)
+    >>> P, G = np.array([[2.0]]), np.array([[1.0]])
+    >>> interior_step(P, G, np.array([7.0]), np.zeros(1), np.ones(1), np.ones(1), aim=0.0)
     (array([-2.66666667]), array([1.66666667]), array([-2.66666667]))
     """
-    right = np.concatenate([-dual, aim / lam - s - primal])
-    step = np.linalg.solve(K, right)
-    dx, dlam = step[: len(dual)], step[len(dual) :]
+    w = lam / s
+    M = P + (w * G.T) @ G
+    M = M + HOLD * (1 + M.diagonal().max()) * np.eye(len(M))
+    dx, dlam = np.zeros(len(dual)), np.zeros(len(lam))
+    for _ in range(3):
+        first = -dual - P @ dx + G.T @ dlam  # what is left of the first equation
+        second = aim / lam - s - primal - G @ dx - dlam / w  # and of the second
+        more = np.linalg.solve(M, G.T @ (w * second) + first)
+        dx, dlam = dx + more, dlam + w * (second - G @ more)
     return dx, dlam, (aim - s * dlam) / lam - s
 
 
