@@ -331,14 +331,14 @@ def at_bounds(x, lower, upper, near):
 
 
 def triangle(A):
-    """R of A = Q R, from the R of blocks of rows: these stay in the cache, 3 times as fast.
+    """R of A = Q R, from the R of blocks of rows: these stay in the cache, twice as fast.
 
     Returns: (min(n, m), m).
 
     >>> abs(triangle(np.array([[3.0], [4.0]]))).round(12)
     array([[5.]])
     """
-    blocks = row_blocks(len(A), max(BLOCK // A.shape[1], 4 * A.shape[1]))
+    blocks = row_blocks(len(A), max(8 * BLOCK // A.shape[1], 4 * A.shape[1]))
     return np.linalg.qr(np.vstack([np.linalg.qr(A[b], mode="r") for b in blocks]), mode="r")
 
 
