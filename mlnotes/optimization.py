@@ -757,7 +757,7 @@ def quadratic_dual(lam, P, q, A=None, b=None, G=None, h=None):
 # ---------------------------------------------------------------------------------------
 
 STEP = 0.99  # a step goes this share of the way to the boundary lam_j = 0 or s_j = 0
-HOLD = 1e-15  # of its largest entry, added to M's diagonal: M is singular where P and G are
+HOLD = 1e-15  # of 1 + its largest entry, added to M's diagonal: M is singular if P and G are
 NEAR = 1e-6  # if the residual rises from below this, rounding has taken over
 DIVERGED = 1e50  # x or lam grow beyond all bounds if the program has no solution
 
@@ -808,17 +808,19 @@ def interior_point(P, q, G, h):
         before, mu = residual, lam @ s / len(h)
         dual = P @ x + q - G.T @ lam  # these two would be 0 at the solution
         primal = G @ x - s - h
+        M = P + (lam / s * G.T) @ G
+        M = M + HOLD * (1 + M.diagonal().max()) * np.eye(len(q))
         # predictor: aim at lam_j s_j = 0
-        _, dlam, ds = interior_step(P, G, dual, primal, lam, s, 0.0)
+        _, dlam, ds = interior_step(P, G, M, dual, primal, lam, s, 0.0)
         eta = longest_step(lam, dlam, s, ds)
         sigma = ((lam + eta * dlam) @ (s + eta * ds) / len(h) / mu) ** 3
         # corrector: aim at lam_j s_j = sigma mu
-        dx, dlam, ds = interior_step(P, G, dual, primal, lam, s, sigma * mu - dlam * ds)
+        dx, dlam, ds = interior_step(P, G, M, dual, primal, lam, s, sigma * mu - dlam * ds)
         eta = STEP * longest_step(lam, dlam, s, ds)
         x, lam, s = x + eta * dx, lam + eta * dlam, s + eta * ds
 
 
-def interior_step(P, G, dual, primal, lam, s, aim):
+def interior_step(P, G, M, dual, primal, lam, s, aim):
     """Newton's step (dx, dlam, ds) towards lam_j s_j = `aim`, from the three equations
 
         P dx - G^T dlam         = -dual ,           dual   = P x + q - G^T lam
@@ -836,13 +838,11 @@ def interior_step(P, G, dual, primal, lam, s, aim):
 
     For x^2 on x >= 3, from x = 4, lam = 1, s = 1:
 
-    >>> P, G = np.array([[2.0]]), np.array([[1.0]])
-    >>> interior_step(P, G, np.array([7.0]), np.zeros(1), np.ones(1), np.ones(1), aim=0.0)
+    >>> P, G, M = np.array([[2.0]]), np.array([[1.0]]), np.array([[3.0]])
+    >>> interior_step(P, G, M, np.array([7.0]), np.zeros(1), np.ones(1), np.ones(1), aim=0.0)
     (array([-2.66666667]), array([1.66666667]), array([-2.66666667]))
     """
     w = lam / s
-    M = P + (w * G.T) @ G
-    M = M + HOLD * (1 + M.diagonal().max()) * np.eye(len(M))
     dx, dlam = np.zeros(len(dual)), np.zeros(len(lam))
     for _ in range(3):
         first = -dual - P @ dx + G.T @ dlam  # what is left of the first equation
