@@ -75,14 +75,6 @@ from mlnotes.neural_networks import (
     unpack,
 )
 
-__all__ = [
-    "linear_error", "linear_gradient", "Pair", "linear_optimum", "recoded", "LinearState",
-    "descend_linear", "autoencoder_network", "encoder", "encode", "decode", "relu_identity",
-    "corrupt", "Moments", "corrupted_moments", "linear_denoiser", "denoising_error", "Sparsity",
-    "SPARSITY", "active_units", "shrunk", "reconstruction_risk", "Reconstruction", "start_at_mean",
-    "Autoencoder",
-]  # fmt: skip
-
 NOISES = ("masking", "gaussian")
 SINGULAR = 1e-12  # eigenvalues below this share of the largest count as 0
 

@@ -34,15 +34,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = [
-    "iterate", "Run", "row_blocks", "check_samples", "check_labels", "check_targets",
-    "check_weights", "check_number", "check_choice", "check_flag", "check_random_state",
-    "one_vs_rest", "Estimator", "Classifier", "LinearClassifier", "ProbabilisticClassifier",
-    "LogProbabilisticClassifier", "Regressor", "Transformer", "Clusterer", "DensityEstimator",
-    "NotFittedError", "ConvergenceWarning", "DataConversionWarning", "shared",
-]  # fmt: skip
-
-
 # ---------------------------------------------------------------------------------------
 # The loop
 # ---------------------------------------------------------------------------------------

@@ -68,17 +68,6 @@ from mlnotes.numerics import (
     symmetric,
 )
 
-__all__ = [
-    "euclidean", "manhattan", "gower", "pair_covariance", "mahalanobis",
-    "whiten", "responsibilities", "loss", "cluster_means", "scatter", "Scatter", "partitions",
-    "best_partition", "nearest", "lloyd", "Clusters", "fill_empty", "kmeans_plus_plus", "encode",
-    "decode", "storage", "alternate", "k_medians", "k_medoids", "Medoids", "swap_losses", "build",
-    "agglomerate", "Merge", "linkage", "cut", "dendrogram", "Dendrogram", "rbf_affinity",
-    "neighbor_affinity", "laplacian", "lowest_eigenvectors", "spectral_embedding",
-    "silhouette", "adjusted_rand_index", "KMeans", "KMedoids", "AgglomerativeClustering",
-    "SpectralClustering",
-]  # fmt: skip
-
 ROUND_OFF = 1e-13  # rounding moves the mean of equal samples by up to this share of their size
 
 

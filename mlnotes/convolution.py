@@ -63,15 +63,6 @@ from mlnotes.logistic_regression import softmax
 from mlnotes.neural_networks import RELU, Trainer, one_hot, scores, softmax_cross_entropy
 from mlnotes.probability import log_sum_exp
 
-__all__ = [
-    "output_size", "counts", "Counts", "receptive_field", "windows", "correlate",
-    "correlate_by_loops", "convolve", "correlation_matrix", "correlate_backward", "conv",
-    "conv_backward", "compose", "max_pool", "max_pool_backward", "mean_pool", "mean_pool_backward",
-    "dense", "dense_backward", "Layer", "Conv", "Relu", "MaxPool", "MeanPool", "Dense",
-    "typical_layers", "propagate", "describe", "initial_parameters", "unpack", "forward",
-    "loss_and_gradient", "ConvNet",
-]  # fmt: skip
-
 BLOCK = 256  # images whose maps are in memory at once, in predictions
 
 

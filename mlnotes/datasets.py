@@ -47,17 +47,6 @@ import numpy as np
 
 from mlnotes.base import check_number
 
-__all__ = [
-    "TrainingSet", "encode", "decode", "to_signs", "to_bits", "load_iris", "load_wine",
-    "load_breast_cancer", "load_digits", "load_mnist", "Split", "read_idx", "load_orl_faces",
-    "read_pgm", "REAL_SETS", "joint_table", "five_events", "make_linear", "Linear", "make_curve",
-    "Curve", "make_patients", "Risk", "make_separable", "Hyperplane", "make_concept", "Box",
-    "make_independent_labels", "make_blobs", "Blobs", "make_moons", "make_rings", "make_annulus",
-    "make_quadrants", "make_three_modes", "Modes", "make_emails", "Words", "make_fish", "place",
-    "make_shifted_digits", "Placements", "make_faces", "Faces",
-]  # fmt: skip
-
-
 SIGNS = ("-1", "+1")  # names of the classes -1 and +1
 DATA = files("mlnotes").joinpath("data")
 SHIPPED_FILES = {  # SHA-256 of the files in DATA

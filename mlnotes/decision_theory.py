@@ -70,18 +70,6 @@ from mlnotes.probability import (
     normal_cdf,
 )
 
-__all__ = [
-    "task_type", "zero_one", "margin_zero_one", "squared", "absolute", "empirical_risk",
-    "estimate", "Estimate", "check_prior", "chosen_prior", "log_joint", "log_evidence",
-    "check_possible", "log_posterior", "posterior", "bayes_classify", "likelihood_ratio_rule",
-    "normal_log_odds", "normal_bayes_error", "product_rule", "decision_regions",
-    "error_probability", "conditional_error", "bayes_error", "excess_error", "zero_one_matrix",
-    "with_reject", "conditional_risk", "bayes_action", "total_risk", "Cut", "cut_errors",
-    "best_cut", "cut_rule", "expected_prediction_error", "conditional_mean",
-    "conditional_variance", "weighted_median", "conditional_median", "conditional_mode",
-    "absolute_subdifferential", "is_median", "BanditState", "epsilon_greedy", "BayesClassifier",
-]  # fmt: skip
-
 ROUND_OFF = 1e-9  # the sum of given priors may miss 1 by this
 
 

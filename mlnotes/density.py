@@ -56,16 +56,6 @@ from mlnotes.base import (
 from mlnotes.numerics import exact_squared_distances, squared_distances
 from mlnotes.probability import gauss_legendre, log_sum_exp, normal_log_density, sample_atoms
 
-__all__ = [
-    "count_density", "relative_deviation", "histogram_density", "hypercube", "gaussian_window",
-    "parzen", "ball_volume",
-    "KERNELS", "Kernel", "log_kernel", "log_kernel_matrix", "log_kernel_integral",
-    "sample_kernel", "kernel_log_density", "NormalMixture", "kernel_mixture", "inner_product",
-    "integrated_squared_error", "normal_mise", "scott", "silverman", "leave_one_out",
-    "best_bandwidth", "nearest_samples", "knn_density", "class_counts", "knn_joint_density",
-    "knn_posterior", "KernelDensity",
-]  # fmt: skip
-
 BLOCK = 2**17  # numbers held at a time: a megabyte, which stays in a processor's cache
 
 

@@ -61,16 +61,6 @@ from mlnotes.linear_regression import least_squares
 from mlnotes.optimization import separating_hyperplane
 from mlnotes.probability import normal_cdf
 
-__all__ = [
-    "discriminant", "separator", "project", "class_means", "mean_direction", "projected_scatters",
-    "fisher_ratio", "direction_error", "difference_scatter", "within_scatter", "between_scatter",
-    "rayleigh_quotient", "rayleigh_gradient", "generalised_eigen", "Discriminants",
-    "fisher_direction", "label_regression", "threshold_rule", "determinant_criterion",
-    "trace_criterion", "discriminants", "whitening", "principal_axes", "pca_lda",
-    "regularised_direction", "pseudo_inverse_direction", "local_scatters",
-    "LinearDiscriminantAnalysis",
-]  # fmt: skip
-
 ROUND_OFF = 1e-10  # an eigenvalue up to this share of the largest counts as 0
 COINCIDENT = 1e-20  # the criterion of means that differ by rounding alone
 FLAT = 1e-13  # a feature that differs from its mean by at most this share of it is constant

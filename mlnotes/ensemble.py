@@ -72,15 +72,6 @@ from mlnotes.trees import (
     grow_all,
 )
 
-__all__ = [
-    "weighted_vote", "plurality", "majority_error", "disagreement", "ThreeComponents",
-    "three_components", "tie_break", "bootstrap_counts", "bag", "bagged", "variance_of_mean",
-    "out_of_bag", "random_forest", "tree_outputs", "weighted_error", "Stump", "best_stump",
-    "stumps", "learner", "vote_weight", "normaliser", "reweighted", "Round", "adaboost", "samme",
-    "error_bounds", "BaggingClassifier", "BaggingRegressor", "RandomForestClassifier",
-    "RandomForestRegressor", "AdaBoostClassifier",
-]  # fmt: skip
-
 CHANCE = 1e-12  # an edge smaller than this is rounding
 LARGEST_VOTE = 700.0  # exp(710) is not finite
 SEEDS = 2**31  # a member is seeded with a number below this

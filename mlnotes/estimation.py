@@ -13,7 +13,7 @@ Contents
     Likelihood               likelihood, log_likelihood, maximum_likelihood
     Closed forms             bernoulli_mle, categorical_mle, poisson_mle, uniform_mle,
                              exponential_mle, normal_mle, multivariate_normal_mle
-    The nearest distribution empirical_distribution, kl_divergence
+    Nearest distribution     empirical_distribution, kl_divergence
     Functions of theta       profile_log_likelihood
     Accuracy of estimates    mean_squared_error, bernoulli_score, poisson_score,
                              exponential_score, normal_score, fisher_information
@@ -60,18 +60,6 @@ from mlnotes.probability import (
     uniform_density,
     x_log_y,
 )
-
-__all__ = [
-    "empirical_mean", "centre", "empirical_covariance", "kronecker", "categorical_log_pmf",
-    "uniform_log_density", "exponential_log_density", "student_log_density", "likelihood",
-    "log_likelihood", "maximum_likelihood", "bernoulli_mle", "categorical_mle", "poisson_mle",
-    "uniform_mle", "exponential_mle", "normal_mle", "multivariate_normal_mle",
-    "empirical_distribution", "kl_divergence", "profile_log_likelihood", "mean_squared_error",
-    "bernoulli_score", "poisson_score", "exponential_score", "normal_score", "fisher_information",
-    "log_likelihood_ratio", "t_statistic", "posterior", "point_estimates", "PointEstimates",
-    "Beta", "Dirichlet", "Gamma", "NormalMean", "NormalInverseGamma", "log_evidence",
-    "sequential",
-]  # fmt: skip
 
 ROUND_OFF = 1e-6  # the sum of probabilities may miss 1 by this, as in single precision
 SERIES = 1e3  # from this h on a series gives ln Gamma(h + 1/2) - ln Gamma(h) to all digits
@@ -431,7 +419,7 @@ def _check_alike(**rows):
 
 
 # ---------------------------------------------------------------------------------------
-# The nearest distribution
+# Nearest distribution
 # ---------------------------------------------------------------------------------------
 
 

@@ -46,12 +46,6 @@ from mlnotes.base import (
 from mlnotes.model_selection import StratifiedKFold, clone
 from mlnotes.probability import x_log_y
 
-__all__ = [
-    "selector_matrix", "subsets", "best_subsets", "forward_selection", "Step", "residual_sum",
-    "mutual_information", "bin_codes", "joint_distribution", "information_scores",
-    "correlation_scores", "best_features", "number_of_features", "FeatureCount", "SelectKBest",
-]  # fmt: skip
-
 BINS = 10  # the default number of bins of a feature
 SLACK = 1e-6  # a distribution's sum may differ from 1 by this: in single precision it does
 FOLDS = 5  # of cross-validation, by default

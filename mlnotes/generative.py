@@ -73,17 +73,6 @@ from mlnotes.probability import (
     multivariate_normal_log_density,
 )
 
-__all__ = [
-    "labelled_samples", "learn_classes", "GenerativeModel", "fit_normal", "NormalDensity",
-    "log_densities", "log_joint_density", "classify", "likeliest", "bivariate_normal_density",
-    "ellipse", "ellipse_probability", "ellipse_radius",
-    "class_moments", "ClassMoments", "normal_densities", "pooled_covariance", "regularised",
-    "quadratic_log_odds", "linear_scores", "fit_naive", "NaiveDensity", "naive_normal_log_density",
-    "category_counts", "binary_counts", "smoothed_log_frequencies", "categorical_log_density",
-    "binary_log_density", "binary_log_odds", "QuadraticDiscriminantAnalysis",
-    "SharedCovarianceClassifier", "GaussianNB", "CategoricalNB", "BernoulliNB",
-]  # fmt: skip
-
 MOST_CATEGORIES = 1e9  # larger numbers are not categories, and a table of them does not fit
 FLAT = 1e-13  # a feature that differs from its mean by at most this share of it is constant
 

@@ -43,11 +43,6 @@ from mlnotes.base import (
 )
 from mlnotes.pca import pca_whitening
 
-__all__ = [
-    "kurtosis", "rotation", "rotated_kurtosis", "best_rotation", "Contrast", "contrast", "Unmixing",
-    "fixed_point", "amari_index", "FastICA",
-]  # fmt: skip
-
 EPS = float(np.finfo(float).eps)
 
 

@@ -57,12 +57,6 @@ from mlnotes.kernels import NAMES, centre, centre_new, check_kernel, gram
 from mlnotes.numerics import cholesky_solve, leading_eigenpairs, positive_cholesky, symmetric
 from mlnotes.pca import signed
 
-__all__ = [
-    "feature_covariance", "expansion", "eigenpairs", "first_eigenpairs", "coefficients", "project",
-    "linear_scores", "centring_matrix", "KernelComponents", "kernel_pca", "new_scores",
-    "pre_image_coefficients", "KernelPCA",
-]  # fmt: skip
-
 EPS = float(np.finfo(float).eps)
 ROUND_OFF = 1e-12  # an eigenvalue below this share of the largest counts as 0
 NEGATIVE = 1e-6  # one below minus this share is negative, even if K is in single precision

@@ -81,17 +81,6 @@ from mlnotes.numerics import (
 from mlnotes.optimization import box, solve_qp
 from mlnotes.probability import log_gamma, x_log_y
 
-__all__ = [
-    "linear_in_features", "subset_products", "quadratic_map", "ring_map", "scaled_quadratic_map",
-    "polynomial_map", "gaussian_map", "gaussian_frequencies", "fourier_features", "linear",
-    "polynomial", "power_series", "all_subsets", "gaussian", "laplacian", "exponential", "sigmoid",
-    "gram", "check_kernel", "screen", "psd_certificate", "Certificate", "refute", "Refutation",
-    "empirical_feature_map", "Kernel", "kernel_squared_distances", "centre", "centre_new",
-    "RKHSFunction", "apply_operator", "eigenfunctions", "Eigenfunctions", "mercer_sum",
-    "sample_coefficients", "coefficient_loss", "kernel_descent", "KernelState", "iteration_costs",
-    "kernel_ridge", "kernel_svm", "KernelSVM", "KernelRidge",
-]  # fmt: skip
-
 ROUND_OFF = 1e-10  # an eigenvalue below this share of the largest counts as 0
 BLOCK = 2**22  # entries of k(X, Z) that a prediction holds at a time
 FREE = 1e-6  # a multiplier further than this share of C from both bounds 0 and C is free

@@ -68,19 +68,6 @@ from mlnotes.linear_regression import augment
 from mlnotes.optimization import closest_points
 from mlnotes.probability import binomial_log_pmf, log_gamma, x_log_y
 
-__all__ = [
-    "Setting", "losses", "matrix_loss", "draw", "every_sample", "risk", "loss_variance", "erm",
-    "generalisation_gap", "uniform_gap", "excess_risk", "deviation_probability", "hoeffding",
-    "hoeffding_sample_size", "uniform_radius", "concept_error", "Box", "inside", "box_volume",
-    "box_error", "smallest_positive", "tightest_box", "learn_conjunction", "satisfies",
-    "exact_failure", "failure_bound", "pac_sample_size", "finite_class_sample_size",
-    "best_threshold", "threshold_risk", "all_labellings", "threshold_realises", "box_realises",
-    "half_space_realises", "sine_frequency", "radon_labels", "dichotomies", "shatters",
-    "vc_dimension", "sauer_bound", "vc_bound", "vc_radius", "vc_sample_size", "constant",
-    "memoriser", "majority", "nearest_neighbor", "off_training_error", "errors_on_targets",
-    "expected_errors",
-]  # fmt: skip
-
 QUADRATURE = 1e-6  # P may miss the sum 1 by this much, for densities at the nodes of a quadrature
 ROUND_OFF = 1e-9  # a count that exceeds its limit by less equals it, up to rounding
 SINE_DIGITS = 14  # labels that the digits of one floating-point frequency can hold

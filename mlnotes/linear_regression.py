@@ -61,16 +61,6 @@ from mlnotes.numerics import refined_least_squares, squared_norms, triangle
 from mlnotes.optimization import gradient_descent
 from mlnotes.probability import expectation, given_x, normal_log_density, second_moment
 
-__all__ = [
-    "augment", "powers", "predict", "residual", "cost", "gradient", "hessian",
-    "normal_equations", "qr_solution", "eigen_solution", "minimum_norm", "least_squares", "Fit",
-    "initial", "descend", "lms", "LMSState", "population_solution", "regression_function",
-    "log_likelihood", "noise_deviation", "ridge_cost", "ridge", "shrinkage", "centred_ridge",
-    "ridge_path", "posterior", "Posterior", "lasso_objective", "lasso_bound", "soft_threshold",
-    "duality_gap", "coordinate_descent", "LassoState", "lasso_path",
-    "LinearRegression", "Ridge", "Lasso",
-]  # fmt: skip
-
 EPS = np.finfo(float).eps  # 2^-52, the relative spacing of floating-point numbers
 ROUNDING = 16 * EPS  # a bound on the relative error of an entry after centring and QR
 TRUSTED = 30  # up to this condition number the normal equations lose three digits at most

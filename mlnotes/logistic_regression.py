@@ -64,16 +64,6 @@ from mlnotes.numerics import conjugate_gradients
 from mlnotes.optimization import DescentState, StochasticState, newton
 from mlnotes.probability import log_sum_exp
 
-__all__ = [
-    "log_loss", "log_loss_slope", "log_loss_curvature", "sigmoid", "class_0_log_odds",
-    "normal_model", "label_probability", "likelihood", "cross_entropy", "cost", "gradient",
-    "hessian", "hessian_product", "gradient_ascent", "max_eta", "stochastic_gradient_ascent",
-    "irls",
-    "working_response", "functional_margins", "geometric_margin", "ray_scale", "SeparableError",
-    "separator", "softmax", "softmax_cost", "softmax_gradient", "softmax_hessian_product",
-    "softmax_newton", "LogisticRegression",
-]  # fmt: skip
-
 # ---------------------------------------------------------------------------------------
 # The log-loss
 # ---------------------------------------------------------------------------------------

@@ -63,14 +63,6 @@ from mlnotes.decision_theory import log_joint as log_weighted_densities
 from mlnotes.numerics import symmetric
 from mlnotes.probability import log_sum_exp
 
-__all__ = [
-    "log_joint", "mixture_log_density", "mixture_density", "generate", "mixture_moments",
-    "log_likelihood", "complete_log_likelihood", "e_step", "responsibilities",
-    "expected_log_likelihood", "entropy", "maximise", "em", "EMState", "gaussians", "Gaussians",
-    "initialise", "weighted_scatter", "least_variances", "floored", "bernoullis", "Bernoullis",
-    "GaussianMixture",
-]  # fmt: skip
-
 KINDS = ("full", "tied", "diag", "spherical")
 MATRICES = ("full", "tied")  # the kinds that are more than a diagonal
 STARTS = ("kmeans", "k-means++", "random_from_data", "random")

@@ -67,17 +67,6 @@ from mlnotes.base import (
 from mlnotes.decision_theory import Estimate, estimate
 from mlnotes.probability import binomial_log_pmf
 
-__all__ = [
-    "all_samples", "decomposition", "Decomposition", "simulated_decomposition", "Simulated",
-    "linear_decomposition", "smoother_matrix", "optimism", "regularised", "Regularised",
-    "ridge_bias", "RidgeBias", "clone", "take", "train_test_split", "hold_out", "Selection",
-    "win_probability", "expected_minimum", "KFold", "StratifiedKFold", "LeaveOneOut",
-    "cross_val_predict", "cross_validation_error", "CrossValidation",
-    "select_by_cross_validation", "leave_one_out_shortcut", "cross_val_score", "validation_curve",
-    "bootstrap_indices", "inclusion_probability", "absent", "bootstrap_losses", "bootstrap_error",
-    "leave_one_out_bootstrap", "point632", "nearest_neighbor_bootstrap", "StandardScaler",
-]  # fmt: skip
-
 FOLDS = 5  # the default number of folds
 HELD_OUT = 0.25  # the default share of samples that are held out
 INSIDE = 1 - exp(-1)  # 0.632, the limit of the share of the samples in a bootstrap set

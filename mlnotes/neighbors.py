@@ -64,15 +64,6 @@ from mlnotes.decision_theory import log_evidence, posterior
 from mlnotes.density import ball_volume, sample_kernel
 from mlnotes.numerics import squared_distances
 
-__all__ = [
-    "norm", "distances", "nearest_neighbors", "Neighbors", "other_neighbors",
-    "relative_frequency", "regress", "smoother", "tally", "vote", "classify", "neighbor_weights",
-    "leave_one_out_errors", "Cell", "box_cell", "clip", "voronoi_cell", "voronoi_edges", "Edges",
-    "asymptotic_error", "cover_hart_bound", "sample_ball", "cube_share", "tail_probability",
-    "nearest_distance", "norm_log_density", "nearest_to_farthest", "KNeighborsClassifier",
-    "KNeighborsRegressor",
-]  # fmt: skip
-
 BLOCK = 2**20  # distances held at a time: 8 megabytes
 ROUND_OFF = 1e-11  # two distances that differ by no more than this share may be equal
 

@@ -80,18 +80,6 @@ from mlnotes.model_selection import train_test_split
 from mlnotes.optimization import gradient_descent
 from mlnotes.probability import log_sum_exp, x_log_y
 
-__all__ = [
-    "Activation", "HardLimiter", "Logistic", "Tanh", "ReLU", "Identity", "Softmax", "RELU",
-    "LOGISTIC", "TANH", "IDENTITY", "SOFTMAX", "ACTIVATIONS", "neuron", "scores", "homogeneous",
-    "cross_entropy", "softmax_cross_entropy", "Loss", "SquaredError", "CrossEntropy",
-    "BinaryCrossEntropy", "SQUARED_ERROR", "CROSS_ENTROPY", "BINARY_CROSS_ENTROPY", "one_hot",
-    "Network", "network", "n_parameters", "is_deep", "pack", "unpack", "forward", "output_loss",
-    "risk", "mult_jacobian", "softmax_jacobian", "jacobian_rows", "jacobian_gradient", "deltas",
-    "delta_gradient", "backpropagate", "Objective", "normal_start", "glorot_start", "descend",
-    "mini_batches", "Pass", "passes", "sgd", "adam", "patient", "keep_best", "within_range",
-    "hidden_widths", "Trainer", "MLPClassifier", "MLPRegressor",
-]  # fmt: skip
-
 DEEP = 3  # a network with more layers of weights than this is called deep
 
 

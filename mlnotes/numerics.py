@@ -33,13 +33,6 @@ import numpy as np
 
 from mlnotes.base import check_random_state, row_blocks
 
-__all__ = [
-    "squared_norms", "squared_distances", "nearest_rows", "exact_squared_distances", "square",
-    "symmetric", "leading_eigenpairs", "positive_cholesky", "cholesky_solve",
-    "at_bounds", "triangle", "refined_least_squares", "conjugate_gradients", "grow_trees",
-    "GramRows", "Stacked", "kernel_product",
-]  # fmt: skip
-
 EPS = float(np.finfo(float).eps)  # 2^-52, the relative spacing of floating-point numbers
 BLOCK = 2**17  # numbers worked on at a time: one megabyte stays in a processor's cache
 CANCELLED = 1e-3  # a difference this small beside its terms has lost 3 of its 16 digits

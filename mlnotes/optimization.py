@@ -55,19 +55,6 @@ from mlnotes.base import ConvergenceWarning, check_number, iterate
 from mlnotes.numerics import symmetric
 from mlnotes.probability import is_psd
 
-__all__ = [
-    "segment", "convexity_gap", "indicator", "smallest_gap", "Witness", "subdifferential",
-    "gradient_descent", "DescentState", "backtrack",
-    "descent_bound", "stochastic_gradient_descent", "StochasticState", "newton", "NewtonState",
-    "newton_direction", "projected_gradient", "ProjectedState", "project_ball",
-    "project_sphere", "Problem", "QuadraticProgram", "quadratic_program", "constraints",
-    "violation", "active_set", "lagrangian", "lagrangian_gradient", "kkt_residuals",
-    "KKTResiduals", "dual_function", "quadratic_dual", "interior_point", "InteriorState",
-    "interior_step", "longest_step", "solve_qp", "QPSolution", "box",
-    "infeasibility_certificate", "InfeasibleError", "unbounded_direction", "UnboundedError",
-    "closest_points", "ClosestPoints", "separating_hyperplane",
-]  # fmt: skip
-
 EPS = np.finfo(np.float64).eps
 
 

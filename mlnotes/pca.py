@@ -51,17 +51,6 @@ import numpy as np
 from mlnotes.base import Transformer, check_choice, check_flag, check_samples
 from mlnotes.estimation import empirical_covariance
 
-__all__ = [
-    "inner_product", "projector", "covariance", "Standardised", "standardise", "restore",
-    "kept_variance", "lagrangian", "lagrangian_gradient", "first_axis", "PowerState",
-    "power_iteration", "approximation", "best_coordinates", "squared_error", "projection_error",
-    "signed", "Principal", "by_covariance", "by_svd", "by_gram", "by_deflation",
-    "principal_components", "scores", "reconstruct", "score_operations", "low_rank",
-    "low_rank_log_likelihood", "Factors", "alternate", "cumulative_share", "components_for",
-    "kaiser", "Imputed", "impute", "inverse_root", "Whitening", "pca_whitening", "zca_whitening",
-    "closest_rotation", "whitening_distance", "Eigenfaces", "eigenfaces", "PCA",
-]  # fmt: skip
-
 TRUSTED = 1e-6  # eigenvalues of X_c^T X_c below this share of the largest have lost six digits
 ROUND_OFF = 1e-12  # an eigenvalue below this share of the largest counts as 0
 FLAT = 1e-13  # a feature whose spread is below this share of its mean counts as constant

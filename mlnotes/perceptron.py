@@ -52,13 +52,6 @@ from mlnotes.linear_regression import augment, initial
 from mlnotes.logistic_regression import geometric_margin
 from mlnotes.optimization import DescentState
 
-__all__ = [
-    "decision", "classify", "is_mistake", "loss", "loss_gradient", "perceptron",
-    "PerceptronState", "sweep", "updates", "Update", "margin", "mistake_bound",
-    "mistake_bound_from", "adaline", "max_eta", "Perceptron", "Adaline",
-]  # fmt: skip
-
-
 # ---------------------------------------------------------------------------------------
 # The linear classifier
 # ---------------------------------------------------------------------------------------

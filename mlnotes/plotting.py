@@ -48,14 +48,6 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-__all__ = [
-    "figure", "LectureFigure", "REGISTRY", "new_figure", "pictures", "draw_all", "run_script",
-    "film", "Film", "Take", "FILMS", "frames", "Mark", "difference", "use_style", "INK", "BLUE",
-    "ORANGE", "GREEN", "PURPLE", "GREY", "SHADE", "COLORS", "MARKERS", "tint", "set_view",
-    "draw_samples", "draw_line", "draw_strip", "draw_regions", "draw_contours", "draw_ellipse",
-    "draw_image", "draw_matrix",
-]  # fmt: skip
-
 INK, GREY, SHADE = "#1a1a1a", "#9a9a9a", "#ececec"
 BLUE, ORANGE, GREEN, PURPLE = "#1f5a99", "#d97a1f", "#7fbf9b", "#7b3f8f"
 COLORS = (BLUE, ORANGE, GREEN, PURPLE, GREY)

@@ -46,16 +46,6 @@ import numpy as np
 
 from mlnotes.numerics import symmetric
 
-__all__ = [
-    "check_space", "fair", "probability", "exclusive", "conditional_probability", "independent",
-    "total_probability", "bayes", "log_sum_exp", "push_forward", "sample_atoms", "marginals",
-    "given_x", "given_y", "expectation", "second_moment", "covariance", "affine_moments", "is_psd",
-    "is_pd", "chebyshev", "bernoulli_log_pmf", "binomial_log_pmf", "poisson_log_pmf", "is_count",
-    "x_log_y", "log_gamma", "gauss_legendre", "probability_between", "uniform_density",
-    "uniform_cdf", "normal_log_density", "normal_cdf", "multivariate_normal_log_density",
-    "sample_multivariate_normal", "Normal", "marginal_normal", "conditional_normal",
-]  # fmt: skip
-
 ROUND_OFF = 1e-12  # the sum of weights may miss 1 by this; relatively smaller eigenvalues are 0
 
 

@@ -5,7 +5,7 @@ source is read from the function itself: the code on the page is the code that r
 exercise asks `check` whether the result is right.
 
 Contents
-    Code on the page      source, show
+    Code on the page      source, show, public_names
     Figures               show_figure
     Exercises             check, equivalents, fingerprint
     A notebook read       passages, walks, Walk, shown, captions, headings
@@ -30,11 +30,6 @@ from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
-
-__all__ = [
-    "source", "show", "show_figure", "check", "equivalents", "fingerprint",
-    "passages", "walks", "Walk", "shown", "captions", "headings",
-]  # fmt: skip
 
 ANSWERS = Path(__file__).resolve().parent / "data" / "answers.json"  # notebooks/answers.py
 APPENDIX = "Slips in the notes"  # the last section of every notebook
@@ -87,6 +82,23 @@ def show(*functions):
 
     code = "\n\n\n".join(source(function) for function in functions)
     display({"text/markdown": f"```python\n{code}\n```", "text/plain": code}, raw=True)
+
+
+def public_names(module):
+    """The names that a module offers, in the order of the contents list of its docstring.
+
+    >>> import mlnotes.ica
+    >>> public_names(mlnotes.ica)[-1]
+    'FastICA'
+
+    Raises: ValueError if the module has no contents list.
+    """
+    _, there, rest = (module.__doc__ or "").partition("\nContents\n")
+    if not there:
+        raise ValueError(f"{module.__name__} must have a contents list in its docstring")
+    lines = rest.partition("\n\n")[0].splitlines()
+    ends = [line.strip().rpartition("  ")[2] for line in lines]  # without the title of a section
+    return [name for end in ends for name in re.findall(r"\w+", end)]
 
 
 # ---------------------------------------------------------------------------------------

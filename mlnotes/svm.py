@@ -75,20 +75,6 @@ from mlnotes.numerics import GramRows, at_bounds, kernel_product
 from mlnotes.optimization import InfeasibleError, box, newton, solve_qp
 from mlnotes.perceptron import decision, margin
 
-__all__ = [
-    "label", "project", "signed_distance", "geometric_margin", "canonical", "separate",
-    "Separator", "HullsMeet", "hard_margin", "hard_lagrangian", "hard_lagrangian_gradients",
-    "dual_value", "support_vectors", "recover", "slack", "hinge", "hinge_subgradient",
-    "soft_margin", "Machine", "soft_lagrangian", "kkt_residuals", "KKTResiduals",
-    "squared_slack_margin", "nu_margin", "NuMachine", "Dual", "c_dual", "nu_dual", "fill",
-    "solve_dual", "DualSolution", "offset_intervals", "is_free", "offsets", "certify",
-    "Certificate", "smo", "SMOState", "violating_pair", "step_bounds", "chunking", "newton_step",
-    "newton_on_free", "smo_with_newton", "solve", "until_hulls_meet", "Solved", "erm_objective",
-    "subgradient_descent", "SubgradientState", "primal_newton", "kernel_parameters", "about_mean",
-    "kernel_matrix", "kernel_score", "weights_of", "pair_votes", "KernelMachine", "SVC", "NuSVC",
-    "L2SVC", "LinearSVC",
-]  # fmt: skip
-
 ROUNDING = 1e-9  # a sum this small beside its terms counts as 0
 HIDDEN = 1e-12  # a curvature this small beside the diagonal of K, or a multiplier this close to
 #                 a bound beside the numbers it was computed from, may be rounding error alone

@@ -73,15 +73,6 @@ from mlnotes.svm import (
     weights_of,
 )
 
-__all__ = [
-    "insensitive_loss", "insensitive_subgradient", "slack", "shortest_rise", "linear_margin",
-    "sampled_margin", "hard_tube", "Tube", "narrowest_tube", "soft_tube", "regularised_risk",
-    "lagrangian", "lagrangian_gradients", "beta_of", "stack", "unstack", "dual_value",
-    "tube_dual", "solve_tube", "evaluate", "offset", "squared_tube", "squared_lagrangian",
-    "squared_dual_value", "squared_dual", "squared_offsets", "without_tube", "best_epsilon",
-    "nu_tube", "NuTube", "nu_tube_dual", "SVR", "NuSVR", "L2SVR",
-]  # fmt: skip
-
 ROUNDING = 1e-9  # a sum this small beside its terms counts as 0
 
 

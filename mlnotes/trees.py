@@ -59,16 +59,6 @@ from mlnotes.discriminant import regularised_direction
 from mlnotes.numerics import grow_trees
 from mlnotes.probability import x_log_y
 
-__all__ = [
-    "class_fractions", "gini", "entropy", "error_rate", "split_impurity", "multiway_impurity",
-    "Split", "count_splits", "best_split", "split_costs", "contributions", "total_impurity",
-    "midpoint", "ObliqueSplit", "oblique_split", "Tree", "Node", "descend", "leaf_boxes",
-    "data_thresholds", "tree_impurity", "grow", "growth", "node_split", "node_value", "grow_all",
-    "feature_importances", "prune", "Pruned", "weakest_links", "cut", "Category", "id3",
-    "id3_predict", "export_text", "tree_layout", "TreeRules", "DecisionTreeClassifier",
-    "DecisionTreeRegressor", "ID3",
-]  # fmt: skip
-
 LEAF = -1  # the feature of a leaf, and the number of a child that does not exist
 TIED = 1e-11  # costs that differ by less than this share of the node's are equal up to rounding
 BLOCK = 2**15  # sums that a sweep keeps at a time: they stay in the processor's cache

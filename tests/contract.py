@@ -21,6 +21,7 @@ import pytest
 
 import mlnotes
 from mlnotes import base
+from mlnotes.reading import public_names
 
 NAMES = np.array(["ash", "birch", "cedar"])
 SHARED = ("base", "numerics", "plotting", "datasets")  # modules that are no chapters
@@ -44,7 +45,7 @@ def modules():
 
 def public(kind, among=None):
     """(module, name, object) of the public names for which `kind` holds."""
-    found = [(m, n, getattr(m, n, None)) for m in among or modules() for n in m.__all__]
+    found = [(m, n, getattr(m, n, None)) for m in among or modules() for n in public_names(m)]
     return [(m, n, thing) for m, n, thing in found if kind(thing)]
 
 

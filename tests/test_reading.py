@@ -51,7 +51,7 @@ def displayed(monkeypatch):
 def public_definitions():
     for chapter in CHAPTERS:
         module = importlib.import_module(f"mlnotes.{chapter}")
-        for name in module.__all__:
+        for name in reading.public_names(module):
             value = getattr(module, name)
             if inspect.isfunction(value) or inspect.isclass(value):
                 yield f"{chapter}.{name}", value

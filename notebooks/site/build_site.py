@@ -43,7 +43,7 @@ from recording import record
 from mlnotes import CHAPTERS
 from mlnotes.__main__ import ID, algorithms_shown, load_claims, places, read_citations
 from mlnotes.plotting import FILMS, REGISTRY
-from mlnotes.reading import CAPTION, shown, source
+from mlnotes.reading import CAPTION, public_names, shown, source
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -165,7 +165,7 @@ def definitions():
     for module in MODULES:
         loaded = importlib.import_module(f"mlnotes.{module}")
         found[module] = {}
-        for name in loaded.__all__:
+        for name in public_names(loaded):
             home = getattr(getattr(loaded, name), "__module__", loaded.__name__)
             home = home.removeprefix("mlnotes.") if home.startswith("mlnotes.") else module
             found[module][name] = f"module_{home}.html#{name}"
@@ -424,7 +424,7 @@ def module_page(module):
         ruled = [titles[line] for line in titles if last < line <= start]
         defines = isinstance(node, (ast.FunctionDef, ast.ClassDef))
         if plain and (ruled or defines):
-            rows.append(plain_block(plain, links, loaded.__all__))
+            rows.append(plain_block(plain, links, public_names(loaded)))
             plain = []
         for title in ruled:
             rows.append(f'<h2 id="section-{slug_of(title)}">{escape(title)}</h2>')
@@ -440,7 +440,7 @@ def module_page(module):
                 start - 1 : node.end_lineno
             ]
         last = node.end_lineno
-    rows += [plain_block(plain, links, loaded.__all__)] if plain else []
+    rows += [plain_block(plain, links, public_names(loaded))] if plain else []
     opening = f"<h1>mlnotes.{module}</h1>{docstring_html(ast.get_docstring(tree))}"
     return page(f"mlnotes.{module}", opening + "\n".join(rows), f"<ul>{''.join(outline)}</ul>")
 

@@ -36,8 +36,6 @@ from collections.abc import Callable
 from time import perf_counter, sleep
 from typing import NamedTuple
 
-__all__ = ["row", "Row", "measure", "Result", "Side", "EQUAL", "BUDGET"]
-
 EQUAL = 1e-6  # relative difference up to which two objectives are the same
 BUDGET = 10.0  # seconds in which the repeats of a row should be done
 FEWEST, MOST = 3, 25  # repeats of a row, however slow or fast it is

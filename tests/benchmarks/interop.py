@@ -1,6 +1,6 @@
 """Every public estimator among scikit-learn's tools (`make interop`; needs the extra `bench`).
 
-The estimators are found: each `Estimator` in the `__all__` of a chapter that can be fitted.
+The estimators are found: each `Estimator` in the contents list of a chapter that can be fitted.
 What needs pandas is skipped where it is not installed.
 """
 
@@ -28,6 +28,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mlnotes import CHAPTERS
 from mlnotes.base import Estimator, NotFittedError
+from mlnotes.reading import public_names
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -88,7 +89,7 @@ def public_estimators():
     for chapter in CHAPTERS:
         if find_spec(f"mlnotes.{chapter}"):
             module = importlib.import_module(f"mlnotes.{chapter}")
-            named = (getattr(module, name) for name in module.__all__)
+            named = (getattr(module, name) for name in public_names(module))
             yield from (seeded(kind) for kind in named if is_estimator(kind))
 
 
