@@ -207,8 +207,7 @@ def _check_matrix(X):
                 f"X has no {what}: 0 {what}(s) (shape={X.shape}) while a minimum of 1 is required."
             )
     X = _as_floats("X", X)
-    _check_finite("X", X)
-    _check_size("X", X)
+    _check_range("X", X)
     return X
 
 
@@ -227,7 +226,7 @@ def check_labels(y, n):
     if y.dtype.kind == "c":
         _check_real("y", y)
     if y.dtype.kind == "f":
-        _check_finite("y", y)
+        _check_range("y", y)
         between = y[y != np.round(y)]
         if len(between):
             raise ValueError(
@@ -253,8 +252,7 @@ def check_targets(y, n):
     y = _check_column(y, n)
     _check_real("y", y)
     y = _as_floats("y", y)
-    _check_finite("y", y)
-    _check_size("y", y)
+    _check_range("y", y)
     _check_spread("y", y)
     return y
 
@@ -278,13 +276,12 @@ def check_weights(sample_weight, n):
     weights = _as_floats("sample_weight", weights)
     if weights.shape != (n,):
         raise ValueError(f"sample_weight must have shape ({n},); got {weights.shape}")
-    _check_finite("sample_weight", weights)
+    _check_range("sample_weight", weights)
     if weights.min() < 0 or weights.max() == 0:
         raise ValueError(
             "sample_weight must be >= 0 and not zero everywhere; "
             f"got {weights.min():g} to {weights.max():g}"
         )
-    _check_size("sample_weight", weights)
     return weights
 
 
@@ -404,14 +401,11 @@ def _as_floats(name, values):
         ) from None
 
 
-def _check_finite(name, values):
-    bad = np.count_nonzero(~np.isfinite(values))
-    if bad:
+def _check_range(name, values):
+    low, high = values.min(initial=0.0), values.max(initial=0.0)  # NaN if there is one
+    if not np.isfinite([low, high]).all():
+        bad = np.count_nonzero(~np.isfinite(values))
         raise ValueError(f"{name} must be finite; it contains NaN or infinity {bad} times")
-
-
-def _check_size(name, values):
-    low, high = values.min(initial=0.0), values.max(initial=0.0)
     if low < -LARGEST or high > LARGEST:
         raise ValueError(
             f"{name} must lie within -{LARGEST:g} and {LARGEST:g}, so that squares are finite; "
@@ -420,7 +414,8 @@ def _check_size(name, values):
 
 
 def _check_spread(name, values):
-    spread = np.ptp(values, axis=0)
+    tiny = np.abs(values[0]) < SMALLEST_SPREAD * 2**53  # others differ by more or not at all
+    spread = np.ptp(values[..., tiny], axis=0)
     lost = np.min(spread, where=spread > 0, initial=np.inf)
     if lost < SMALLEST_SPREAD:
         raise ValueError(
