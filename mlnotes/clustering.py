@@ -61,6 +61,7 @@ from mlnotes.base import (
     shared,
 )
 from mlnotes.numerics import (
+    MovingClusters,
     exact_squared_distances,
     nearest_rows,
     squared_distances,
@@ -373,14 +374,14 @@ def lloyd(X, centers, sample_weight=None):
 
     Claims: clustering-11
     """
-    w, K, moved = _weights(X, sample_weight), len(centers), np.inf
+    clusters, moved = MovingClusters(X, _weights(X, sample_weight)), np.inf
     while True:
-        labels, squares = nearest(X, centers)  # the best labels for these centers
-        yield Clusters(centers, labels, float(w @ squares), moved)
+        labels, J = clusters.nearest(centers)  # the best labels for these centers
+        yield Clusters(centers, labels, J, moved)
         if moved == 0:
             return
         filled = fill_empty(X, centers, labels, sample_weight)
-        means = cluster_means(X, filled, K, sample_weight, empty=centers)  # the best centers
+        means = clusters.means(filled)  # the best centers for these labels
         moved, centers = float(np.sum((means - centers) ** 2)), means
 
 
@@ -398,7 +399,7 @@ def fill_empty(X, centers, labels, sample_weight=None):
     array([0, 0, 1])
     """
     w = _weights(X, sample_weight)
-    members = np.bincount(labels, w > 0, len(centers))
+    members = np.bincount(labels[w > 0], minlength=len(centers))
     if members.all():
         return labels
     labels, squares = labels.copy(), squared_norms(X - centers[labels])

@@ -49,6 +49,7 @@ import numpy as np
 from mlnotes.base import (
     DataConversionWarning,
     LogProbabilisticClassifier,
+    by_rows,
     check_flag,
     check_labels,
     check_number,
@@ -463,6 +464,7 @@ def fit_naive(X, fit_factor=fit_normal):
     return NaiveDensity(tuple(fit_factor(X[:, [j]]) for j in range(X.shape[1])))
 
 
+@by_rows
 def naive_normal_log_density(X, means, variances):
     """ln p(x_i | k) = -1/2 sum_j (ln(2 pi v_kj) + (x_ij - mu_kj)^2 / v_kj): normal naive Bayes.
 

@@ -44,7 +44,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mlnotes.numerics import symmetric
+from mlnotes.base import by_rows
+from mlnotes.numerics import squared_norms, symmetric
 
 ROUND_OFF = 1e-12  # the sum of weights may miss 1 by this; relatively smaller eigenvalues are 0
 
@@ -160,6 +161,7 @@ def bayes(likelihood, prior):
     return likelihood * prior / p_A
 
 
+@by_rows
 def log_sum_exp(a):
     """ln sum_k exp(a_ik) for every row of a (n, k): `total_probability` in logarithms.
 
@@ -172,10 +174,11 @@ def log_sum_exp(a):
     >>> log_sum_exp(np.array([[-1000.0, -1000.0], [-np.inf, -np.inf]])).round(3)
     array([-999.307,     -inf])
     """
-    top = a.max(axis=1)
+    columns = np.ascontiguousarray(a.T)  # sums over many short rows are slow
+    top = columns.max(axis=0)
     shift = np.where(np.isfinite(top), top, 0.0)
     with np.errstate(divide="ignore"):
-        return shift + np.log(np.exp(a - shift[:, None]).sum(axis=1))
+        return shift + np.log(np.exp(columns - shift).sum(axis=0))
 
 
 # ---------------------------------------------------------------------------------------
@@ -568,6 +571,7 @@ _erfc = np.vectorize(erfc, otypes=[float])  # 1 - erf; it keeps the digits of a 
 # ---------------------------------------------------------------------------------------
 
 
+@by_rows
 def multivariate_normal_log_density(X, mu, Sigma):
     """ln p(x) = -1/2 (d ln(2 pi) + ln |Sigma| + (x - mu)^T Sigma^{-1} (x - mu)) for every row.
 
@@ -590,7 +594,7 @@ def multivariate_normal_log_density(X, mu, Sigma):
     _check_dimensions(X, mu, L)
     Z = (X - mu) @ np.linalg.inv(L).T  # a row z = L^-1 (x - mu) per sample
     log_det = 2 * np.log(np.diag(L)).sum()
-    return -0.5 * (len(L) * log(2 * pi) + log_det + np.sum(Z**2, axis=1))
+    return -0.5 * (len(L) * log(2 * pi) + log_det + squared_norms(Z))
 
 
 def _check_dimensions(X, mu, L):

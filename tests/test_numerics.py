@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from mlnotes import numerics
+from mlnotes.clustering import cluster_means
 from mlnotes.kernels import gram
 from mlnotes.numerics import (
     GramRows,
+    MovingClusters,
     Stacked,
     at_bounds,
     cholesky_solve,
@@ -75,6 +77,54 @@ def test_nearest_rows_are_those_of_all_exact_distances(make, rng):
     clear = gap[:, 1] > gap[:, 0] * (1 + 1e-9)
     np.testing.assert_array_equal(k[clear], D.argmin(axis=1)[clear])
     assert k[-1] in (40 - 1, *range(39)) and least[-1] == 0  # of equal rows the first
+
+
+@pytest.mark.parametrize("make", ["plain", "shifted", "outlier", "ties", "weighted"])
+def test_moving_clusters_give_the_labels_the_loss_and_the_means_of_every_step(make, rng):
+    X, w = rng.normal(size=(700, 2)), np.ones(700)
+    X = {"shifted": X + 1e6, "outlier": np.vstack([X[1:], [[1e9, 0.0]]]), "ties": np.round(X)}.get(
+        make, X
+    )
+    w = rng.integers(3, size=700) * 0.5 if make == "weighted" else w
+    clusters, Y = MovingClusters(X, w), X[:7].copy()
+    for step in range(60):
+        labels, J = clusters.nearest(Y)
+        D = exact_squared_distances(X, Y)
+        own = D[np.arange(700), labels]
+        np.testing.assert_allclose(own, D.min(axis=1), rtol=1e-9, atol=1e-24)
+        assert pytest.approx(w @ own, rel=1e-9) == J
+        labels = np.where(rng.random(700) < 0.05, rng.integers(7, size=700), labels)
+        labels[labels == 3 * (step % 5 == 0)] = 6  # an empty cluster now and then
+        means = clusters.means(labels)
+        literal = cluster_means(X, labels, 7, w, empty=Y)
+        np.testing.assert_allclose(means, literal, rtol=1e-13, atol=1e-13 * np.abs(X).max())
+        moving = rng.random((7, 1)) < 0.4  # some centers stay; some jump onto samples
+        Y = np.where(moving, Y + rng.normal(size=Y.shape) / (1 + step), Y)
+        Y[0] = X[rng.integers(700)] if step % 9 == 0 else Y[0]
+
+
+def test_moving_clusters_do_not_write_to_labels_that_they_have_returned(rng):
+    X = rng.normal(size=(50, 2))
+    clusters = MovingClusters(X, np.ones(50))
+    labels, _ = clusters.nearest(X[:3])
+    kept = labels.copy()
+    assert (clusters.nearest(-X[3:6])[0] != kept).any()
+    np.testing.assert_array_equal(labels, kept)
+
+
+def test_centers_that_hardly_move_ask_few_distances(rng, monkeypatch):
+    X, Y, computed = rng.normal(size=(2000, 3)), rng.normal(size=(10, 3)), []
+    clusters, distances = MovingClusters(X, np.ones(2000)), numerics.squared_distances
+
+    def counted(Y, X):
+        computed.append(len(X))
+        return distances(Y, X)
+
+    monkeypatch.setattr(numerics, "squared_distances", counted)
+    for _ in range(3):
+        clusters.nearest(Y)
+        Y = Y + 1e-3
+    assert computed[0] == 2000 and sum(computed[1:]) < 100
 
 
 @pytest.mark.parametrize("kind", ["uint8", "int8", "int32", "float32"])
