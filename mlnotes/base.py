@@ -116,7 +116,7 @@ def row_blocks(n, step):
     return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
 
-BLOCK = 2**16  # numbers in a block of `by_rows`: half a megabyte
+BLOCK = 2**16  # numbers worked on at a time: half a megabyte stays in a processor's cache
 
 
 def by_rows(function):

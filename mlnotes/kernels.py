@@ -72,6 +72,7 @@ from mlnotes.base import (
 from mlnotes.clustering import euclidean, manhattan
 from mlnotes.numerics import (
     cholesky_solve,
+    entrywise,
     positive_cholesky,
     square,
     squared_distances,
@@ -459,15 +460,15 @@ def gram(X, Z=None, kernel="rbf", *, gamma=None, degree=3, coef0=1.0):
         case "linear":
             return X @ Z.T
         case "poly" | "polynomial":
-            return (gamma * (X @ Z.T) + coef0) ** degree
+            return entrywise(lambda S: (gamma * S + coef0) ** degree, X @ Z.T)
         case "rbf":
-            return np.exp(-gamma * squared_distances(X, Z))
+            return entrywise(lambda D: np.exp(-gamma * D), squared_distances(X, Z))
         case "laplacian":
-            return np.exp(-gamma * manhattan(X, Z))
+            return entrywise(lambda D: np.exp(-gamma * D), manhattan(X, Z))
         case "exponential":
-            return np.exp(-gamma * euclidean(X, Z))
+            return entrywise(lambda D: np.exp(-gamma * D), euclidean(X, Z))
         case "sigmoid":
-            return np.tanh(gamma * (X @ Z.T) + coef0)
+            return entrywise(lambda S: np.tanh(gamma * S + coef0), X @ Z.T)
         case "all_subsets":
             return all_subsets(X, Z)
 

@@ -15,7 +15,7 @@ Contents
     Least squares    refined_least_squares
     Newton's step    conjugate_gradients
     Trees            grow_trees
-    Gram matrices    GramRows, Stacked, kernel_product
+    Gram matrices    entrywise, GramRows, Stacked, kernel_product
 
 Symbols
     X, Y    (n, d), (m, d)    points, one per row
@@ -32,10 +32,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mlnotes.base import check_random_state, row_blocks
+from mlnotes.base import BLOCK, check_random_state, row_blocks
 
 EPS = float(np.finfo(float).eps)  # 2^-52, the relative spacing of floating-point numbers
-BLOCK = 2**17  # numbers worked on at a time: one megabyte stays in a processor's cache
 SLIGHT = 1e-11  # of a length: more than its rounding error, and nothing else
 CANCELLED = 1e-3  # a difference this small beside its terms has lost 3 of its 16 digits
 ASYMMETRY = 1e-10  # rounding leaves the two halves of a symmetric matrix this close
@@ -764,6 +763,20 @@ def _table(levels, t):
 
 # Gram matrices that are not in memory
 # ---------------------------------------------------------------------------------------
+
+
+def entrywise(function, D):
+    """function(D) for a function of single entries, in the place of D (n, m) and block by block.
+
+    Each operation on a whole matrix would leave another matrix of its size behind. In blocks a
+    Gram matrix takes half the time.
+
+    >>> entrywise(lambda D: np.exp(-D), np.zeros((1, 2)))
+    array([[1., 1.]])
+    """
+    for rows in row_blocks(len(D), BLOCK // max(1, D.shape[1])):
+        D[rows] = function(D[rows])
+    return D
 
 
 class GramRows:
