@@ -47,6 +47,7 @@ import numpy as np
 from mlnotes.base import by_rows
 from mlnotes.numerics import squared_norms, symmetric
 
+SHORT = 32  # sums over rows shorter than this are faster down the columns
 ROUND_OFF = 1e-12  # the sum of weights may miss 1 by this; relatively smaller eigenvalues are 0
 
 
@@ -174,7 +175,7 @@ def log_sum_exp(a):
     >>> log_sum_exp(np.array([[-1000.0, -1000.0], [-np.inf, -np.inf]])).round(3)
     array([-999.307,     -inf])
     """
-    columns = np.ascontiguousarray(a.T)  # sums over many short rows are slow
+    columns = np.ascontiguousarray(a.T) if a.shape[1] < SHORT else a.T
     top = columns.max(axis=0)
     shift = np.where(np.isfinite(top), top, 0.0)
     with np.errstate(divide="ignore"):
