@@ -15,13 +15,10 @@ of floating point: entries beyond 1e150 in size, and columns whose values differ
 1e-150. Every estimator checks this once, in ``fit`` and ``predict``; inside, no formula guards
 against overflow.
 
-Nothing here imports scikit-learn, and yet its clone, Pipeline, GridSearchCV and check_estimator
+Nothing here needs scikit-learn, and yet its clone, Pipeline, GridSearchCV and check_estimator
 accept these estimators. Three things make that work: the parameters are the arguments of
 ``__init__``, the tags are built when scikit-learn asks for them, and an exception that
 scikit-learn has too is also an instance of its class once scikit-learn is loaded.
-
-Estimators are dataclasses: a hyperparameter is a field with its default, and a family of
-estimators inherits the fields that it shares.
 """
 
 import inspect
@@ -40,24 +37,12 @@ import numpy as np
 
 
 class Run(NamedTuple):
-    """How an algorithm ended.
+    """How an algorithm ended."""
 
-    Attributes
-    ----------
-    state : NamedTuple
-        The last one.
-    history : ndarray of shape (n_iter + 1,)
-        The objective of every state, the start included.
-    n_iter : int
-        Steps taken.
-    converged : bool
-        Whether the rule was met, or the algorithm came to its own end.
-    """
-
-    state: Any
-    history: np.ndarray
-    n_iter: int
-    converged: bool
+    state: Any  # the last one
+    history: np.ndarray  # (n_iter + 1,), the objective of every state, the start included
+    n_iter: int  # steps taken
+    converged: bool  # whether the rule was met, or the algorithm came to its own end
 
 
 def iterate(states, rule, tol, max_iter, patience=inf):
@@ -67,14 +52,8 @@ def iterate(states, rule, tol, max_iter, patience=inf):
     ends where `states` ends, where the objective is no longer finite, and after `patience` steps
     in a row without a new smallest value of the rule.
 
-    Returns
-    -------
-    Run
-
-    Raises
-    ------
-    ValueError
-        If `tol` is inf, which the measure inf of a start would meet, or nan.
+    Returns: a `Run`.
+    Raises: ValueError if `tol` is inf, which the measure inf of a start would meet, or nan.
 
     >>> class Halving(NamedTuple):
     ...     objective: float
@@ -201,11 +180,9 @@ SMALLEST_SPREAD = 1e-150  # of smaller differences the square is 0, or has lost 
 def check_samples(X):
     """Training samples X as a float64 array of shape (n, d), a sample per row.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If X is sparse, text, complex, not 2-D, empty or not finite, if an entry is larger than
-        LARGEST in size, or if the values of a column differ by less than SMALLEST_SPREAD.
+    Raises: TypeError or ValueError if X is sparse, text, complex, not 2-D, empty or not finite, if
+    an entry is larger than LARGEST in size, or if the values of a column differ by less than
+    SMALLEST_SPREAD.
 
     >>> check_samples([[1, 2], [3, 4]])
     array([[1., 2.],
@@ -240,10 +217,8 @@ def _check_matrix(X):
 def check_labels(y, n):
     """Labels y as an array of shape (n,): classes of any kind, two of them at least.
 
-    Raises
-    ------
-    ValueError
-        If it is missing, of another shape, complex, not finite, continuous or of one class only.
+    Raises: ValueError if they are missing, of another shape, complex, not finite, continuous or of
+    one class only.
 
     >>> check_labels(["b", "a", "b"], 3)
     array(['b', 'a', 'b'], dtype='<U1')
@@ -266,11 +241,8 @@ def check_labels(y, n):
 def check_targets(y, n):
     """Targets y as a float64 array of shape (n,).
 
-    Raises
-    ------
-    TypeError, ValueError
-        If it is missing, of another shape, text, complex or not finite, if an entry is larger
-        than LARGEST in size, or if its values differ by less than SMALLEST_SPREAD.
+    Raises: TypeError or ValueError if they are missing, of another shape, text, complex or not
+    finite, if one is larger than LARGEST in size, or if they differ by less than SMALLEST_SPREAD.
 
     >>> check_targets([1, 2], 2)
     array([1., 2.])
@@ -286,11 +258,8 @@ def check_targets(y, n):
 def check_weights(sample_weight, n):
     """The `sample_weight` as a float64 array of shape (n,); ones for None.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If they have another shape, are not numbers, not finite, negative, all zero, or larger
-        than LARGEST.
+    Raises: TypeError or ValueError if they have another shape, are not numbers, not finite,
+    negative, all zero, or larger than LARGEST.
 
     >>> check_weights(None, 2)
     array([1., 1.])
@@ -317,10 +286,7 @@ def check_number(name, value, *, above=-inf, at_least=-inf, below=None, integer=
     The range is: > `above`, >= `at_least`, < `below` and, with `integer`, whole. True and False
     are not accepted as numbers. inf is, unless ``below=inf``: a hard margin has C = inf.
 
-    Raises
-    ------
-    ValueError
-        If it is not.
+    Raises: ValueError if it is not.
 
     >>> check_number("max_iter", 0, at_least=1, integer=True)
     Traceback (most recent call last):
@@ -338,10 +304,7 @@ def check_number(name, value, *, above=-inf, at_least=-inf, below=None, integer=
 def check_choice(name, value, choices):
     """The `value` of the hyperparameter `name`, if it is one of the `choices`.
 
-    Raises
-    ------
-    ValueError
-        If it is not.
+    Raises: ValueError if it is not.
 
     >>> check_choice("init", "best", ("k-means++", "random"))
     Traceback (most recent call last):
@@ -356,10 +319,7 @@ def check_choice(name, value, choices):
 def check_flag(name, value):
     """The `value` of the hyperparameter `name`, if it is True or False.
 
-    Raises
-    ------
-    ValueError
-        If it is not.
+    Raises: ValueError if it is not.
 
     >>> check_flag("fit_intercept", "no")
     Traceback (most recent call last):
@@ -373,10 +333,7 @@ def check_flag(name, value):
 def check_random_state(random_state):
     """The Generator that `random_state` stands for: a new one for None or an int, or itself.
 
-    Raises
-    ------
-    ValueError
-        If it is something else.
+    Raises: ValueError if it is something else.
 
     >>> check_random_state(0).integers(10, size=3)
     array([8, 6, 5])
@@ -460,9 +417,7 @@ def one_vs_rest(y, classes):
 
     Of two classes only the second needs a column.
 
-    Returns
-    -------
-    ndarray of shape (n, K), or (n, 1) for two classes
+    Returns: an array (n, K), or (n, 1) for two classes.
 
     >>> one_vs_rest(np.array(["b", "a", "c"]), ["a", "b", "c"])
     array([[-1.,  1., -1.],
@@ -481,6 +436,7 @@ def one_vs_rest(y, classes):
 class Estimator:
     """Hyperparameters that can be read, set and printed: the arguments of ``__init__``."""
 
+    _kind = None  # what scikit-learn calls this kind of estimator
     _advice = "or raise {limits}"  # to whoever reads that `fit` was cut
 
     @classmethod
@@ -517,10 +473,14 @@ class Estimator:
 
     def __sklearn_tags__(self):
         """What kind of estimator this is; only scikit-learn asks."""
-        from sklearn.utils import InputTags, Tags, TargetTags
+        from sklearn.utils import ClassifierTags, RegressorTags, Tags, TargetTags, TransformerTags
 
         return Tags(
-            estimator_type=None, target_tags=TargetTags(required=False), input_tags=InputTags()
+            estimator_type=self._kind,
+            target_tags=TargetTags(required=self._kind in ("classifier", "regressor")),
+            transformer_tags=TransformerTags() if isinstance(self, Transformer) else None,
+            classifier_tags=ClassifierTags() if self._kind == "classifier" else None,
+            regressor_tags=RegressorTags() if self._kind == "regressor" else None,
         )
 
     def _record(self, runs, rule, tol):
@@ -597,20 +557,13 @@ def _scored(y, predicted, sample_weight):
 class Classifier(Estimator):
     """An estimator that predicts labels."""
 
+    _kind = "classifier"
+
     def score(self, X, y, sample_weight=None):
         """Accuracy: the share of samples whose predicted label is right."""
         labels = self.predict(X)
         y, weights = _scored(y, labels, sample_weight)
         return float(np.average(labels == y, weights=weights))
-
-    def __sklearn_tags__(self):
-        """Tags of a classifier."""
-        from sklearn.utils import ClassifierTags
-
-        tags = super().__sklearn_tags__()
-        tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
-        tags.target_tags.required = True
-        return tags
 
 
 class LinearClassifier(Classifier):
@@ -655,6 +608,8 @@ class LogProbabilisticClassifier(Classifier):
 class Regressor(Estimator):
     """An estimator that predicts numbers."""
 
+    _kind = "regressor"
+
     def score(self, X, y, sample_weight=None):
         """R^2 = 1 - sum_i (y_i - f_i)^2 / sum_i (y_i - mean y)^2; for constant y, 1 or 0."""
         f = self.predict(X)
@@ -665,15 +620,6 @@ class Regressor(Estimator):
         constant = np.ptp(y if weights is None else y[weights > 0]) == 0  # round-off may spread it
         return float(error == 0) if constant else float(1 - error / spread)
 
-    def __sklearn_tags__(self):
-        """Tags of a regressor."""
-        from sklearn.utils import RegressorTags
-
-        tags = super().__sklearn_tags__()
-        tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
-        tags.target_tags.required = True
-        return tags
-
 
 class Transformer(Estimator):
     """An estimator that maps samples to samples."""
@@ -682,34 +628,18 @@ class Transformer(Estimator):
         """Fit to X, with what else `fit` takes, and transform it."""
         return self.fit(X, y, **fit_params).transform(X)
 
-    def __sklearn_tags__(self):
-        """Tags of a transformer."""
-        from sklearn.utils import TransformerTags
-
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags = TransformerTags()
-        return tags
-
 
 class Clusterer(Estimator):
     """An estimator that labels the samples it was fitted to, in ``labels_``."""
+
+    _kind = "clusterer"
 
     def fit_predict(self, X, y=None, **fit_params):
         """Fit to X, with what else `fit` takes, and return its labels; y is not used."""
         return self.fit(X, **fit_params).labels_
 
-    def __sklearn_tags__(self):
-        """Tags of a clusterer."""
-        tags = super().__sklearn_tags__()
-        tags.estimator_type = "clusterer"
-        return tags
-
 
 class DensityEstimator(Estimator):
     """An estimator of the density that the samples come from."""
 
-    def __sklearn_tags__(self):
-        """Tags of a density estimator."""
-        tags = super().__sklearn_tags__()
-        tags.estimator_type = "density_estimator"
-        return tags
+    _kind = "density_estimator"
