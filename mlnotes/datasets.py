@@ -269,14 +269,11 @@ def _load(name, label, image_shape=()):
 
 
 def _shipped_lines(name):
-    """The lines of a data file of the package, which must be as it was shipped.
-
-    Lines that end in CR LF, as git may write them on Windows, count as lines that end in LF.
-    """
+    """The lines of a data file of the package, which must be as it was shipped."""
     path = DATA.joinpath(name)
     if not path.is_file():
         raise FileNotFoundError(f"{path}: missing: install mlnotes again")
-    content = path.read_bytes().replace(b"\r\n", b"\n")
+    content = path.read_bytes().replace(b"\r\n", b"\n")  # git on Windows may write CR LF
     digest = sha256(content).hexdigest()
     if digest != SHIPPED_FILES[name]:
         raise ValueError(
@@ -318,7 +315,6 @@ def load_mnist(folder=None, *, n=None):
     stand-in of the same form, the digits of `load_digits` enlarged, and its `source` says so.
 
     Returns: a `Split`.
-
     Raises: FileNotFoundError or ValueError, naming the file and what is wrong with it.
 
     >>> train, test = load_mnist(n=100)
@@ -545,10 +541,7 @@ def _npz_arrays(path, *names):
 
 
 def _check_faces(names, images, subject):
-    """Check that every picture is one of the ten of its subject, and that no picture occurs twice.
-
-    A picture is recognised by the checksum of its pixels.
-    """
+    """Check by its checksum that each picture shows its subject and does not occur twice."""
     known, seen = _face_checksums(), {}
     for name, image, s in zip(names, images, subject, strict=True):
         digest = sha256(image.tobytes()).hexdigest()[:16]
@@ -646,7 +639,7 @@ def make_linear(n, w, b=0.0, *, sigma=1.0, rng):
 class Curve(NamedTuple):
     """The truth of regression in one dimension: y = f(x) + noise."""
 
-    f: Any  # the function
+    f: Any
     noise: np.ndarray  # (n,), of variance sigma^2
 
 
@@ -805,7 +798,12 @@ def make_blobs(sizes, centers, covariances=None, *, rng):
     K, d = centers.shape
     if sizes.shape != (K,):
         raise ValueError(f"there must be a size for each of {K} centers; got {sizes}")
-    Sigma = _covariances(np.eye(d) if covariances is None else covariances, K, d)
+    Sigma = np.asarray(np.eye(d) if covariances is None else covariances, dtype=float)
+    if Sigma.shape not in ((d, d), (1, d, d), (K, d, d)):
+        raise ValueError(f"covariances must be of shape {(d, d)} or {(K, d, d)}; got {Sigma.shape}")
+    if not np.allclose(Sigma, Sigma.swapaxes(-1, -2)):
+        raise ValueError(f"covariances must be symmetric; got {covariances}")
+    Sigma = np.array(np.broadcast_to(Sigma, (K, d, d)))
     draws = [
         rng.normal(size=(n_k, d)) @ np.linalg.cholesky(S).T
         for n_k, S in zip(sizes, Sigma, strict=True)
@@ -814,16 +812,6 @@ def make_blobs(sizes, centers, covariances=None, *, rng):
     X = centers[y] + np.vstack(draws)
     truth = Blobs(sizes / sizes.sum(), centers, Sigma)
     return TrainingSet(X, y, class_names=tuple(str(k) for k in range(K)), truth=truth)
-
-
-def _covariances(covariances, K, d):
-    """The covariances (K, d, d) of K groups, from one matrix for all or one for each."""
-    Sigma = np.asarray(covariances, dtype=float)
-    if Sigma.shape not in ((d, d), (1, d, d), (K, d, d)):
-        raise ValueError(f"covariances must be of shape {(d, d)} or {(K, d, d)}; got {Sigma.shape}")
-    if not np.allclose(Sigma, Sigma.swapaxes(-1, -2)):
-        raise ValueError(f"covariances must be symmetric; got {covariances}")
-    return np.array(np.broadcast_to(Sigma, (K, d, d)))
 
 
 def make_moons(n, noise=0.1, *, rng):
