@@ -19,8 +19,7 @@ Whatever colours tell apart, lightness and markers or dashes tell apart as well.
 be read by the colour-blind and from a black-and-white printer.
 
 Contents
-    Figures of a chapter    figure, LectureFigure, REGISTRY, new_figure, pictures, draw_all,
-                            run_script
+    Figures of a chapter    figure, LectureFigure, REGISTRY, pictures, draw_all, run_script
     Films of a chapter      film, Film, Take, FILMS, frames
     Two pictures compared   difference, Mark
     The style               use_style, INK, BLUE, ORANGE, GREEN, PURPLE, GREY, SHADE, COLORS,
@@ -41,7 +40,8 @@ import sys
 from base64 import b64decode
 from collections.abc import Callable, Iterable
 from io import BytesIO
-from itertools import islice
+from itertools import chain, groupby, islice
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
@@ -127,38 +127,33 @@ def figure(name, *, claims, panels=1, size=PANEL):
     return register
 
 
-def new_figure(lecture_figure):
-    """The `lecture_figure`, drawn on a new Figure of matplotlib.
-
-    Every file needs a new one, because the layout depends on the resolution of the file before.
-    """
-    from matplotlib.figure import Figure
-
-    (rows, columns), (width, height) = lecture_figure.panels, lecture_figure.size
-    fig = Figure(figsize=(width * columns, height * rows), layout="constrained")
-    lecture_figure.draw(*fig.subplots(rows, columns, squeeze=False).flat)
-    return fig
-
-
 def pictures(chapter, formats=("svg",)):
     """The registered figures of a chapter as files; for the format "gif", its films.
 
     Yields: the name and the bytes of each file. The bytes are the same at every call.
     """
-    import matplotlib as mpl
-
     for kind in formats:
         if kind not in (*UNDATED, "gif"):
             raise ValueError(f"a format must be one of {', '.join(UNDATED)}, gif; got {kind!r}")
-    if "gif" in formats:
-        yield from ((f"{each.name}.gif", _gif(each)) for each in FILMS if each.chapter == chapter)
-    for each in [each for each in REGISTRY if each.chapter == chapter]:
-        for kind in [kind for kind in formats if kind != "gif"]:
-            with mpl.rc_context():
-                use_style()
-                file = BytesIO()
-                new_figure(each).savefig(file, format=kind, metadata=UNDATED[kind])
-            yield f"{each.name}.{kind}", file.getvalue()
+    for kind in formats:
+        for each in FILMS if kind == "gif" else REGISTRY:
+            if each.chapter == chapter:
+                yield f"{each.name}.{kind}", _gif(each) if kind == "gif" else _file(each, kind)
+
+
+def _file(lecture_figure, kind):
+    """The figure as a file of this `kind`, drawn for it: the layout depends on the resolution."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    (rows, columns), (width, height) = lecture_figure.panels, lecture_figure.size
+    with mpl.rc_context():
+        use_style()
+        fig = Figure(figsize=(width * columns, height * rows), layout="constrained")
+        lecture_figure.draw(*fig.subplots(rows, columns, squeeze=False).flat)
+        file = BytesIO()
+        fig.savefig(file, format=kind, metadata=UNDATED[kind])
+    return file.getvalue()
 
 
 def draw_all(folder, formats=("svg",)):
@@ -228,9 +223,8 @@ FRAME = 0.7  # seconds for a state in a GIF
 def film(name, algorithm, *, measure="", size=PANEL, **settings):
     """Register the decorated function as the film `name` of the `algorithm`.
 
-    `measure` names what the curve below the picture shows; without it there is no curve. `size` is
-    the size of the picture in inches. Each keyword in `settings` is a setting with the values that
-    one can choose from. The first values are chosen at the start.
+    `measure` and `size` are those of the `Film`. Each keyword in `settings` is a setting with the
+    values to choose from; the first values are chosen at the start.
     """
 
     def register(make):
@@ -348,17 +342,12 @@ def _marks(svg):
     """The marks of an SVG file in their order."""
     root = ElementTree.fromstring(svg)
     named = {each.get("id"): each for each in root.iter() if each.get("id")}
-    found = []
-    for styles, segments, image in _elements(root, named, np.eye(3), ()):
-        text = LINKED.sub("url()", "; ".join(styles))
-        if not found or found[-1][0] != text:
-            found.append((text, [], []))
-        found[-1][1].append(segments)
-        found[-1][2].extend(image)
-    return [
-        Mark(LOOK.sub("#", text), _values(text), np.concatenate(segments), images)
-        for text, segments, images in found
-    ]
+    marks = []
+    for text, group in groupby(_elements(root, named, np.eye(3), ()), key=itemgetter(0)):
+        _, segments, images = zip(*group, strict=True)
+        look, values = LOOK.sub("#", text), _values(text)
+        marks.append(Mark(look, values, np.concatenate(segments), list(chain(*images))))
+    return marks
 
 
 def _elements(element, named, place, styles):
@@ -366,7 +355,7 @@ def _elements(element, named, place, styles):
 
     `place` (3, 3) maps the coordinates of the element to those of the page.
 
-    Yields: (styles, segments, images) of every path and image.
+    Yields: (style, segments, images) of every path and image.
     """
     tag = element.tag.rpartition("}")[2]
     if tag in ("defs", "metadata"):
@@ -374,16 +363,17 @@ def _elements(element, named, place, styles):
     place = place @ _transform(element.get("transform", ""))
     clipped = "clipped" if element.get("clip-path") else ""
     styles = (*styles, *filter(None, [tag if tag != "g" else "", element.get("style"), clipped]))
+    style = LINKED.sub("url()", "; ".join(styles))
     if tag == "use":
         shift = f"translate({element.get('x', 0)} {element.get('y', 0)})"
         there = named[element.get(HREF).removeprefix("#")]
         yield from _elements(there, named, place @ _transform(shift), styles)
     elif tag == "path":
-        yield styles, _segments(element.get("d", "")) @ place[:2, :2].T + place[:2, 2], []
+        yield style, _segments(element.get("d", "")) @ place[:2, :2].T + place[:2, 2], []
     elif tag == "image":
         code = element.get(HREF).partition(",")[2]
         corner = np.array([float(element.get("x", 0)), float(element.get("y", 0)), 1.0])
-        yield styles, np.tile(place[:2] @ corner, (1, 2, 1)), [_pixels(b64decode(code))]
+        yield style, np.tile(place[:2] @ corner, (1, 2, 1)), [_pixels(b64decode(code))]
     for child in element:
         yield from _elements(child, named, place, styles)
 
