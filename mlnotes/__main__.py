@@ -82,11 +82,6 @@ def load_claims():
     return {claim.id: claim for claim in claims}
 
 
-def is_written(chapter):
-    """Whether the module of the chapter exists."""
-    return (PACKAGE / f"{chapter}.py").exists()
-
-
 def places(source):
     """The numbers in a source, each with its kind: a set of texts.
 
@@ -183,7 +178,10 @@ def read_citations(root=ROOT):
         _collect(root.glob("figures/*.py"), _registered),
         _collect(root.glob("notebooks/*.ipynb"), _anchored),
         _collect(root.glob("notebooks/*.ipynb"), _walked),
-        _collect(root.glob("notebooks/*.ipynb"), lambda path: _shown(path, owners)),
+        _collect(
+            root.glob("notebooks/*.ipynb"),
+            lambda path: [(path.name, algorithms_shown(_cells(path), owners))],
+        ),
     )
 
 
@@ -254,11 +252,6 @@ def _walked(path):
             yield f"{path.name}, Walk {walk.number}. {walk.title}", walk.anchors
 
 
-def _shown(path, owners):
-    """(notebook, ids) of the algorithms whose functions a notebook shows."""
-    yield path.name, algorithms_shown(_cells(path), owners)
-
-
 def algorithms_shown(cells, owners):
     """The ids of the algorithms whose functions the cells of a notebook show.
 
@@ -269,9 +262,7 @@ def algorithms_shown(cells, owners):
     for claim in load_claims().values():
         if claim.form == "shown":
             own = {owner for i in (claim.id, *claim.of.split()) for owner in owners.get(i, ())}
-            if any(
-                name == owner or name.startswith(f"{owner}.") for owner in own for name in names
-            ):
+            if any(f"{name}.".startswith(f"{owner}.") for owner in own for name in names):
                 found.append(claim.id)
     return found
 
@@ -289,7 +280,7 @@ def print_contents():
     """Print the contents page."""
     print("mlnotes: five sets of machine learning lecture notes in numpy, a module per chapter\n")
     for number, (chapter, line) in enumerate(CHAPTERS.items(), start=1):
-        print(f"{number:3}  {chapter:20} {line}{'' if is_written(chapter) else '  (to come)'}")
+        print(f"{number:3}  {chapter:20} {line}")
     print("     datasets             data to learn from, real and made\n")
     print(__doc__.split("\n\n")[1])
 
@@ -329,7 +320,7 @@ def print_progress(claims, citations):
 
     Missing walks and algorithms are listed only for a chapter that has at least one of them.
     """
-    every = [claim for claim in claims.values() if is_written(claim.chapter)]
+    every = list(claims.values())
     lacking = {claim.id: missing(claim, citations) for claim in every}
     for chapter in dict.fromkeys(claim.chapter for claim in every):
         own = [claim for claim in every if claim.chapter == chapter]
@@ -341,10 +332,6 @@ def print_progress(claims, citations):
     print(_counts("delivered", every, lacking))
     if IN_WORK:
         print("chapters in work:", ", ".join(IN_WORK))
-    to_come = [chapter for chapter in CHAPTERS if not is_written(chapter)]
-    if to_come:
-        rest = len(claims) - len(every)
-        print(f"{len(to_come)} chapters with {rest} more claims are to come: {', '.join(to_come)}")
 
 
 def _counts(title, claims, lacking):
