@@ -24,6 +24,7 @@ import json
 import re
 from functools import cache
 from hashlib import sha256
+from itertools import takewhile
 from pathlib import Path
 from textwrap import dedent
 from typing import NamedTuple
@@ -37,7 +38,8 @@ NEAR = 4  # a walk is checked within so many cells after the one with its headin
 FEWEST_LINES = 3  # a derivation with fewer lines is not a walk
 ANCHOR = re.compile(r'<a id="([^"]*)"></a>')
 FENCED = re.compile(r"^```.*?^```", re.M | re.S)  # code in markdown: its comments are not headings
-HEADING = re.compile(r"^(#+) +(.*?) *$", re.M)
+HEADING = re.compile(r'(?:<a id="[^"]*"></a>\s*)*^(#+) +(.*?) *$', re.M)  # and anchors above it
+MARK = re.compile(f"{HEADING.pattern}|{ANCHOR.pattern}", re.M)
 FORMATTER = re.compile(r" *# fmt: skip$")
 WALK = re.compile(r"Walk (\d+)\. +(\S.*)")
 LINE = re.compile(r"^ *&\((\d+)\) *&(.*?)(?=^ *&\(\d+\)|\\end\{|\Z)", re.M | re.S)
@@ -274,19 +276,14 @@ def passages(cells):
     """
     section = ""
     for cell in cells:
-        text = _markdown(cell)
-        marks = sorted([*ANCHOR.finditer(text), *HEADING.finditer(text)], key=lambda m: m.start())
-        for mark in marks:
-            if mark.re is HEADING:
-                section = _plain(mark[2])
-                yield from ((anchor, section) for anchor in _anchors_at(text, mark))
-            elif not _is_at_heading(text, mark):
-                yield mark[1], section
+        for mark in MARK.finditer(_markdown(cell)):
+            section = _plain(mark[2]) if mark[1] else section
+            yield from ((anchor, section) for anchor in ANCHOR.findall(mark[0]))
 
 
 def walks(cells):
     """The walks of a notebook before its appendix, in order: a list of `Walk`."""
-    cells = _before_appendix(cells)
+    cells = list(takewhile(lambda cell: (2, APPENDIX) not in headings(cell), cells))
     found = []
     for i, cell in enumerate(cells):
         text = _markdown(cell)
@@ -294,7 +291,7 @@ def walks(cells):
             walk = WALK.fullmatch(_plain(heading[2]))
             if walk and len(heading[1]) == 3:
                 own, *later = HEADING.split(text[heading.end() :], maxsplit=1)
-                following = _until_heading(cells[i + 1 :])
+                following = list(takewhile(lambda cell: not headings(cell), cells[i + 1 :]))
                 told = [own, *([] if later else map(_markdown, following))]
                 lines = LINE.findall("\n".join(told))
                 checks = "\n".join(_code(each) for each in following[:NEAR])
@@ -302,7 +299,7 @@ def walks(cells):
                     Walk(
                         number=int(walk[1]),
                         title=walk[2],
-                        anchors=tuple(_anchors_at(text, heading)),
+                        anchors=tuple(ANCHOR.findall(heading[0])),
                         lines=tuple(int(number) for number, _ in lines),
                         reasons=sum("&&" in line for _, line in lines),
                         checked=frozenset(map(int, LINE_CHECKED.findall(checks))),
@@ -347,19 +344,15 @@ def _code(cell):
     return "\n".join(line for line in lines if not line.startswith(("%", "!")))
 
 
-def _nodes(code):
-    """The nodes of the syntax tree; none if this is not Python, as where a cell shows an error."""
-    try:
-        return list(ast.walk(ast.parse(code)))
-    except SyntaxError:
-        return []
-
-
 @cache
 def _brought_and_shown(code):
     """The names that the code imports, with what they are, and the names that it shows."""
     homes, names = {}, []
-    for node in _nodes(code):
+    try:
+        tree = ast.parse(code)
+    except SyntaxError:  # a cell that shows an error
+        return homes, names
+    for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module:
             home = node.module.removeprefix("mlnotes").removeprefix(".")
             for alias in node.names:
@@ -371,28 +364,3 @@ def _brought_and_shown(code):
 
 def _plain(heading):
     return ANCHOR.sub("", heading).strip()
-
-
-def _anchors_at(text, heading):
-    """The anchors in the line of the heading, and those directly above it."""
-    above = re.search(rf"(?:{ANCHOR.pattern}\s*)+\Z", text[: heading.start()])
-    return ANCHOR.findall(above[0] if above else "") + ANCHOR.findall(heading[0])
-
-
-def _is_at_heading(text, anchor):
-    """Whether the anchor stands in a heading, or has nothing but anchors between it and one."""
-    line = text[text.rfind("\n", 0, anchor.start()) + 1 : anchor.start()]
-    rest = ANCHOR.sub("", text[anchor.end() :]).lstrip()
-    return bool(HEADING.match(f"{line} x")) or bool(HEADING.match(rest))
-
-
-def _before_appendix(cells):
-    """The cells before the one that opens the appendix."""
-    ends = [i for i, cell in enumerate(cells) if (2, APPENDIX) in headings(cell)]
-    return list(cells[: ends[0]] if ends else cells)
-
-
-def _until_heading(cells):
-    """The cells before the first one with a heading."""
-    ends = [i for i, cell in enumerate(cells) if headings(cell)]
-    return cells[: ends[0]] if ends else cells
