@@ -390,8 +390,6 @@ def _transform(text):
         elif name == "rotate" and len(given) == 1:
             c, s = np.cos(np.deg2rad(given[0])), np.sin(np.deg2rad(given[0]))
             matrix[:2, :2] = [[c, -s], [s, c]]
-        elif name == "matrix":
-            matrix[:2] = np.reshape(given, (3, 2)).T
         else:
             raise ValueError(f"the transform {name} of {len(given)} numbers")
         product = product @ matrix
