@@ -21,7 +21,7 @@ Contents
                             weighted_median, conditional_median, conditional_mode
     Why the median          absolute_subdifferential, is_median
     Learning from rewards   BanditState, epsilon_greedy
-    Estimators              BayesClassifier
+    Estimators              labelled_samples, BayesClassifier
 
 Symbols
     X       (n, d)      points x, one per row: samples, or the nodes of a quadrature
@@ -834,6 +834,28 @@ def epsilon_greedy(theta, *, eps, runs=1, rng):
 # ---------------------------------------------------------------------------------------
 
 
+def labelled_samples(X, y, sample_weight=None):
+    """The samples of weight > 0 and the numbers of their classes, with which every fit begins.
+
+    Returns: X (n, d), the classes (K,) sorted, k (n,) with y = classes[k], and the weights (n,),
+    which are 1 if `sample_weight` is None.
+
+    Raises: what the checks of `base` raise; ValueError if fewer than two classes have a weight.
+
+    >>> X, classes, k, weights = labelled_samples([[1.0], [2.0], [3.0]], ["b", "a", "b"], [1, 2, 0])
+    >>> X.tolist(), classes.tolist(), k.tolist(), weights.tolist()
+    ([[1.0], [2.0]], ['a', 'b'], [1, 0], [1.0, 2.0])
+    """
+    X = check_samples(X)
+    y, weights = check_labels(y, len(X)), check_weights(sample_weight, len(X))
+    if not weights.all():
+        present = weights > 0
+        X, y, weights = X[present], y[present], weights[present]
+        check_labels(y, len(y))
+    classes, k = np.unique(y, return_inverse=True)
+    return X, classes, k, weights
+
+
 @dataclass(eq=False, repr=False)
 class BayesClassifier(LogProbabilisticClassifier):
     """The action with the smallest expected loss, from densities of the classes, priors and losses.
@@ -886,10 +908,7 @@ class BayesClassifier(LogProbabilisticClassifier):
         Samples of weight 0 are left out. Returns self.
         """
         share = check_number("var_smoothing", self.var_smoothing, at_least=0)
-        samples = check_samples(X)
-        y, weights = check_labels(y, len(samples)), check_weights(sample_weight, len(samples))
-        samples, y, weights = samples[weights > 0], y[weights > 0], weights[weights > 0]
-        classes, k = np.unique(check_labels(y, len(y)), return_inverse=True)
+        samples, classes, k, weights = labelled_samples(X, y, sample_weight)
         priors = chosen_prior(self.priors, np.bincount(k, weights) / weights.sum())
         loss = self._loss(len(classes))
         actions = self._actions(classes, len(loss))

@@ -7,8 +7,8 @@ are separated by conics, or by hyperplanes if all classes share one covariance. 
 that the features are independent given the class; then distributions of single numbers are enough.
 
 Contents
-    One class at a time    labelled_samples, learn_classes, GenerativeModel, fit_normal,
-                           NormalDensity, log_densities, log_joint_density, classify, likeliest
+    One class at a time    learn_classes, GenerativeModel, fit_normal, NormalDensity,
+                           log_densities, log_joint_density, classify, likeliest
     Two features           bivariate_normal_density, ellipse, ellipse_probability, ellipse_radius
     Normal classes         class_moments, ClassMoments, normal_densities, pooled_covariance,
                            regularised, quadratic_log_odds, linear_scores
@@ -51,9 +51,7 @@ from mlnotes.base import (
     LogProbabilisticClassifier,
     by_rows,
     check_flag,
-    check_labels,
     check_number,
-    check_samples,
     check_weights,
     shared,
 )
@@ -62,6 +60,7 @@ from mlnotes.decision_theory import (
     check_possible,
     check_prior,
     chosen_prior,
+    labelled_samples,
     log_joint,
     log_posterior,
 )
@@ -81,28 +80,6 @@ FLAT = 1e-13  # a feature that differs from its mean by at most this share of it
 # ---------------------------------------------------------------------------------------
 # One class at a time
 # ---------------------------------------------------------------------------------------
-
-
-def labelled_samples(X, y, sample_weight=None):
-    """The samples of weight > 0 and the numbers of their classes, with which every fit begins.
-
-    Returns: X (n, d), the classes (K,) sorted, k (n,) with y = classes[k], and the weights (n,),
-    which are 1 if `sample_weight` is None.
-
-    Raises: what the checks of `base` raise; ValueError if fewer than two classes have a weight.
-
-    >>> X, classes, k, weights = labelled_samples([[1.0], [2.0], [3.0]], ["b", "a", "b"], [1, 2, 0])
-    >>> X.tolist(), classes.tolist(), k.tolist(), weights.tolist()
-    ([[1.0], [2.0]], ['a', 'b'], [1, 0], [1.0, 2.0])
-    """
-    X = check_samples(X)
-    y, weights = check_labels(y, len(X)), check_weights(sample_weight, len(X))
-    if not weights.all():
-        present = weights > 0
-        X, y, weights = X[present], y[present], weights[present]
-        check_labels(y, len(y))
-    classes, k = np.unique(y, return_inverse=True)
-    return X, classes, k, weights
 
 
 class GenerativeModel(NamedTuple):

@@ -57,8 +57,7 @@ from mlnotes.base import (
     iterate,
     shared,
 )
-from mlnotes.decision_theory import check_possible, log_joint, normal_log_odds
-from mlnotes.generative import labelled_samples
+from mlnotes.decision_theory import check_possible, labelled_samples, log_joint, normal_log_odds
 from mlnotes.linear_regression import augment, initial
 from mlnotes.numerics import conjugate_gradients
 from mlnotes.optimization import DescentState, StochasticState, newton
