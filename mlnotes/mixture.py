@@ -472,16 +472,12 @@ def _factors(covariances, kind, name="covariances"):
         raise ValueError(
             f"{name} must be positive definite; the smallest eigenvalue is {least:g}"
         ) from None
-    return np.linalg.inv(_transposed(L))  # Sigma^{-1} = L^{-T} L^{-1}
+    return np.linalg.inv(L.mT)  # Sigma^{-1} = L^{-T} L^{-1}
 
 
 def _squared(U, kind):
     """U U^T for every factor U."""
-    return U @ _transposed(U) if kind in MATRICES else U**2
-
-
-def _transposed(matrices):
-    return np.swapaxes(matrices, -1, -2)
+    return U @ U.mT if kind in MATRICES else U**2
 
 
 def _log_normal(X, mu, U):
@@ -560,13 +556,13 @@ def floored(S, least):
     values, V = np.linalg.eigh(S / np.outer(root, root))
     lengths = np.sqrt(np.maximum(values, 1.0))[..., None, :]
     B = root[:, None] * V * lengths
-    return B @ _transposed(B), _upper(V / root[:, None] / lengths)
+    return B @ B.mT, _upper(V / root[:, None] / lengths)
 
 
 def _upper(B):
     """The upper triangular U with U U^T = B B^T and a positive diagonal."""
-    R = np.linalg.qr(_transposed(B[..., ::-1, :]), mode="r")
-    U = _transposed(R)[..., ::-1, ::-1]
+    R = np.linalg.qr(B[..., ::-1, :].mT, mode="r")
+    U = R.mT[..., ::-1, ::-1]
     return U * np.sign(np.diagonal(U, axis1=-2, axis2=-1))[..., None, :]
 
 
