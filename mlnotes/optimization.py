@@ -1,11 +1,10 @@
 """Optimization: how to find a minimum, and how to prove that it is one.
 
-Learning ends in a minimisation. On a convex function every method of descent finds the minimum,
-and the gradient vanishes there. Under constraints the gradient need not vanish; multipliers say
-what holds instead (Lagrange; Karush, Kuhn and Tucker). The multipliers are the variables of a
-second problem, the dual. Its value is a lower bound of the first; where the two values meet, each
-proves the other right. The chapter's solver solves the quadratic programs of the later chapters
-together with this proof, or proves that they have no solution.
+Learning ends in a minimisation. At the minimum of a convex function the gradient vanishes. Under
+constraints it need not; multipliers say what holds instead (Lagrange; Karush, Kuhn and Tucker).
+They are the variables of a second problem, the dual. Its value is a lower bound of the first; where
+the two values meet, each proves the other right. The chapter's solver of quadratic programs gives
+this proof with each solution, or proves that there is none.
 
 Contents
     Convexity              segment, convexity_gap, indicator, smallest_gap, Witness
@@ -20,8 +19,7 @@ Contents
     Duality                dual_function, quadratic_dual
     Interior point method  interior_point, InteriorState, interior_step, longest_step
     Quadratic programs     solve_qp, QPSolution, box
-    Without a solution     infeasibility_certificate, InfeasibleError, unbounded_direction,
-                           UnboundedError
+    Without a solution     InfeasibleError, UnboundedError
     Separation             closest_points, ClosestPoints, separating_hyperplane
 
 Symbols
@@ -80,9 +78,7 @@ def convexity_gap(f, x1, x2, t):
     """t f(x_2) + (1 - t) f(x_1) - f(t x_2 + (1 - t) x_1): the height of the chord above f.
 
     f is convex if no gap is negative, for all x_1, x_2 and all t in [0, 1]. It is strictly convex
-    if the gap is positive for x_1 != x_2 and 0 < t < 1. Sums and maxima of convex functions are
-    convex. So is phi(f(x)) for convex phi, if f is affine, or if f is convex and phi does not
-    decrease. Minima and differences of convex functions need not be convex.
+    if the gap is positive for x_1 != x_2 and 0 < t < 1.
 
     Many pairs at once are rows of x1 and x2 and entries of t; f maps many points to their values.
 
@@ -99,8 +95,6 @@ def convexity_gap(f, x1, x2, t):
 
 def indicator(inside):
     """0 inside a set and infinity outside: a convex function iff the set is convex.
-
-    A pair of points of the set has gap -inf where the segment between them leaves the set.
 
     >>> indicator(np.array([True, False]))
     array([ 0., inf])
@@ -148,10 +142,9 @@ def subdifferential(f, c, *, h=1e-6):
 
         (f(c) - f(c - h)) / h <= f'_-(c) <= f'_+(c) <= (f(c + h) - f(c)) / h .
 
-    The chords of a convex function grow steeper to the right. Beyond |c| = 1 the step is h |c|.
     Every slope s between the one-sided derivatives is a subgradient: f(x) >= f(c) + s (x - c) for
-    all x. So c is a minimiser iff 0 is a subgradient at c. For the mean of |y_i - c| the exact
-    interval is `decision_theory.absolute_subdifferential`; it contains 0 iff c is a median.
+    all x. So c is a minimiser iff 0 is a subgradient at c. Beyond |c| = 1 the step is h |c|. For
+    the mean of |y_i - c| the exact interval is `decision_theory.absolute_subdifferential`.
 
     >>> subdifferential(abs, 0.0)
     (-1.0, 1.0)
@@ -184,10 +177,9 @@ class DescentState(NamedTuple):
 def gradient_descent(f, gradient, x0, *, eta=None):
     """Step by step against the gradient: x <- x - eta gradient f(x).
 
-    f falls fastest in the direction -gradient. With eta = 1/M each step lowers f by
-    eta/2 ||gradient||^2 or more; for convex f `descent_bound` bounds the distance to the minimum
-    value. On a quadratic eta > 2/M diverges. Without eta, `backtrack` finds each step size,
-    starting from twice the last one (from the last one, once rounding hides the fall of f).
+    With eta = 1/M each step lowers f by eta/2 ||gradient||^2 or more; see also `descent_bound`. On
+    a quadratic eta > 2/M diverges. Without eta, `backtrack` finds each step size, starting from
+    twice the last one (from the last one, once rounding hides the fall of f).
 
     Yields: the start, then a `DescentState` per step. It ends where the gradient is 0 or, with
     backtracking, where no step changes x.
@@ -252,8 +244,7 @@ def _check_direction(x, direction):
 def descent_bound(M, x0, x_star, k):
     """M ||x_0 - x_star||^2 / (2 k), which f(x_k) - f(x_star) never exceeds for eta = 1/M.
 
-    It holds for every convex f after k = 1, 2, ... steps. If all curvatures are >= M / kappa, a
-    step also shrinks the distance to the minimum by the factor 1 - 1/kappa or less.
+    It holds for every convex f after k = 1, 2, ... steps.
 
     >>> descent_bound(M=2.0, x0=np.array([8.0]), x_star=np.array([0.0]), k=np.array([1, 4]))
     array([64., 16.])
@@ -449,8 +440,7 @@ def _no_jacobian(x):
 class Problem(NamedTuple):
     """min f(x) subject to c_i(x) = 0 for i in E and c_j(x) >= 0 for j in I.
 
-    All fields are functions of x. PRNN writes its inequalities a_j^T w + b_j <= 0, for which
-    c_j(w) = -(a_j^T w + b_j).
+    All fields are functions of x.
 
     >>> half_line = Problem(
     ...     f=lambda x: x[0] ** 2, gradient=lambda x: 2 * x,
@@ -571,10 +561,6 @@ def _equalities_and_inequalities(problem, x):
     return parts
 
 
-def _jacobian(problem, x):
-    return np.vstack([problem.equality_jacobian(x), problem.inequality_jacobian(x)])
-
-
 def violation(problem, x):
     """max(|c_i(x)| on E, -c_j(x) on I, 0): x is feasible iff it is 0.
 
@@ -624,7 +610,8 @@ def lagrangian_gradient(problem, x, lam):
     >>> lagrangian_gradient(problem, np.array([1.0]), lam=np.array([2.0]))
     array([0.])
     """
-    return problem.gradient(x) - _jacobian(problem, x).T @ lam
+    J = np.vstack([problem.equality_jacobian(x), problem.inequality_jacobian(x)])
+    return problem.gradient(x) - J.T @ lam
 
 
 class KKTResiduals(NamedTuple):
@@ -644,8 +631,7 @@ def kkt_residuals(problem, x, lam):
 
     If the constraints are linear, or regular in some other way, every minimiser has multipliers
     that satisfy them. (The minimiser of x on -x^2 >= 0 has none.) Conversely, if f is convex and
-    the constraints are linear, a point that satisfies them is a minimiser. On E the sign of lam is
-    free.
+    the constraints are linear, a point that satisfies them is a minimiser.
 
     Returns: `KKTResiduals`.
 
@@ -681,12 +667,10 @@ def _size(v):
 def dual_function(problem, lam, points):
     """g(lam) = inf_x L(x, lam), with the infimum over the rows of `points` (k, d).
 
-    If a minimiser of L is among the points, this is g itself; otherwise it is at least g. As the
-    minimum of functions f(x) - lam^T c(x), each affine in lam, g is concave for every f.
-
-    Weak duality holds for every f: if lam_j >= 0 on I, then g(lam) <= p_star, the infimum of f
-    over the feasible x. Strong duality says that the largest g is p_star. It holds for convex f and
-    linear constraints, with multipliers of either sign on E.
+    If a minimiser of L is among the points, this is g itself; otherwise it is at least g. For every
+    f, g is concave, and weak duality holds: if lam_j >= 0 on I, then g(lam) <= p_star, the infimum
+    of f over the feasible x. Strong duality says that the largest g is p_star. It holds for convex
+    f and linear constraints, with multipliers of either sign on E.
 
     Returns: a number; (l,) for l multipliers, the rows of lam (l, p + m). Raises: ValueError if
     there is no point.
@@ -916,7 +900,9 @@ def solve_qp(P, q, A=None, b=None, G=None, h=None, *, tol=1e-9, max_iter=100):
     check_number("max_iter", max_iter, at_least=0, integer=True)
     program = quadratic_program(P, q, A, b, G, h)
     scaled, columns, rows = _scale(program)
-    _check_psd(program, scaled)
+    if not is_psd(scaled.P, UNSOLVED):
+        lowest = np.linalg.eigvalsh(program.P)[0]
+        raise ValueError(f"P must be positive semi-definite; got an eigenvalue {lowest:.3g}")
     x, lam, n_iter = _minimise(scaled, tol, max_iter)
     residual = _residual(scaled, x, lam)
     if residual > tol or max(_size(x), _size(lam)) > LARGE:
@@ -959,12 +945,6 @@ def box(lower, upper):
     G, h = np.vstack([identity, -identity]), np.concatenate([lower, -upper])
     bound = h != -np.inf
     return G[bound], h[bound]
-
-
-def _check_psd(program, scaled):
-    if not is_psd(scaled.P, UNSOLVED):
-        lowest = np.linalg.eigvalsh(program.P)[0]
-        raise ValueError(f"P must be positive semi-definite; got an eigenvalue {lowest:.3g}")
 
 
 def _minimise(program, tol, max_iter):
@@ -1076,7 +1056,9 @@ CERTAIN = 1e-10  # relative to its terms, a certificate is wrong by less and pro
 class InfeasibleError(ValueError):
     """No point satisfies the constraints.
 
-    `certificate` (p + m,) proves it: see `infeasibility_certificate`.
+    Its `certificate` y (p + m,) has A^T y_E + G^T y_I = 0, y_I >= 0 and b^T y_E + h^T y_I > 0. An x
+    with A x = b and G x >= h would give 0 = (A^T y_E + G^T y_I)^T x >= b^T y_E + h^T y_I > 0.
+    Conversely, if there is no such x, there is such a y (Farkas).
     """
 
     def __init__(self, message, certificate=None):
@@ -1087,62 +1069,14 @@ class InfeasibleError(ValueError):
 class UnboundedError(ValueError):
     """The objective falls without bound on the feasible set.
 
-    `direction` (d,) proves it: see `unbounded_direction`.
+    Its `direction` v (d,) has P v = 0, A v = 0, G v >= 0 and q^T v < 0. If x is feasible, so is
+    x + t v for all t >= 0, and the objective changes along this ray by t q^T v. A feasible program
+    without such a v has a minimum.
     """
 
     def __init__(self, message, direction=None):
         super().__init__(message)
         self.direction = direction
-
-
-def infeasibility_certificate(A=None, b=None, G=None, h=None):
-    """y with A^T y_E + G^T y_I = 0, y_I >= 0 and b^T y_E + h^T y_I > 0, if there is one.
-
-    Then no x satisfies A x = b and G x >= h: it would give
-    0 = (A^T y_E + G^T y_I)^T x >= b^T y_E + h^T y_I > 0. Conversely, if there is no such x, there
-    is such a y (Farkas): the point nearest to (b, h) in the cone A^T y_E + G^T y_I = 0, y_I >= 0,
-    after scaling.
-
-    Returns: y (p + m,), of length 1, or None if the constraints are feasible.
-
-    >>> infeasibility_certificate(G=[[3.0], [-4.0]], h=[3.0, 0.0]).round(9)  # x >= 1, x <= 0
-    array([0.8, 0.6])
-    """
-    given = [rows for rows in (A, G) if rows is not None]
-    d = np.shape(given[0])[-1] if given else 1
-    scaled, _, rows = _scale(quadratic_program(np.zeros((d, d)), np.zeros(d), A, b, G, h))
-    return _infeasible(scaled, rows)
-
-
-def unbounded_direction(P, q, A=None, G=None):
-    """v with P v = 0, A v = 0, G v >= 0 and q^T v < 0, if there is one.
-
-    If x is feasible, so is x + t v for all t >= 0, and the objective changes along this ray by
-    t q^T v: it has no minimum. A feasible program without such a v has one. After scaling, v is
-    the point nearest to -q in the cone P v = 0, A v = 0, G v >= 0.
-
-    Returns: v (d,), of length 1, or None. Raises: ValueError if P is not positive semi-definite,
-    or the parts do not fit together.
-
-    >>> unbounded_direction(np.zeros((1, 1)), [2.0], G=[[-1.0]]).round(9)  # 2 x on x <= h
-    array([-1.])
-    """
-    b, h = (None if rows is None else np.zeros(len(rows)) for rows in (A, G))
-    program = quadratic_program(P, q, A, b, G, h)
-    scaled, columns, _ = _scale(program)
-    _check_psd(program, scaled)
-    return _unbounded(scaled, columns)
-
-
-def _infeasible(scaled, rows):
-    C, c, p = scaled.C, scaled.c, scaled.p
-    return _certificate(c, C.T, np.eye(len(c))[p:], rows)
-
-
-def _unbounded(scaled, columns):
-    P, q, C, _, p = scaled
-    P = P / (_size(P) or 1.0)  # P v = 0 in any unit of the objective
-    return _certificate(-q, np.vstack([P, C[:p]]), C[p:], columns)
 
 
 def _certificate(v, M, N, unit):
@@ -1165,14 +1099,16 @@ def _certificate(v, M, N, unit):
 
 def _refuse(scaled, columns, rows):
     """Raise the error that says why there is no solution, if there is a proof."""
-    certificate = _infeasible(scaled, rows)
+    P, q, C, c, p = scaled
+    certificate = _certificate(c, C.T, np.eye(len(c))[p:], rows)
     if certificate is not None:
         raise InfeasibleError(
             "the constraints must have a common point; A x = b and G x >= h contradict each "
             "other, as the certificate of this error proves",
             certificate,
         )
-    direction = _unbounded(scaled, columns)
+    P = P / (_size(P) or 1.0)  # P v = 0 in any unit of the objective
+    direction = _certificate(-q, np.vstack([P, C[:p]]), C[p:], columns)
     if direction is not None:
         raise UnboundedError(
             "the objective must be bounded below on the constraints; it falls without end along "
@@ -1229,8 +1165,7 @@ def separating_hyperplane(X, Y):
 
         w = u - v,   b = -w^T (u + v) / 2 .
 
-    w^T (x - u) >= 0 for every x in the hull of X; otherwise a step from u towards x would come
-    nearer to v. So w^T x + b >= ||w||^2 / 2 there, and <= -||w||^2 / 2 on the hull of Y. No other
+    w^T x + b >= ||w||^2 / 2 on the hull of X, and <= -||w||^2 / 2 on the hull of Y. No other
     hyperplane has a larger distance from both hulls: it has the largest margin.
 
     Returns: w (d,) and b.
