@@ -7,8 +7,8 @@ the two values meet, each proves the other right. The chapter's solver of quadra
 this proof with each solution, or proves that there is none.
 
 Contents
-    Convexity              segment, convexity_gap, indicator, smallest_gap, Witness
-    Subgradients           subdifferential
+    Convexity              segment, convexity_gap, indicator, smallest_gap, Witness,
+                           subdifferential
     Gradient descent       gradient_descent, DescentState, backtrack, descent_bound,
                            stochastic_gradient_descent, StochasticState
     Newton's method        newton, NewtonState, newton_direction
@@ -132,19 +132,14 @@ def smallest_gap(f, X, *, pairs=1000, rng):
     return Witness(float(gaps[k]), X[i[k]], X[j[k]], float(t[k]))
 
 
-# ---------------------------------------------------------------------------------------
-# Subgradients
-# ---------------------------------------------------------------------------------------
-
-
 def subdifferential(f, c, *, h=1e-6):
     """An interval that contains [f'_-(c), f'_+(c)], for a convex f of one number:
 
         (f(c) - f(c - h)) / h <= f'_-(c) <= f'_+(c) <= (f(c + h) - f(c)) / h .
 
     Every slope s between the one-sided derivatives is a subgradient: f(x) >= f(c) + s (x - c) for
-    all x. So c is a minimiser iff 0 is a subgradient at c. Beyond |c| = 1 the step is h |c|. For
-    the mean of |y_i - c| the exact interval is `decision_theory.absolute_subdifferential`.
+    all x. So c is a minimiser iff 0 is a subgradient at c: for the mean of |y_i - c|, iff c is a
+    median (`decision_theory.absolute_subdifferential`). Beyond |c| = 1 the step is h |c|.
 
     >>> subdifferential(abs, 0.0)
     (-1.0, 1.0)

@@ -1700,6 +1700,13 @@ def test_objectives_without_bound_are_recognised_and_proved(decades):
         assert_descends_for_ever(e.value.direction, P, q, A, G)
 
 
+def test_a_program_with_a_solution_is_not_refused():
+    for kind in SMALL.values():
+        for seed in range(3):
+            program = quadratic_program(*kind(np.random.default_rng(seed)))
+            optimization._refuse(*optimization._scale(program))  # raises nothing
+
+
 def test_inconsistent_equalities_alone_are_a_contradiction(rng):
     A = rng.normal(size=(2, 4))
     A = np.vstack([A, A[0] + A[1]])
