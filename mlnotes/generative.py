@@ -48,6 +48,7 @@ import numpy as np
 
 from mlnotes.base import (
     DataConversionWarning,
+    LinearClassifier,
     LogProbabilisticClassifier,
     by_rows,
     check_flag,
@@ -739,7 +740,7 @@ class QuadraticDiscriminantAnalysis(_NormalClassifier):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SharedCovarianceClassifier(_NormalClassifier):
+class SharedCovarianceClassifier(LinearClassifier, _NormalClassifier):
     """Normal classes with one covariance, sum_k n_k Sigma_k / n: boundaries are hyperplanes.
 
     This is linear discriminant analysis as a generative model. It estimates fewer numbers than K
@@ -786,12 +787,6 @@ class SharedCovarianceClassifier(_NormalClassifier):
         """The linear scores: far from all classes the squares of the joint would cancel."""
         F = X @ self.coef_.T + self.intercept_
         return np.minimum(np.hstack([-F, F]), 0) if len(self.classes_) == 2 else F
-
-    def decision_function(self, X):
-        """w_k^T x + b_k, (n, K); for two classes the log-odds of the second, (n,)."""
-        X = self._check_fitted(X)
-        scores = self._scores(X)
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

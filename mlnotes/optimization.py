@@ -172,9 +172,10 @@ class DescentState(NamedTuple):
 def gradient_descent(f, gradient, x0, *, eta=None):
     """Step by step against the gradient: x <- x - eta gradient f(x).
 
-    With eta = 1/M each step lowers f by eta/2 ||gradient||^2 or more; see also `descent_bound`. On
-    a quadratic eta > 2/M diverges. Without eta, `backtrack` finds each step size, starting from
-    twice the last one (from the last one, once rounding hides the fall of f).
+    f falls fastest in the direction -gradient. With eta = 1/M each step lowers f by
+    eta/2 ||gradient||^2 or more; see also `descent_bound`. On a quadratic eta > 2/M diverges.
+    Without eta, `backtrack` finds each step size, starting from twice the last one (from the last
+    one, once rounding hides the fall of f).
 
     Yields: the start, then a `DescentState` per step. It ends where the gradient is 0 or, with
     backtracking, where no step changes x.
