@@ -11,6 +11,7 @@ Contents
     Lanczos          leading_eigenpairs
     Cholesky         positive_cholesky, cholesky_solve
     Boxes            at_bounds
+    Low rank         low_rank_factor, box_start
     QR               triangle
     Least squares    refined_least_squares
     Newton's step    conjugate_gradients
@@ -27,6 +28,7 @@ Where trees grow, y are class numbers or targets and W (T, n) weights of the sam
 of T trees. The m nodes of a level hold N samples, node by node; `segment` (N,) is the node of each.
 """
 
+from functools import partial
 from math import inf, nan, sqrt
 from typing import NamedTuple
 
@@ -45,6 +47,11 @@ ROUNDS = 9  # of orthogonalisation, at most
 PANEL = 128  # unknowns for which a triangular system is solved at a time
 ENTRIES = 2**20  # entries of a kernel matrix that a product computes at a time: 8 MiB
 SMALL = 64  # samples whose Gram matrix is computed for its diagonal
+RANK = 1e-12  # of the largest diagonal entry: what a full factor leaves by rounding
+GAP, PATH = 1e-7, 50  # an interior point is near enough, relative to the objective; its most steps
+INSIDE = 0.99  # of the way to the next bound
+SIDES = np.array([[1.0], [-1.0]])  # of a box: the room grows with beta, and falls with it
+NEAR_BOUND = 1e-3  # of the width of the box: multipliers so near a bound are put on it
 EXPONENT = 1e3  # norms decide exponents up to this size with an error below 1e-12
 
 
@@ -389,6 +396,96 @@ def at_bounds(x, lower, upper, near):
     array([0. , 0.5, 1. ])
     """
     return np.where(x >= upper - near, upper, np.where(x <= lower + near, lower, x))
+
+
+# ---------------------------------------------------------------------------------------
+# Quadratic programs of low rank
+# ---------------------------------------------------------------------------------------
+
+
+def low_rank_factor(K, most):
+    """Z (n, r) with K = Z Z^T up to rounding, or None if Z would have more than `most` columns.
+
+    It is a Cholesky factor whose next row is always the one with most left on its diagonal. A
+    linear kernel has no more columns than features. The search ends early where half of the columns
+    have not explained half of the trace. K (n, n) is an array, `GramRows` or `Stacked`.
+
+    >>> low_rank_factor(np.array([[1.0, -1.0], [-1.0, 1.0]]), most=2)
+    array([[ 1.],
+           [-1.]])
+    """
+    left = K.diagonal()
+    total, largest, Z = left.sum(), left.max(), np.zeros((len(left), most))
+    for r in range(most):
+        i = int(left.argmax())
+        if left[i] <= RANK * largest:
+            return Z[:, :r]
+        if r == most // 2 and left.sum() > total / 2:
+            return None
+        Z[:, r] = (K[i] - Z[:, :r] @ Z[i, :r]) / sqrt(left[i])
+        left = left - Z[:, r] ** 2
+    return None
+
+
+def box_start(Z, p, lower, upper, start, sums):
+    """A point near the maximum of p^T beta - 1/2 ||Z^T beta||^2 in a box, with `sums` @ beta kept.
+
+    Few multipliers of a linear kernel, no more than the rank and one, are strictly inside the box
+    at the optimum. SMO takes thousands of steps to find out which: 2 to 25 times the time. This is
+    an interior point method, as `optimization.interior_point`, in O(n r^2) a step for Z (n, r).
+    What it leaves near a bound is put on it. SMO then checks the point, and mends what is missing.
+
+    `sums` (groups, n) has a row of 0 and 1 for each group of multipliers whose sum stays.
+
+    Returns: (n,); `start` (n,) itself if the box has a side of length 0 or inf.
+
+    >>> Z, one = np.array([[1.0], [-1.0]]), np.ones(2)
+    >>> box_start(Z, np.array([1.0, -1.0]), -one, one, np.zeros(2), np.ones((1, 2))).round(6)
+    array([ 0.5, -0.5])
+    """
+    width = upper - lower
+    if not (np.isfinite(width).all() and width.all()):
+        return start
+    M, own = np.hstack([Z, sums.T]), np.diag(np.append(np.ones(Z.shape[1]), np.zeros(len(sums))))
+    beta = lower + (sums @ (start - lower) / (sums @ width)) @ sums * width
+    gradient = p - Z @ (Z.T @ beta)
+    b = sums @ gradient / sums.sum(axis=1)
+    rest = gradient - b @ sums
+    z = np.maximum(-SIDES * rest, 0) + (np.abs(rest).mean() or 1.0)  # multipliers of the bounds
+    for _ in range(PATH):
+        room = np.array([beta - lower, upper - beta])
+        gap = float(np.sum(z * room))
+        if gap <= GAP * abs(beta @ (p + gradient)) or not (room > 0).all():
+            break
+        D, rest = np.sum(z / room, axis=0), gradient - b @ sums + z[0] - z[1]
+        step = partial(_box_step, M, D, M.T @ (M / D[:, None]) + own, rest, room, z)
+        change, _, change_z, t = step(-z * room)  # straight to the optimum: how far does it get?
+        left = np.sum((z + t * change_z) * (room + t * SIDES * change)) / gap
+        aim = left**3 * gap / z.size - z * room - change_z * SIDES * change
+        change, d, change_z, t = step(aim)
+        t *= INSIDE
+        beta, b, z = beta + t * change, b + t * d[Z.shape[1] :], z + t * change_z
+        gradient = p - Z @ (Z.T @ beta)
+    beta = at_bounds(beta, lower, upper, NEAR_BOUND * width)
+    free = sums * ((beta > lower) & (beta < upper))
+    missing = sums @ (start - beta) / np.maximum(free.sum(axis=1), 1)
+    moved = beta + missing @ free
+    kept = np.allclose(sums @ moved, sums @ start, rtol=1e-12, atol=1e-12 * np.abs(moved).sum())
+    return moved if kept and (moved >= lower).all() and (moved <= upper).all() else start
+
+
+def _box_step(M, D, system, rest, room, z, aim):
+    """Newton's step that changes the products of z and the room by `aim`.
+
+    Returns: the changes of beta, of (Z^T beta, b) and of z, and the share of them, at most 1, that
+    leads to the first bound.
+    """
+    r = rest + np.sum(SIDES * aim / room, axis=0)
+    d = np.linalg.solve(system, M.T @ (r / D))
+    change = (r - M @ d) / D
+    change_z = (aim - z * SIDES * change) / room
+    least = min(np.min(SIDES * change / room), np.min(change_z / z))
+    return change, d, change_z, 1 / max(1.0, -least)
 
 
 # ---------------------------------------------------------------------------------------

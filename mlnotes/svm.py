@@ -71,7 +71,7 @@ from mlnotes.base import (
 )
 from mlnotes.kernels import check_kernel, gram
 from mlnotes.linear_regression import augment
-from mlnotes.numerics import GramRows, at_bounds, kernel_product
+from mlnotes.numerics import GramRows, at_bounds, box_start, kernel_product, low_rank_factor
 from mlnotes.optimization import InfeasibleError, box, newton, solve_qp
 from mlnotes.perceptron import decision, margin
 
@@ -920,6 +920,8 @@ def _groups_in(dual, chunk):
 # The solver
 # ---------------------------------------------------------------------------------------
 
+LARGE = 1000  # multipliers from which on a K of low rank is looked for
+LOW = 64  # the largest rank that counts as low
 FEW = 30  # free multipliers on which a Newton step costs no more than a dozen steps of SMO
 MANY = 2000  # on which one takes a second
 SETTLED = 0.02  # the share of the free multipliers that may differ from those of the last try
@@ -1020,6 +1022,31 @@ def smo_with_newton(K, dual, start=None):
             return
 
 
+def first_state(K, dual):
+    """The state in which `solve` begins: the start of `dual`, or a better one for a K of low rank.
+
+    A linear kernel of many samples has a K of low rank. `numerics.box_start` then comes close to
+    the optimum, and SMO has hardly a step to take. Without it, such an SVC takes 3 to 6 times as
+    long as LIBSVM, with it a sixth to 1.2 times.
+
+    Returns: a `SMOState`.
+
+    >>> K, dual = np.array([[1.0, -1.0], [-1.0, 1.0]]), c_dual(np.array([1.0, -1.0]))
+    >>> first_state(K, dual).objective
+    0.0
+    """
+    state, n = _start(K, dual), len(dual.p)
+    Z = low_rank_factor(K, LOW) if n >= LARGE else None
+    if Z is None:
+        return state
+    sums = np.zeros((len(dual.groups), n))
+    for row, group in zip(sums, dual.groups, strict=True):
+        row[group] = 1.0
+    near = box_start(Z, dual.p, dual.lower, dual.upper, state.beta, sums)
+    better = _start(K, dual._replace(start=near))
+    return better if better.objective > state.objective else state
+
+
 class Solved(NamedTuple):
     """The end of `solve`."""
 
@@ -1049,7 +1076,7 @@ def solve(K, dual, tol, max_iter):
     (array([ 0.5, -0.5]), 0.0, True)
     """
     left = max(10**7, 100 * len(dual.p)) if max_iter == -1 else max_iter
-    start, history, violation = _start(K, dual), np.zeros(1), inf
+    start, history, violation = first_state(K, dual), np.zeros(1), inf
     while True:
         states = smo_with_newton(K, dual, start)
         if np.isinf(dual.upper - dual.lower).any():

@@ -15,12 +15,14 @@ from mlnotes.numerics import (
     MovingClusters,
     Stacked,
     at_bounds,
+    box_start,
     cholesky_solve,
     conjugate_gradients,
     exact_squared_distances,
     grow_trees,
     kernel_product,
     leading_eigenpairs,
+    low_rank_factor,
     nearest_rows,
     refined_least_squares,
     square,
@@ -29,6 +31,7 @@ from mlnotes.numerics import (
     symmetric,
     triangle,
 )
+from mlnotes.optimization import solve_qp
 from mlnotes.trees import Tree, descend, grow
 
 # ---------------------------------------------------------------------------------------
@@ -537,3 +540,55 @@ def test_kernel_products_take_blocks_of_rows(monkeypatch, rng):
     np.testing.assert_allclose(kernel_product(counting, Z, X, beta), Z @ X.T @ beta, rtol=1e-12)
     assert seen == [3, 3, 3, 2]
     assert not kernel_product(counting, Z, X[:0], beta[:0]).any()
+
+
+# ---------------------------------------------------------------------------------------
+# Quadratic programs of low rank
+# ---------------------------------------------------------------------------------------
+
+
+def test_a_matrix_of_low_rank_is_the_product_of_its_factor(rng):
+    X = rng.normal(size=(80, 5)) * [1e3, 1.0, 1.0, 1e-2, 0.0]
+    Z = low_rank_factor(X @ X.T, most=10)
+    assert Z.shape == (80, 4)
+    np.testing.assert_allclose(Z @ Z.T, X @ X.T, rtol=0, atol=1e-11 * np.abs(X @ X.T).max())
+    stacked = low_rank_factor(Stacked(X @ X.T), most=10)
+    np.testing.assert_allclose(stacked @ stacked.T, np.tile(Z @ Z.T, (2, 2)), rtol=0, atol=1e-5)
+    assert low_rank_factor(X @ X.T, most=3) is None
+    assert low_rank_factor(gram(X[:, :3], kernel="rbf", gamma=1.0), most=10) is None
+
+
+def random_box(rng, n, r, groups):
+    """A program of rank r over a box, with sums in so many groups to keep, and a start inside."""
+    Z, p = rng.normal(size=(n, r)), rng.normal(size=n)
+    lower, upper = -rng.random(n), rng.random(n)
+    start = lower + rng.random(n) * (upper - lower)
+    sums = (np.arange(n) % groups == np.arange(groups)[:, None]).astype(float)
+    return Z, p, lower, upper, start, sums
+
+
+@pytest.mark.parametrize("r, groups", [(1, 1), (3, 1), (3, 2), (12, 2)])
+def test_the_start_in_a_box_is_near_the_optimum_of_the_quadratic_program(r, groups, rng):
+    Z, p, lower, upper, start, sums = random_box(rng, 60, r, groups)
+    beta = box_start(Z, p, lower, upper, start, sums)
+    exact = solve_qp(
+        Z @ Z.T, -p, A=sums, b=sums @ start, G=np.vstack([np.eye(60), -np.eye(60)]),
+        h=np.concatenate([lower, -upper]),
+    ).x  # fmt: skip
+
+    def objective(x):
+        return p @ x - np.sum((Z.T @ x) ** 2) / 2
+
+    assert (beta >= lower).all() and (beta <= upper).all()
+    np.testing.assert_allclose(sums @ beta, sums @ start, rtol=1e-12, atol=1e-12)
+    assert objective(exact) - objective(beta) < 1e-4 * (objective(exact) - objective(start))
+    free = (beta > lower) & (beta < upper)
+    assert free.sum() <= r + groups  # an optimum at a vertex of the other multipliers
+    np.testing.assert_allclose(beta[~free], exact[~free], rtol=0, atol=1e-6)
+
+
+def test_a_box_without_an_end_or_without_a_side_keeps_its_start(rng):
+    Z, p, lower, upper, start, sums = random_box(rng, 20, 2, 1)
+    for end in (np.inf, lower[3]):
+        other = np.where(np.arange(20) == 3, end, upper)
+        assert box_start(Z, p, lower, other, start, sums) is start

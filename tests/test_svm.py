@@ -2997,6 +2997,27 @@ def test_it_meets_its_tolerance_or_says_that_it_did_not(name):
     assert cut.run.n_iter <= 1
 
 
+@pytest.mark.parametrize("kind", ["C", "weights", "nu"])
+def test_a_kernel_of_low_rank_starts_near_the_optimum_of_smo(rng, kind, monkeypatch):
+    X, y = two_classes(rng, (600, 600), shift=0.5)
+    K = (X @ X.T + 1) ** 2  # the polynomial kernel of degree 2: a feature for each product
+    dual = {
+        "C": c_dual(y, 1.0),
+        "weights": c_dual(y, rng.integers(1, 4, size=1200) * 0.5),
+        "nu": nu_dual(y, 0.6),
+    }[kind]
+    tol = 1e-6 if kind != "nu" else 1e-9
+    near = svm.first_state(K, dual)
+    solved = solve(K, dual, tol, -1)
+    assert_honest(K, dual, solved, tol)
+    monkeypatch.setattr(svm, "LARGE", np.inf)
+    far = solve(K, dual, tol, 20_000)
+    assert near.objective > svm.first_state(K, dual).objective
+    assert solved.run.converged and solved.run.n_iter < 100 < far.run.n_iter
+    assert solved.certificate.dual == pytest.approx(far.certificate.dual, rel=1e-6)
+    assert solved.certificate.gap <= 1e-6 * abs(solved.certificate.dual)
+
+
 @pytest.mark.parametrize("C", [1e2, 1e4, 1e6])
 def test_a_huge_c_takes_no_more_steps(rng, C):
     """Pairs move multipliers by steps of size 1; free steps carry them as far as C."""
