@@ -40,7 +40,6 @@ and 2.3; MLN "Bootstrap Methods". IRHD writes N for n and p for d.
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from functools import reduce
 from math import inf, isqrt, lgamma, log
 from numbers import Real
 from typing import NamedTuple
@@ -62,7 +61,7 @@ from mlnotes.base import (
 from mlnotes.clustering import euclidean, manhattan
 from mlnotes.decision_theory import log_evidence, posterior
 from mlnotes.density import ball_volume, sample_kernel
-from mlnotes.numerics import squared_distances
+from mlnotes.numerics import relative_squares
 
 BLOCK = 2**20  # distances held at a time: 8 megabytes
 ROUND_OFF = 1e-11  # two distances that differ by no more than this share may be equal
@@ -153,9 +152,12 @@ def nearest_neighbors(x, X, k, p=2):
     """
     _check_query(x, X, k)
     x, X = np.asarray(x, dtype=float), np.asarray(X, dtype=float)
-    found = []
-    for rows in row_blocks(len(x), max(BLOCK // len(X), X.shape[1])):
-        i, j, r = _candidates(x[rows], X, k, p)  # query, sample, distance
+    found, step = [], min(len(x), max(BLOCK // len(X), X.shape[1]))
+    relative = relative_squares(X, step) if p == 2 else None
+    for rows in row_blocks(len(x), step):
+        D, squares = relative(x[rows]) if p == 2 else (distances(x[rows], X, p), 0.0)
+        i, j = _candidates(D, squares, k)  # query, sample
+        r = D[i, j] if callable(p) else _distances_of_pairs(x[rows], X, i, j, p)
         order = np.lexsort((j, r, i))  # by query, by distance, by number
         first = np.unique(i, return_index=True)[1]  # where each query begins
         chosen = order[first[:, None] + np.arange(k)]
@@ -170,26 +172,26 @@ def _check_query(x, X, k):
         raise ValueError(f"queries and samples must be (m, d), (n, d); got {x.shape}, {X.shape}")
 
 
-def _candidates(x, X, k, p):
-    """For each query the samples that may be among its k nearest: pairs (i, j), their distances r.
+def _candidates(D, squares, k):
+    """For each query the samples that may be among its k nearest: pairs (i, j), the i rising.
 
-    First a bound is found that k of the distances do not exceed. The samples within this bound (up
-    to rounding) are the candidates. The queries i rise.
+    D (m, n) + `squares` (m, 1) are distances, or their squares. First a bound is found that k
+    numbers of a row of D do not exceed. The samples within this bound, up to rounding, are the
+    candidates.
     """
-    D = squared_distances(x, X) if p == 2 else distances(x, X, p)
-    bound = (1 + ROUND_OFF) * _bound_of_kth(D, k)
-    i, j = np.divmod(np.flatnonzero(D <= bound), len(X))
-    return i, j, D[i, j] if callable(p) else _distances_of_pairs(x, X, i, j, p)
+    bound = _bound_of_kth(D, k)
+    bound = bound + ROUND_OFF * (squares + np.abs(bound + squares))
+    return np.divmod(np.flatnonzero(D <= bound), D.shape[1])
 
 
 def _bound_of_kth(D, k):
     """A number for each row of D (m, n) that at least k of its entries do not exceed: (m, 1).
 
-    It is the k-th smallest among the minima of g groups of columns, which are fewer than n.
+    It is the k-th smallest of g minima, over every g-th column each; up to g columns are left out.
     """
-    n = D.shape[1]
+    m, n = D.shape
     g = isqrt(n * k)
-    minima = reduce(np.minimum, (D[:, start : start + g] for start in range(0, n - g + 1, g)))
+    minima = D[:, : n - n % g].reshape(m, -1, g).min(axis=1)
     return np.partition(minima, k - 1, axis=1)[:, k - 1 : k]
 
 

@@ -5,7 +5,8 @@ here, once: arrays go in and arrays come out. Each routine says why it exists, a
 ``tests/test_numerics.py`` compares it with the plain formula that it stands for.
 
 Contents
-    Distances        squared_norms, squared_distances, nearest_rows, exact_squared_distances
+    Distances        squared_norms, squared_distances, relative_squares, nearest_rows,
+                     exact_squared_distances
     K-means          MovingClusters
     Matrices         square, symmetric
     Lanczos          leading_eigenpairs
@@ -101,6 +102,31 @@ def squared_distances(X, Y=None):
             i, j = i[lost], j[lost]
             D[rows][i, j] = squared_norms(X[rows][i] - Y[j])
     return D
+
+
+def relative_squares(X, most):
+    """The function of x that gives ||x - x_i||^2 - ||x||^2 = ||x_i||^2 - 2 x^T x_i for every row.
+
+    These numbers order the rows x_i of X by their distance from x, up to rounding. They are one
+    matrix product, with no step after it: a third of the time of `squared_distances`.
+
+    Returns: a function of x (m, d), m <= `most`. It returns the numbers (m, n) and ||x||^2 (m, 1),
+    where 0 is the mean of X. The numbers stand in the same memory at every call.
+
+    >>> D, squares = relative_squares(np.array([[-1.0], [1.0]]), most=5)(np.array([[3.0]]))
+    >>> D, squares, D + squares
+    (array([[ 7., -5.]]), array([[9.]]), array([[16.,  4.]]))
+    """
+    origin = X.mean(axis=0)
+    B = X - origin
+    columns, D = np.vstack([B.T, squared_norms(B)]), np.empty((most, len(X)))
+
+    def relative(x):
+        A = x - origin
+        rows = np.column_stack([-2 * A, np.ones(len(A))])
+        return np.matmul(rows, columns, out=D[: len(A)]), squared_norms(A)[:, None]
+
+    return relative
 
 
 def nearest_rows(X, Y):
