@@ -45,6 +45,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mlnotes.base import (
+    BLOCK,
     DensityEstimator,
     check_choice,
     check_number,
@@ -55,9 +56,6 @@ from mlnotes.base import (
 )
 from mlnotes.numerics import exact_squared_distances, squared_distances
 from mlnotes.probability import gauss_legendre, log_sum_exp, normal_log_density, sample_atoms
-
-BLOCK = 2**17  # numbers held at a time: a megabyte, which stays in a processor's cache
-
 
 # ---------------------------------------------------------------------------------------
 # From counts to densities

@@ -240,10 +240,10 @@ def joint_distribution(codes, y):
     classes, k = np.unique(y, return_inverse=True)  # k: the number of each sample's class
     _check_codes(codes, k)
     n, d = codes.shape
-    counts = np.zeros((d, int(codes.max()) + 1, len(classes)))
-    for j in range(d):
-        np.add.at(counts[j], (codes[:, j], k), 1)  # each sample adds 1 to its cell
-    return counts / n
+    a, b = int(codes.max()) + 1, len(classes)
+    cells = codes * b + k[:, None]  # the number of each sample's cell in the table (a, b)
+    counts = np.array([np.bincount(cells[:, j], minlength=a * b) for j in range(d)])
+    return counts.reshape(d, a, b) / n
 
 
 def _check_codes(codes, k):

@@ -479,9 +479,8 @@ def category_counts(x, k, m, sample_weight=None):
     """
     w, K = check_weights(sample_weight, len(x)), k.max() + 1
     _check_in_range(x, m)
-    counts = np.zeros((K, m))
-    np.add.at(counts, (k, x), w)  # counts[k_i, x_i] += w_i for every i
-    return counts
+    cells = k * m + x  # the number of each sample's cell in the table (K, m)
+    return np.bincount(cells, w, minlength=K * m).reshape(K, m)
 
 
 def _check_in_range(x, m):

@@ -54,6 +54,7 @@ and 10; ISML "Regression" 3.3, "SVM"; IRHD 6, 7.2 and 8.4. IRHD writes kappa for
 """
 
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from itertools import combinations_with_replacement
 from math import factorial, inf, prod
 from typing import NamedTuple
@@ -61,6 +62,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mlnotes.base import (
+    BLOCK,
     Regressor,
     check_choice,
     check_number,
@@ -73,6 +75,7 @@ from mlnotes.clustering import euclidean, manhattan
 from mlnotes.numerics import (
     cholesky_solve,
     entrywise,
+    kernel_product,
     positive_cholesky,
     square,
     squared_distances,
@@ -83,7 +86,6 @@ from mlnotes.optimization import box, solve_qp
 from mlnotes.probability import log_gamma, x_log_y
 
 ROUND_OFF = 1e-10  # an eigenvalue below this share of the largest counts as 0
-BLOCK = 2**22  # entries of k(X, Z) that a prediction holds at a time
 FREE = 1e-6  # a multiplier further than this share of C from both bounds 0 and C is free
 
 
@@ -714,10 +716,12 @@ def centre(K):
     array([[ 1., -1.],
            [-1.,  1.]])
     """
-    K = square(K)
+    K = square(K).copy()
     for _ in range(2):
         means = K.mean(axis=0)
-        K = K - np.add.outer(means, means) + means.mean()
+        m = means - means.mean() / 2
+        for rows in row_blocks(len(K), BLOCK // len(K)):  # some rows at a time, for memory
+            K[rows] -= m[rows, None] + m  # m_i + m_j less the mean
     return K
 
 
@@ -1119,5 +1123,4 @@ class KernelRidge(Regressor):
     def predict(self, X):
         """f(x) of every sample: (n,)."""
         X, how = self._check_fitted(X), self._kernel()
-        blocks = row_blocks(len(X), BLOCK // len(self.X_fit_))
-        return np.concatenate([gram(X[b], self.X_fit_, **how) @ self.dual_coef_ for b in blocks])
+        return kernel_product(partial(gram, **how), X, self.X_fit_, self.dual_coef_)

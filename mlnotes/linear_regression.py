@@ -281,9 +281,9 @@ def least_squares(X, y, *, weights=None, fit_intercept=True):
     """
     X, y = _doubles(X, y)
     A, z, x_mean, y_mean = _centred(X, y, weights, fit_intercept)
-    n, d = A.shape
-    if n > d and _condition(A) <= TRUSTED:
-        w, R = normal_equations(A, z), np.linalg.cholesky(A.T @ A).T
+    (n, d), G = A.shape, A.T @ A
+    if n > d and _condition(G, n) <= TRUSTED:
+        w, R = np.linalg.solve(G, A.T @ z), np.linalg.cholesky(G).T
         return Fit(float(y_mean - w @ x_mean), w, d, _singular(R))
     rows, targets = _rows(X, y, weights, fit_intercept)
     R, size = triangle(rows), np.abs(rows).max(axis=0)
@@ -326,23 +326,22 @@ def _centred(X, y, weights=None, fit_intercept=True):
     return *_rows(A, z, weights, False), x_mean, y_mean
 
 
-def _condition(A):
+def _condition(G, n):
     """The condition number of A with its columns at length 1, inf where it is about 1e7 or more.
 
-    It is the root of that of A^T A, which is cheap and has half of the digits.
+    It is the root of that of G = A^T A, for an A of n rows; this is cheap and has half the digits.
     """
-    G = A.T @ A
     length = np.sqrt(np.diag(G))
     if not length.all():
         return np.inf
     values = np.linalg.eigvalsh(G / np.outer(length, length))
-    return np.sqrt(values[-1] / values[0]) if values[0] > len(A) * EPS else np.inf
+    return np.sqrt(values[-1] / values[0]) if values[0] > n * EPS else np.inf
 
 
 def _independent(A, y):
     """A and y in double precision, if the columns of A are linearly independent."""
     A, y = _doubles(A, y)
-    if _condition(A) == np.inf:
+    if _condition(A.T @ A, len(A)) == np.inf:
         length = np.linalg.norm(A, axis=0)
         rank = np.linalg.matrix_rank(A / np.where(length > 0, length, 1))
         if rank < A.shape[1]:

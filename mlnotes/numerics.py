@@ -45,6 +45,7 @@ ASYMMETRY_SINGLE = 1e-5  # and this close in single precision
 SPARE = 3  # directions that the Lanczos method searches beyond those asked for
 LOOK = 4  # blocks that join its basis between two looks at the eigenpairs
 ROUNDS = 9  # of orthogonalisation, at most
+TALL = 2**20  # numbers in a block of `triangle`: with two threads the fastest of several sizes
 PANEL = 128  # unknowns for which a triangular system is solved at a time
 ENTRIES = 2**20  # entries of a kernel matrix that a product computes at a time: 8 MiB
 SMALL = 64  # samples whose Gram matrix is computed for its diagonal
@@ -527,7 +528,7 @@ def triangle(A):
     >>> abs(triangle(np.array([[3.0], [4.0]]))).round(12)
     array([[5.]])
     """
-    blocks = row_blocks(len(A), max(8 * BLOCK // A.shape[1], 4 * A.shape[1]))
+    blocks = row_blocks(len(A), max(TALL // A.shape[1], 4 * A.shape[1]))
     return np.linalg.qr(np.vstack([np.linalg.qr(A[b], mode="r") for b in blocks]), mode="r")
 
 
@@ -570,7 +571,7 @@ def refined_least_squares(A, y, R):
 def _exact_gradient(A, y, theta, rest):
     """A^T (y - A (theta + rest)) as if computed in twice the precision."""
     terms = []
-    for rows in row_blocks(len(A), max(BLOCK // A.shape[1], 1)):
+    for rows in row_blocks(len(A), max(2 * BLOCK // A.shape[1], 1)):
         bits = (BITS - int(np.ceil(np.log2(max(A[rows].shape))))) // 2
         parts = _slices(A[rows], bits)
         r, error = _exact_sum([y[rows], *_products(parts, -theta, bits), -(A[rows] @ rest)])

@@ -410,21 +410,24 @@ def test_digits_do_not_depend_on_the_condition_number(rng, kappa, weighted):
 
 
 def test_normal_equations_are_the_route_of_well_conditioned_features(rng, monkeypatch):
-    taken = []
-    for name in ("normal_equations", "refined_least_squares", "minimum_norm"):
+    taken, y = [], rng.normal(size=30)
+    for name in ("refined_least_squares", "minimum_norm"):
         route = getattr(module, name)
         spy = lambda *given, f=route, name=name: taken.append(name) or f(*given)  # noqa: E731
         monkeypatch.setattr(module, name, spy)
-    y = rng.normal(size=30)
     for kappa in (1, 10, 1e4, 1e8):
         X = conditioned(rng, kappa)
-        least_squares(X, y)
-        least_squares(X + [1000.0, 0, 0, 0], y)  # the condition number is that of centred samples
-        least_squares(X * [1.0, 2.0**60, 2.0**-60, 32.0], y)  # with columns of equal length
+        shifted = X + [1000.0, 0, 0, 0]  # the condition number is that of centred samples
+        scaled = X * [1.0, 2.0**60, 2.0**-60, 32.0]  # with columns of equal length
+        for samples in (X, shifted, scaled):
+            fit, before = least_squares(samples, y), len(taken)
+            if kappa <= 10:
+                A = samples - samples.mean(axis=0)
+                np.testing.assert_array_equal(fit.w, normal_equations(A, y - y.mean()))
+                assert before == 0
     least_squares(X[:3], y[:3])
     least_squares(X[:, [0, 0]], y)
-    refined = ["refined_least_squares"] * 6
-    assert taken == ["normal_equations"] * 6 + refined + ["minimum_norm"] * 2
+    assert taken == ["refined_least_squares"] * 6 + ["minimum_norm"] * 2
 
 
 def test_scale_of_the_columns_costs_nothing(rng):
