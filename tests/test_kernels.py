@@ -1318,14 +1318,14 @@ def test_kernel_ridge_of_a_singular_matrix_is_the_shortest_solution(rng):
 
 
 def test_predictions_are_made_in_blocks(rng, monkeypatch):
-    import mlnotes.kernels as kernels
+    from mlnotes import kernels, numerics
 
     X, y, Z = rng.normal(size=(20, 2)), rng.normal(size=20), rng.normal(size=(50, 2))
     for name in kernels.NAMES:
         model = KernelRidge(2.0 + 50 * (name == "sigmoid"), kernel=name).fit(X, y)
         whole = model.predict(Z)
         with monkeypatch.context() as patch:
-            patch.setattr(kernels, "BLOCK", 70)
+            patch.setattr(numerics, "ENTRIES", 70)
             sizes = []
 
             def watched(A, B, sizes=sizes, **how):
