@@ -141,8 +141,8 @@ def nearest_neighbors(x, X, k, p=2):
     """N_k(x), the k samples nearest to x: the first k when all n distances are sorted.
 
     Sorting puts the nearest first, and of equally near samples the one with the smaller number.
-    Not all n have to be sorted: `_candidates` leaves out most of those that are too far away. It
-    goes through the queries in blocks of rows, so that memory is bounded.
+    Not all n have to be sorted: `_search` leaves out most of those that are too far away. It goes
+    through the queries in blocks of rows, so that memory is bounded.
 
     Returns: `Neighbors`. Raises: ValueError unless 1 <= k <= n and x has the columns of X.
 
@@ -152,12 +152,10 @@ def nearest_neighbors(x, X, k, p=2):
     """
     _check_query(x, X, k)
     x, X = np.asarray(x, dtype=float), np.asarray(X, dtype=float)
-    found, step = [], min(len(x), max(BLOCK // len(X), X.shape[1]))
-    relative = relative_squares(X, step) if p == 2 else None
+    step = min(len(x), max(BLOCK // len(X), X.shape[1]))
+    candidates, found = _search(X, k, p, most=step), []
     for rows in row_blocks(len(x), step):
-        D, squares = relative(x[rows]) if p == 2 else (distances(x[rows], X, p), 0.0)
-        i, j = _candidates(D, squares, k)  # query, sample
-        r = D[i, j] if callable(p) else _distances_of_pairs(x[rows], X, i, j, p)
+        i, j, r = candidates(x[rows])  # query, sample, distance
         order = np.lexsort((j, r, i))  # by query, by distance, by number
         first = np.unique(i, return_index=True)[1]  # where each query begins
         chosen = order[first[:, None] + np.arange(k)]
@@ -172,16 +170,24 @@ def _check_query(x, X, k):
         raise ValueError(f"queries and samples must be (m, d), (n, d); got {x.shape}, {X.shape}")
 
 
-def _candidates(D, squares, k):
-    """For each query the samples that may be among its k nearest: pairs (i, j), the i rising.
+def _search(X, k, p, most):
+    """The function of up to `most` queries x that gives the samples that may be among the nearest.
 
-    D (m, n) + `squares` (m, 1) are distances, or their squares. First a bound is found that k
-    numbers of a row of D do not exceed. The samples within this bound, up to rounding, are the
-    candidates.
+    First a bound is found that k of the distances do not exceed. The samples within this bound, up
+    to rounding, are the candidates. For p = 2 their squares less ||x||^2 take the place of the
+    distances. The function returns pairs (i, j) of a query and a sample, and their distances r; the
+    i rise.
     """
-    bound = _bound_of_kth(D, k)
-    bound = bound + ROUND_OFF * (squares + np.abs(bound + squares))
-    return np.divmod(np.flatnonzero(D <= bound), D.shape[1])
+    measure = relative_squares(X, most) if p == 2 else lambda x: (distances(x, X, p), 0.0)
+
+    def candidates(x):
+        D, squares = measure(x)
+        bound = _bound_of_kth(D, k)
+        bound = bound + ROUND_OFF * (squares + np.abs(squares + bound))
+        i, j = np.divmod(np.flatnonzero(D <= bound), len(X))
+        return i, j, D[i, j] if callable(p) else _distances_of_pairs(x, X, i, j, p)
+
+    return candidates
 
 
 def _bound_of_kth(D, k):
