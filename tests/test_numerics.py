@@ -1,5 +1,6 @@
 """The helpers of `numerics` against the plain formulas that they stand for."""
 
+import itertools
 import tracemalloc
 from fractions import Fraction
 from functools import partial
@@ -15,7 +16,6 @@ from mlnotes.numerics import (
     MovingClusters,
     Stacked,
     at_bounds,
-    box_start,
     cholesky_solve,
     conjugate_gradients,
     exact_squared_distances,
@@ -23,6 +23,7 @@ from mlnotes.numerics import (
     kernel_product,
     leading_eigenpairs,
     low_rank_factor,
+    low_rank_start,
     nearest_rows,
     refined_least_squares,
     square,
@@ -559,25 +560,26 @@ def test_a_matrix_of_low_rank_is_the_product_of_its_factor(rng):
 
 
 def random_box(rng, n, r, groups):
-    """A program of rank r over a box, with sums in so many groups to keep, and a start inside."""
+    """A program of rank r over a box, with a start inside and so many groups with sums to keep."""
     Z, p = rng.normal(size=(n, r)), rng.normal(size=n)
     lower, upper = -rng.random(n), rng.random(n)
     start = lower + rng.random(n) * (upper - lower)
-    sums = (np.arange(n) % groups == np.arange(groups)[:, None]).astype(float)
-    return Z, p, lower, upper, start, sums
+    ends = np.linspace(0, n, groups + 1).astype(int)
+    return Z @ Z.T, p, lower, upper, start, [slice(*end) for end in itertools.pairwise(ends)]
 
 
 @pytest.mark.parametrize("r, groups", [(1, 1), (3, 1), (3, 2), (12, 2)])
 def test_the_start_in_a_box_is_near_the_optimum_of_the_quadratic_program(r, groups, rng):
-    Z, p, lower, upper, start, sums = random_box(rng, 60, r, groups)
-    beta = box_start(Z, p, lower, upper, start, sums)
+    K, p, lower, upper, start, slices = random_box(rng, 60, r, groups)
+    beta = low_rank_start(K, p, lower, upper, start, slices, large=60)
+    sums = np.array([np.isin(np.arange(60), np.arange(60)[group]) for group in slices], dtype=float)
     exact = solve_qp(
-        Z @ Z.T, -p, A=sums, b=sums @ start, G=np.vstack([np.eye(60), -np.eye(60)]),
+        K, -p, A=sums, b=sums @ start, G=np.vstack([np.eye(60), -np.eye(60)]),
         h=np.concatenate([lower, -upper]),
     ).x  # fmt: skip
 
     def objective(x):
-        return p @ x - np.sum((Z.T @ x) ** 2) / 2
+        return p @ x - x @ K @ x / 2
 
     assert (beta >= lower).all() and (beta <= upper).all()
     np.testing.assert_allclose(sums @ beta, sums @ start, rtol=1e-12, atol=1e-12)
@@ -587,8 +589,11 @@ def test_the_start_in_a_box_is_near_the_optimum_of_the_quadratic_program(r, grou
     np.testing.assert_allclose(beta[~free], exact[~free], rtol=0, atol=1e-6)
 
 
-def test_a_box_without_an_end_or_without_a_side_keeps_its_start(rng):
-    Z, p, lower, upper, start, sums = random_box(rng, 20, 2, 1)
+def test_the_start_stays_with_few_multipliers_a_high_rank_or_a_box_without_an_end(rng):
+    K, p, lower, upper, start, slices = random_box(rng, 90, 2, 1)
+    assert low_rank_start(K, p, lower, upper, start, slices, large=90) is not start
+    assert low_rank_start(K, p, lower, upper, start, slices, large=91) is start
+    assert low_rank_start(np.eye(90), p, lower, upper, start, slices, large=90) is start
     for end in (np.inf, lower[3]):
-        other = np.where(np.arange(20) == 3, end, upper)
-        assert box_start(Z, p, lower, other, start, sums) is start
+        other = np.where(np.arange(90) == 3, end, upper)
+        assert low_rank_start(K, p, lower, other, start, slices, large=90) is start

@@ -3010,7 +3010,7 @@ def test_a_kernel_of_low_rank_starts_near_the_optimum_of_smo(rng, kind, monkeypa
     near = svm.first_state(K, dual)
     solved = solve(K, dual, tol, -1)
     assert_honest(K, dual, solved, tol)
-    monkeypatch.setattr(svm, "LARGE", np.inf)
+    monkeypatch.setattr(svm, "low_rank_start", lambda *problem: dual.start)
     far = solve(K, dual, tol, 20_000)
     assert near.objective > svm.first_state(K, dual).objective
     assert solved.run.converged and solved.run.n_iter < 100 < far.run.n_iter
