@@ -32,11 +32,12 @@ tol, max_iter)`` takes states until the rule holds, and says whether it does.
 functions, and stores what they return. Where scikit-learn has the same estimator, all names and
 defaults are scikit-learn's. Where the notes define something else, the docstring says so.
 
-**base** has what every chapter needs: the kinds of estimators, the checks of X, y and weights, and
-the loop over states. All limits on the size of numbers are checked there; inside a chapter nothing
-guards against overflow. **numerics** has what no lecture derives and several chapters need, such as
-squared distances in blocks or Lanczos vectors. Each of its functions says why it exists and is
-tested against the form of the lecture.
+**base** has what every chapter needs: the kinds of estimators, the checks of X, y and weights, the
+loop over states, and `by_rows`, which lets a function of rows work on blocks that fit the cache.
+All limits on the size of numbers are checked there; inside a chapter nothing guards against
+overflow. **numerics** has what no lecture derives and several chapters need, such as squared
+distances in blocks or Lanczos vectors. Each of its functions says why it exists and is tested
+against the form of the lecture.
 
 **Speed** may cost clarity only where a measurement asks for it. A faster form than the lecture's
 stands in `numerics`, with the ratio that it gains, and only if the lecture's form exceeds the

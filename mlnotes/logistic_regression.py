@@ -386,8 +386,7 @@ def irls(A, y, theta0=None, *, lam=0.0, weights=1.0, solve=None):
 
     start = initial(A, theta0)
     for state in newton(value, slope, curvature, start, solve=solve):
-        margins = functional_margins(A, y, state.x)
-        if not np.any(lam) and margins.min() > 0:
+        if not np.any(lam) and functional_margins(A, y, state.x).min() > 0:
             raise SeparableError(state)  # every label is right
         yield state
 

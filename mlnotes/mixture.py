@@ -60,7 +60,7 @@ from mlnotes.clustering import kmeans_plus_plus, lloyd, nearest
 from mlnotes.clustering import responsibilities as hard_responsibilities
 from mlnotes.decision_theory import check_possible
 from mlnotes.decision_theory import log_joint as log_weighted_densities
-from mlnotes.numerics import symmetric
+from mlnotes.numerics import squared_norms, symmetric
 from mlnotes.probability import log_sum_exp
 
 KINDS = ("full", "tied", "diag", "spherical")
@@ -489,9 +489,8 @@ def _log_normal(X, mu, U):
     U = U if U.ndim == 2 else np.broadcast_to(U, d)  # or the diagonal of U
     squares = []
     for rows in row_blocks(len(X), BLOCK):
-        D = X[rows].T - mu[:, None]
-        Z = U.T @ D if U.ndim == 2 else U[:, None] * D
-        squares.append(np.sum(Z**2, axis=0))
+        D = X[rows] - mu
+        squares.append(squared_norms(D @ U) if U.ndim == 2 else D**2 @ U**2)
     diagonal = np.diagonal(U) if U.ndim == 2 else U
     return np.log(diagonal).sum() - 0.5 * (d * log(2 * pi) + np.concatenate(squares))
 

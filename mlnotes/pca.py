@@ -48,7 +48,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mlnotes.base import Transformer, check_choice, check_flag, check_samples
+from mlnotes.base import (
+    BLOCK,
+    Transformer,
+    check_choice,
+    check_flag,
+    check_samples,
+    row_blocks,
+)
 from mlnotes.estimation import empirical_covariance
 
 TRUSTED = 1e-6  # eigenvalues of X_c^T X_c below this share of the largest have lost six digits
@@ -124,8 +131,8 @@ def covariance(X):
 
 def _mean(X):
     """The mean of the rows; a second pass removes what rounding left of a mean far from 0."""
-    mean = X.mean(axis=0)
-    return mean + (X - mean).mean(axis=0)
+    mean, blocks = X.mean(axis=0), row_blocks(len(X), BLOCK // X.shape[1])
+    return mean + sum((X[rows] - mean).sum(axis=0) for rows in blocks) / len(X)
 
 
 def _check_varies(X):

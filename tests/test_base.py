@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from mlnotes.base import (
+    BLOCK,
     Classifier,
     Clusterer,
     ConvergenceWarning,
@@ -24,6 +25,7 @@ from mlnotes.base import (
     ProbabilisticClassifier,
     Regressor,
     Transformer,
+    by_rows,
     check_choice,
     check_flag,
     check_labels,
@@ -98,6 +100,35 @@ def test_blocks_share_out_the_rows():
         assert [i for rows in blocks for i in range(n)[rows]] == list(range(n))
         assert all(1 <= rows.stop - rows.start <= max(step, 1) for rows in blocks)
         assert all(rows.stop <= n for rows in blocks)
+
+
+def test_a_function_by_rows_sees_blocks_of_all_rows_in_order(rng):
+    sizes = []
+
+    @by_rows
+    def shifted(X, by, *, factor=1.0):
+        """X times a factor, and more."""
+        sizes.append(X.size)
+        return factor * X + by
+
+    assert shifted.__doc__ == "X times a factor, and more."
+    for shape in ((3 * BLOCK // 10, 7), (BLOCK, 1), (BLOCK + 1, 1), (3, BLOCK), (1, 2 * BLOCK)):
+        sizes.clear()
+        X = rng.normal(size=shape)
+        np.testing.assert_array_equal(shifted(X, 2.0, factor=3.0), 3.0 * X + 2.0)
+        assert sum(sizes) == X.size and max(sizes) <= max(BLOCK, shape[1])
+        assert (len(sizes) == 1) == (X.size <= BLOCK or len(X) == 1)
+
+
+def test_the_spread_of_tiny_columns_is_checked_wherever_they_start():
+    big = np.array([1.0, 1.0 + 2**-52, -3.0])
+    for tiny in ([0.0, 1e-151, 0.0], [1e-151, 0.0, 0.0], [1e-135, 1e-135 + 1e-151, 1e-135]):
+        X = np.column_stack([big, tiny])
+        if np.ptp(tiny) > 0:
+            with pytest.raises(ValueError, match="must have values that are equal or differ by"):
+                check_samples(X)
+    for fine in ([0.0, 0.0, 0.0], [1e-151] * 3, [0.0, 1e-149, 0.0], [1e-100, 1e-100, 0.0]):
+        assert check_samples(np.column_stack([big, fine])).shape == (3, 2)
 
 
 def test_an_objective_that_is_not_finite_ends_the_run_unconverged():
