@@ -115,8 +115,13 @@ def by_rows(function):
     def in_blocks(X, *args, **kwargs):
         if np.size(X) <= BLOCK:
             return function(X, *args, **kwargs)
-        blocks = row_blocks(len(X), BLOCK * len(X) // np.size(X))
-        return np.concatenate([function(X[rows], *args, **kwargs) for rows in blocks])
+        first, *others = row_blocks(len(X), BLOCK * len(X) // np.size(X))
+        value = function(X[first], *args, **kwargs)
+        whole = np.empty((len(X), *value.shape[1:]), value.dtype)
+        whole[first] = value
+        for rows in others:
+            whole[rows] = function(X[rows], *args, **kwargs)
+        return whole
 
     return in_blocks
 

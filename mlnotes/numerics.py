@@ -5,7 +5,7 @@ here, once: arrays go in and arrays come out. Each routine says why it exists, a
 ``tests/test_numerics.py`` compares it with the plain formula that it stands for.
 
 Contents
-    Distances        squared_norms, squared_distances, relative_squares, nearest_rows,
+    Distances        squared_norms, squared_distances, RelativeSquares, nearest_rows,
                      exact_squared_distances
     K-means          MovingClusters
     Matrices         square, symmetric
@@ -17,7 +17,7 @@ Contents
     Least squares    refined_least_squares
     Newton's step    conjugate_gradients
     Trees            grow_trees
-    Gram matrices    entrywise, GramRows, Stacked, kernel_product
+    Gram matrices    GramRows, Stacked, kernel_product
 
 Symbols
     X, Y    (n, d), (m, d)    points, one per row
@@ -38,7 +38,7 @@ import numpy as np
 from mlnotes.base import BLOCK, check_random_state, row_blocks
 
 EPS = float(np.finfo(float).eps)  # 2^-52, the relative spacing of floating-point numbers
-SLIGHT = 1e-11  # of a length: more than its rounding error, and nothing else
+HALF_EPS = 1e-7  # what squaring leaves of a length that is small beside its terms
 CANCELLED = 1e-3  # a difference this small beside its terms has lost 3 of its 16 digits
 ASYMMETRY = 1e-10  # rounding leaves the two halves of a symmetric matrix this close
 ASYMMETRY_SINGLE = 1e-5  # and this close in single precision
@@ -106,29 +106,30 @@ def squared_distances(X, Y=None):
     return D
 
 
-def relative_squares(X, most):
-    """The function of x that gives ||x - x_i||^2 - ||x||^2 = ||x_i||^2 - 2 x^T x_i for every row.
+class RelativeSquares:
+    """||x - x_i||^2 - ||x||^2 = ||x_i||^2 - 2 x^T x_i for every row x_i of X, a function of x.
 
-    These numbers order the rows x_i of X by their distance from x, up to rounding. They are one
-    matrix product, with no step after it: a third of the time of `squared_distances`.
+    These numbers order the rows of X by their distance from x, up to rounding. They are one matrix
+    product, with no step after it: a third of the time of `squared_distances`.
 
-    Returns: a function of x (m, d), m <= `most`. It returns the numbers (m, n) and ||x||^2 (m, 1),
-    where 0 is the mean of X. The numbers stand in the same memory at every call.
-
-    >>> D, squares = relative_squares(np.array([[-1.0], [1.0]]), most=5)(np.array([[3.0]]))
+    >>> D, squares = RelativeSquares(np.array([[-1.0], [1.0]]), most=5)(np.array([[3.0]]))
     >>> D, squares, D + squares
     (array([[ 7., -5.]]), array([[9.]]), array([[16.,  4.]]))
     """
-    origin = X.mean(axis=0)
-    B = X - origin
-    columns, D = np.vstack([B.T, squared_norms(B)]), np.empty((most, len(X)))
 
-    def relative(x):
-        A = x - origin
+    def __init__(self, X, most):
+        self.origin = X.mean(axis=0)
+        B = X - self.origin
+        self.columns, self.D = np.vstack([B.T, squared_norms(B)]), np.empty((most, len(X)))
+
+    def __call__(self, x):
+        """The numbers (m, n) for x (m, d), m <= `most`, and ||x||^2 (m, 1); 0 is the mean of X.
+
+        The numbers stand in the same memory at every call.
+        """
+        A = x - self.origin
         rows = np.column_stack([-2 * A, np.ones(len(A))])
-        return np.matmul(rows, columns, out=D[: len(A)]), squared_norms(A)[:, None]
-
-    return relative
+        return np.matmul(rows, self.columns, out=self.D[: len(A)]), squared_norms(A)[:, None]
 
 
 def nearest_rows(X, Y):
@@ -211,35 +212,39 @@ class MovingClusters:
 
     def __init__(self, X, w):
         self.X, self.w, self.Y = X, w, None
-        squares = squared_norms(X)
-        self.total, self.rounding = float(w @ squares), SLIGHT * sqrt(squares.max())
+        self.total, self.origin = float(w @ squared_norms(X)), X.mean(axis=0)
+        self.A = X - self.origin  # distances do not depend on it, but the terms are smaller
+        self.squares = squared_norms(self.A)
+        self.rounding = HALF_EPS * sqrt(self.squares.max())
 
     def nearest(self, Y):
         """The labels (n,) of the nearest of the centers Y (K, d), and the loss J."""
+        n, B = len(self.X), Y - self.origin
         if self.Y is None:  # no sample is in a cluster, and nothing is known of any
-            n = len(self.X)
-            self.labels, self.counted, self.gap = (
-                np.zeros(n, dtype=int),
-                np.full(n, -1),
-                np.zeros(n),
-            )
-            self.n_k, self.sums = np.zeros(len(Y)), np.zeros(Y.shape)
+            self.labels, self.counted = np.zeros(n, dtype=int), np.full(n, -1)
+            self.gap, self.n_k, self.sums = np.zeros(n), np.zeros(len(Y)), np.zeros(Y.shape)
         else:
             moves = np.sqrt(squared_norms(Y - self.Y))
             self.gap -= (moves + moves.max())[self.labels]
         self.Y, self.labels = Y, self.labels.copy()
-        unsure = np.flatnonzero(self.gap <= self.rounding)
+        unsure, norms = np.flatnonzero(self.gap <= self.rounding), squared_norms(B)[:, None]
         for part in row_blocks(len(unsure), BLOCK // sum(Y.shape)):
             i = unsure[part]
-            D = squared_distances(Y, self.X[i])
-            self.labels[i], least = D.argmin(axis=0), D.min(axis=0)
-            D[self.labels[i], np.arange(len(i))] = inf
-            self.gap[i] = np.sqrt(D.min(axis=0)) - np.sqrt(least)
+            self._decide(i, -2 * B @ self.A[i].T + norms + self.squares[i])
+            tied = i[self.gap[i] <= self.rounding]
+            if len(tied):
+                self._decide(tied, squared_distances(Y, self.X[tied]))
         self._count(self.labels)
         J = self.total - 2 * np.sum(self.sums * Y) + self.n_k @ squared_norms(Y)
         if J < CANCELLED * self.total:
             J = self.w @ squared_norms(self.X - Y[self.labels])
         return self.labels, float(J)
+
+    def _decide(self, i, D):
+        """Labels and gaps of the samples i, from their squared distances D (K, m)."""
+        self.labels[i], least = D.argmin(axis=0), D.min(axis=0)
+        D[self.labels[i], np.arange(len(i))] = inf
+        self.gap[i] = np.sqrt(np.maximum(D.min(axis=0), 0)) - np.sqrt(np.maximum(least, 0))
 
     def means(self, labels):
         """The means (K, d) of the clusters; a cluster without samples keeps its center."""
@@ -458,11 +463,12 @@ def low_rank_factor(K, most):
 def low_rank_start(K, p, lower, upper, start, groups, large=LARGE):
     """A point near the maximum of p^T beta - 1/2 beta^T K beta over a box, for K of low rank.
 
-    The sums of beta over the slices `groups` stay those of the `start`. Few multipliers of a linear
-    kernel, no more than the rank and one per group, are strictly inside the box at the optimum. SMO
-    takes thousands of steps to find out which: 3 to 30 times the time. This is an interior point
-    method, as `optimization.interior_point`, in O(n r^2) a step for the rank r. What it leaves near
-    a bound is put on it. From there, SMO has hardly anything to do.
+    The box is `lower` <= beta <= `upper`, and the sums over the slices `groups` stay those of the
+    `start`. At the optimum few multipliers of a linear kernel are strictly inside the box, no more
+    than the rank r and one per group. SMO takes thousands of steps to find out which they are: 4 to
+    30 times the time of what follows here, an interior point method in O(n r^2) a step, with the
+    predictor and corrector of `optimization.interior_point`. What it leaves near a bound is put on
+    it. From there, SMO has hardly anything to do.
 
     Returns: (n,); the `start` itself if n < `large`, if r > LOW, if a side of the box has the
     length 0 or inf, or if the point is not better.
@@ -471,14 +477,15 @@ def low_rank_start(K, p, lower, upper, start, groups, large=LARGE):
     >>> low_rank_start(K, p, -one, one, np.zeros(2), [slice(0, 2)], large=2).round(6)
     array([ 0.5, -0.5])
     """
-    width, sums = upper - lower, np.zeros((len(groups), len(p)))
-    for row, group in zip(sums, groups, strict=True):
-        row[group] = 1.0
+    width = upper - lower
     if len(p) < large or not (np.isfinite(width).all() and width.all()):
         return start
     Z = low_rank_factor(K, LOW)
     if Z is None:
         return start
+    sums = np.zeros((len(groups), len(p)))
+    for row, group in zip(sums, groups, strict=True):
+        row[group] = 1.0
     M, own = np.hstack([Z, sums.T]), np.diag(np.append(np.ones(Z.shape[1]), np.zeros(len(sums))))
     beta = lower + (sums @ (start - lower) / (sums @ width)) @ sums * width
     gradient = p - Z @ (Z.T @ beta)
@@ -895,20 +902,6 @@ def _table(levels, t):
 
 # Gram matrices that are not in memory
 # ---------------------------------------------------------------------------------------
-
-
-def entrywise(function, D):
-    """function(D) for a function of single entries, in the place of D (n, m) and block by block.
-
-    Each operation on a whole matrix would leave another matrix of its size behind. In blocks a
-    Gram matrix takes half the time.
-
-    >>> entrywise(lambda D: np.exp(-D), np.zeros((1, 2)))
-    array([[1., 1.]])
-    """
-    for rows in row_blocks(len(D), BLOCK // max(1, D.shape[1])):
-        D[rows] = function(D[rows])
-    return D
 
 
 class GramRows:

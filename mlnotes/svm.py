@@ -18,8 +18,8 @@ Contents
     The dual problem        Dual, c_dual, nu_dual, fill, solve_dual, DualSolution
     Offset and certificate  offset_intervals, is_free, offsets, certify, Certificate
     SMO                     smo, SMOState, violating_pair, step_bounds, chunking
-    The solver              newton_step, newton_on_free, smo_with_newton, solve, Solved,
-                            until_hulls_meet
+    The solver              newton_step, newton_on_free, smo_with_newton, first_state, solve,
+                            Solved, until_hulls_meet
     The primal              erm_objective, subgradient_descent, SubgradientState, primal_newton
     Kernels                 kernel_parameters, about_mean, kernel_matrix, kernel_score, weights_of
     Estimators              pair_votes, KernelMachine, SVC, NuSVC, L2SVC, LinearSVC

@@ -134,6 +134,8 @@ def snapshot(thing):
         return "nan"
     if isinstance(thing, np.random.Generator):
         return "a source of random numbers, which using it changes"
+    if inspect.isfunction(thing):
+        return thing.__code__  # of a function that a function returns
     if hasattr(thing, "__dict__") and not callable(thing):
         return type(thing), snapshot(vars(thing))
     return rebuilt(thing, snapshot)

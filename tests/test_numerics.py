@@ -118,13 +118,13 @@ def test_moving_clusters_do_not_write_to_labels_that_they_have_returned(rng):
 
 def test_centers_that_hardly_move_ask_few_distances(rng, monkeypatch):
     X, Y, computed = rng.normal(size=(2000, 3)), rng.normal(size=(10, 3)), []
-    clusters, distances = MovingClusters(X, np.ones(2000)), numerics.squared_distances
+    clusters, decide = MovingClusters(X, np.ones(2000)), MovingClusters._decide
 
-    def counted(Y, X):
-        computed.append(len(X))
-        return distances(Y, X)
+    def counted(self, i, D):
+        computed.append(len(i))
+        decide(self, i, D)
 
-    monkeypatch.setattr(numerics, "squared_distances", counted)
+    monkeypatch.setattr(MovingClusters, "_decide", counted)
     for _ in range(3):
         clusters.nearest(Y)
         Y = Y + 1e-3
