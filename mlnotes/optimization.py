@@ -78,7 +78,9 @@ def convexity_gap(f, x1, x2, t):
     """t f(x_2) + (1 - t) f(x_1) - f(t x_2 + (1 - t) x_1): the height of the chord above f.
 
     f is convex if no gap is negative, for all x_1, x_2 and all t in [0, 1]. It is strictly convex
-    if the gap is positive for x_1 != x_2 and 0 < t < 1.
+    if the gap is positive for x_1 != x_2 and 0 < t < 1. Sums and maxima of convex functions are
+    convex. So is phi(f(x)) for convex phi, if f is affine, or if f is convex and phi does not
+    decrease. Minima and differences of convex functions need not be convex.
 
     Many pairs at once are rows of x1 and x2 and entries of t; f maps many points to their values.
 
@@ -240,7 +242,8 @@ def _check_direction(x, direction):
 def descent_bound(M, x0, x_star, k):
     """M ||x_0 - x_star||^2 / (2 k), which f(x_k) - f(x_star) never exceeds for eta = 1/M.
 
-    It holds for every convex f after k = 1, 2, ... steps.
+    It holds for every convex f after k = 1, 2, ... steps. If all curvatures are >= M / kappa, a
+    step also shrinks the distance to the minimum by the factor 1 - 1/kappa or less.
 
     >>> descent_bound(M=2.0, x0=np.array([8.0]), x_star=np.array([0.0]), k=np.array([1, 4]))
     array([64., 16.])
@@ -436,7 +439,8 @@ def _no_jacobian(x):
 class Problem(NamedTuple):
     """min f(x) subject to c_i(x) = 0 for i in E and c_j(x) >= 0 for j in I.
 
-    All fields are functions of x.
+    All fields are functions of x. PRNN writes its inequalities a_j^T w + b_j <= 0, for which
+    c_j(w) = -(a_j^T w + b_j).
 
     >>> half_line = Problem(
     ...     f=lambda x: x[0] ** 2, gradient=lambda x: 2 * x,
@@ -627,7 +631,8 @@ def kkt_residuals(problem, x, lam):
 
     If the constraints are linear, or regular in some other way, every minimiser has multipliers
     that satisfy them. (The minimiser of x on -x^2 >= 0 has none.) Conversely, if f is convex and
-    the constraints are linear, a point that satisfies them is a minimiser.
+    the constraints are linear, a point that satisfies them is a minimiser. On E the sign of lam is
+    free.
 
     Returns: `KKTResiduals`.
 
@@ -663,10 +668,12 @@ def _size(v):
 def dual_function(problem, lam, points):
     """g(lam) = inf_x L(x, lam), with the infimum over the rows of `points` (k, d).
 
-    If a minimiser of L is among the points, this is g itself; otherwise it is at least g. For every
-    f, g is concave, and weak duality holds: if lam_j >= 0 on I, then g(lam) <= p_star, the infimum
-    of f over the feasible x. Strong duality says that the largest g is p_star. It holds for convex
-    f and linear constraints, with multipliers of either sign on E.
+    If a minimiser of L is among the points, this is g itself; otherwise it is at least g. As the
+    minimum of functions f(x) - lam^T c(x), each affine in lam, g is concave for every f.
+
+    Weak duality holds for every f: if lam_j >= 0 on I, then g(lam) <= p_star, the infimum of f
+    over the feasible x. Strong duality says that the largest g is p_star. It holds for convex f and
+    linear constraints, with multipliers of either sign on E.
 
     Returns: a number; (l,) for l multipliers, the rows of lam (l, p + m). Raises: ValueError if
     there is no point.
