@@ -797,6 +797,8 @@ def smo(K, dual, start=None):
 
     which is largest at t = (g_i - g_j) / eta, clipped where either multiplier meets its bound.
     `violating_pair` chooses i and j. Two rows of K bring g up to date, so that a step costs O(n).
+    After a step that is not clipped g_i = g_j, and the next pair must not depend on which of them
+    rounding makes larger: they are set equal.
     Equal samples have eta = 0, and rounding may make it negative: the step then goes to a bound.
 
     K is an array or `numerics.GramRows`. `start` is a state from which to go on; None stands for
@@ -823,7 +825,8 @@ def smo(K, dual, start=None):
             return
         row_i, row_j, beta_i, beta_j = K[i], K[j], float(beta[i]), float(beta[j])
         eta = diagonal[i] + diagonal[j] - 2 * float(row_i[j])
-        t = min(violation / max(eta, least_eta), upper[i] - beta_i, beta_j - lower[j])
+        top = violation / max(eta, least_eta)
+        t = min(top, upper[i] - beta_i, beta_j - lower[j])
         near = HIDDEN * (abs(beta_i) + abs(beta_j) + t)  # a bound so near is met but for rounding
         risen = upper[i] if upper[i] - beta_i - t <= near else beta_i + t
         fallen = lower[j] if beta_j - t - lower[j] <= near else beta_j - t
@@ -836,6 +839,7 @@ def smo(K, dual, start=None):
             no_fall[moved] = 0.0 if value > lower[moved] else inf
         objective += t * (violation - t * eta / 2)
         g = g - t * (row_i - row_j)
+        g[j] = g[i] if t == top and eta > least_eta else g[j]  # equal at the top, without rounding
         pair = i, j
 
 
@@ -1552,10 +1556,6 @@ class NuSVC(_OneVersusOne):
     """
 
     nu: float = 0.5
-
-    def _check_parameters(self):
-        check_number("nu", self.nu, above=0)
-        super()._check_parameters()
 
     def _solve(self, K, y, weights):
         run, certificate = solve(K, nu_dual(y, self.nu, weights), self.tol / len(y), self.max_iter)

@@ -2745,7 +2745,10 @@ def assert_one_step(K, dual, before, after):
     group = next(group for group in dual.groups if group.start <= i < group.stop)
     members = range(group.start, group.stop)
     assert j in members
-    np.testing.assert_array_equal(np.flatnonzero(after.beta != before.beta), sorted(after.pair))
+    moved = set(np.flatnonzero(after.beta != before.beta).tolist())
+    step = np.abs(after.beta - before.beta).max()
+    hidden = {k for k in after.pair if step <= np.spacing(abs(before.beta[k]))}  # by rounding
+    assert moved and moved <= set(after.pair) <= moved | hidden
     risers = [k for k in members if before.beta[k] < dual.upper[k]]
     assert g[i] == max(g[k] for k in risers)
     fallers = [k for k in members if before.beta[k] > dual.lower[k]]
