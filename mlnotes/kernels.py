@@ -720,7 +720,7 @@ def centre(K):
         means = K.mean(axis=0)
         m = means - means.mean() / 2
         for rows in row_blocks(len(K), BLOCK // len(K)):  # some rows at a time, for memory
-            K[rows] -= m[rows, None] + m  # m_i + m_j less the mean
+            K[rows] -= m[rows, None] + m  # the means of row and column, less that of all
     return K
 
 
