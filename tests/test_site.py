@@ -24,6 +24,7 @@ MOST, MOST_FILMS = 30e6, 3e6  # bytes of the whole site, and of all recordings
 
 sys.path.insert(0, str(BUILDER))
 import build_site  # noqa: E402
+from formulas import mathml  # noqa: E402
 from recording import scene  # noqa: E402
 
 for chapter in build_site.CHAPTERS:
@@ -90,7 +91,7 @@ def raw_tex(text):
     formulas = [TAG.sub("", each) for each in re.findall(r"<math\b.*?</math>", text, re.S)]
     prose = html.unescape(TAG.sub("", SPLIT.sub("", text)))
     return TEX.findall(prose) + [
-        word for each in formulas for word in re.findall(r"\\[a-zA-Z]+", each)
+        word for each in formulas for word in re.findall(r"\\(?:[a-zA-Z]+|\W)", each)
     ]
 
 
@@ -149,10 +150,26 @@ def test_no_tex_is_left(pages):
 
 
 @pytest.mark.parametrize(
-    "text", [r"<p>the \alpha of it</p>", "<p>$x$</p>", r"<math><mi>\arg</mi></math>"]
+    "text",
+    [
+        r"<p>the \alpha of it</p>",
+        "<p>$x$</p>",
+        r"<math><mi>\arg</mi></math>",
+        r"<math><mo>\|</mo></math>",
+    ],
 )
 def test_tex_is_seen(text):
     assert raw_tex(text) and not raw_tex(f"<pre>{text}</pre>".replace("math", "code"))
+
+
+def test_brackets_of_a_given_size_hold_what_is_between_them():
+    element = mathml(r"\Bigl\lVert \sum_i x_i \Bigr\rVert^2 = \bigl(A + B\bigr)^\top x")
+    assert "\\" not in element and "minsize" not in element
+    assert re.search(
+        r"<msup><mrow><mo[^>]*>‖</mo>.*<mo[^>]*>‖</mo></mrow><mn>2</mn></msup>", element
+    )
+    alone = mathml(r"\begin{aligned} a &= \bigl( b \\ &+ c \bigr) \end{aligned}")
+    assert alone.count("minsize") == 2  # no pair within a cell
 
 
 def test_the_walks_are_tables_of_lines(pages):

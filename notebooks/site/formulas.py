@@ -41,6 +41,7 @@ SHORTER = {
 }
 STYLES = {"script": "SCRIPT", "bold": "BOLD", "double-struck": "DOUBLE-STRUCK"}
 NAMED = re.compile(rf"\\({'|'.join(NAMES)})(?![a-zA-Z])")
+SIZED = re.compile(r"\\[bB]igg?([lr])(?![a-zA-Z])")
 LONG = 20  # characters
 ASIDE = re.compile(r"```.*?^```|`[^`\n]*`|\$\$(.+?)\$\$|(?<![\\$])\$([^$]+?)(?<!\\)\$", re.S | re.M)
 GREEK = (
@@ -76,6 +77,7 @@ def mathml(tex, display=False):
     """
     tex = NAMED.sub(lambda m: NAMES[m[1]] + " ", tex.strip())
     tex = re.sub(r"'\^(\{|\\[a-zA-Z]+|.)", _primed, tex)
+    tex = "".join(_stretched(cell) for cell in re.split(r"(&|\\\\)", tex))
     aligned = r"\begin{aligned}" in tex
     for theirs, ours in (("aligned", "split"), ("gathered", "matrix")):
         tex = tex.replace(f"{{{theirs}}}", f"{{{ours}}}")
@@ -90,6 +92,17 @@ def mathml(tex, display=False):
         element = re.sub(r' columnalign="\w+"', "", element)
         element = element.replace("<math", '<math class="aligned"', 1)
     return element
+
+
+def _stretched(cell):
+    r"""The brackets \bigl( and \bigr) of a cell as \left( and \right), if they come in pairs.
+
+    A script then belongs to all that is between them, and the brackets have its height.
+    """
+    sides = SIZED.findall(cell)
+    if sides.count("l") != sides.count("r"):
+        return cell
+    return SIZED.sub(lambda m: r"\left" if m[1] == "l" else r"\right", cell)
 
 
 def _letter(found):
