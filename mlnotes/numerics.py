@@ -11,7 +11,7 @@ Contents
     Matrices         square, symmetric
     Lanczos          leading_eigenpairs
     Cholesky         positive_cholesky, cholesky_solve
-    Boxes            at_bounds
+    Boxes            at_bounds, newton_in_box
     Low rank         low_rank_factor, low_rank_start
     QR               triangle
     Least squares    refined_least_squares
@@ -49,12 +49,13 @@ TALL = 2**20  # numbers in a block of `triangle`: with two threads the fastest o
 PANEL = 128  # unknowns for which a triangular system is solved at a time
 ENTRIES = 2**20  # entries of a kernel matrix that a product computes at a time: 8 MiB
 SMALL = 64  # samples whose Gram matrix is computed for its diagonal
-LARGE, LOW = 1000, 64  # numbers of multipliers, and ranks, that count as large and as low
+LARGE, LOW = 500, 64  # numbers of multipliers, and ranks, that count as large and as low
 RANK = 1e-12  # of the largest diagonal entry: what a full factor leaves by rounding
 GAP, PATH = 1e-7, 50  # an interior point is near enough, relative to the objective; its most steps
 INSIDE = 0.99  # of the way to the next bound
 SIDES = np.array([[1.0], [-1.0]])  # of a box: the room grows with beta, and falls with it
 NEAR_BOUND = 1e-3  # of the width of the box: multipliers so near a bound are put on it
+DAMPING = 1e-9  # of the largest diagonal entry, added to a matrix that may be singular
 EXPONENT = 1e3  # norms decide exponents up to this size with an error below 1e-12
 
 
@@ -429,6 +430,41 @@ def at_bounds(x, lower, upper, near):
     array([0. , 0.5, 1. ])
     """
     return np.where(x >= upper - near, upper, np.where(x <= lower + near, lower, x))
+
+
+def newton_in_box(K, g, sums, low, high):
+    """The v that maximises g^T v - 1/2 v^T K v subject to sums v = 0, kept within a box.
+
+    The entries of v that leave low <= v <= high are put on the bound that they cross, and those
+    inside are found again, until none leaves the box. This takes few rounds. It is the best v for
+    those inside, but whether the others belong to their bounds is not asked: of a K of low rank, so
+    many leave that nothing is won. Support vector regression to six digits needs 0.6 of the steps
+    of SMO with it.
+
+    K (m, m) is positive semidefinite. A billionth of its largest entry is added to its diagonal, so
+    that it may be singular. `sums` (k, m) has a row of ones and zeros for each sum that must stay.
+
+    Returns: (m,); the first v, which leaves the box, if half of its entries leave, or all of a sum.
+
+    >>> K, g, one = np.eye(3), np.array([3.0, 0.0, 0.0]), np.ones(3)
+    >>> newton_in_box(K, g, one[None], -one, one).round(6)
+    array([ 1. , -0.5, -0.5])
+    """
+    v, first, inside, k = np.zeros(len(g)), None, np.ones(len(g), dtype=bool), len(sums)
+    little = DAMPING * (np.abs(K.diagonal()).max() or 1.0)
+    while inside.mean() > 0.5 and sums[:, inside].any(axis=1).all():
+        v = np.where(inside, 0.0, np.clip(v, low, high))
+        S, rest, m = sums[:, inside], -sums @ v, np.count_nonzero(inside)
+        top = np.hstack([K[inside][:, inside] + little * np.eye(m), S.T])
+        system = np.vstack([top, np.hstack([S, np.zeros((k, k))])])
+        u = np.linalg.solve(system, np.append((g - K @ v)[inside], rest))[:m]
+        v[inside] = u - S.T @ ((S @ u - rest) / S.sum(axis=1))  # rounding changes the sums
+        leave = (v < low) | (v > high)
+        if not leave.any():
+            return v
+        first = v if first is None else first
+        inside &= ~leave
+    return first
 
 
 # ---------------------------------------------------------------------------------------

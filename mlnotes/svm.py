@@ -71,7 +71,13 @@ from mlnotes.base import (
 )
 from mlnotes.kernels import check_kernel, gram
 from mlnotes.linear_regression import augment
-from mlnotes.numerics import GramRows, at_bounds, kernel_product, low_rank_start
+from mlnotes.numerics import (
+    GramRows,
+    at_bounds,
+    kernel_product,
+    low_rank_start,
+    newton_in_box,
+)
 from mlnotes.optimization import InfeasibleError, box, newton, solve_qp
 from mlnotes.perceptron import decision, margin
 
@@ -924,12 +930,12 @@ def _groups_in(dual, chunk):
 # ---------------------------------------------------------------------------------------
 
 FEW = 30  # free multipliers on which a Newton step costs no more than a dozen steps of SMO
-MANY = 2000  # on which one takes a second
-SETTLED = 0.02  # the share of the free multipliers that may differ from those of the last try
+MANY = 1000  # on which one takes a tenth of a second
+SETTLED = 0.05  # the share of the free multipliers that may differ from those of the last try
 MEET = 1e-6  # hulls that are closer than this share of the spread of the samples count as meeting
 
 
-def newton_step(K, dual, state, F):
+def newton_step(K, dual, state, F, clip=False):
     """Newton's step on the free multipliers F (m,), cut at the first bound that it meets.
 
     Among free multipliers the only constraints are the sums of the groups. Then the solution of one
@@ -938,8 +944,9 @@ def newton_step(K, dual, state, F):
         [K_FF   ones^T] [v]   [g_F]
         [ones   0     ] [b] = [ 0 ],   ones the rows that sum the groups.
 
-    A linear kernel makes K_FF singular if F holds more multipliers than there are features, hence
-    a billionth of its largest entry is added to its diagonal.
+    With `clip` the step need not be cut: multipliers that would leave their box stop at its bound,
+    and the others are solved for again (`numerics.newton_in_box`). The objective then need not rise
+    all the way along v, and the step ends where it is largest.
 
     Returns: a `SMOState`; the same one if nothing is gained. Its violation is not computed: inf.
 
@@ -949,19 +956,16 @@ def newton_step(K, dual, state, F):
     array([ 0.5, -0.5])
     """
     beta, g, _, objective, _ = state
-    K_F, m = K[F], len(F)
+    K_F, low, high = K[F], dual.lower[F] - beta[F], dual.upper[F] - beta[F]
     K_FF = K_F[:, F]
     ones = np.array([(group.start <= F) & (F < group.stop) for group in dual.groups], dtype=float)
     ones = ones[ones.any(axis=1)]  # a row for each group that F has a part in
-    rest, little = np.zeros(len(ones)), ROUNDING * (np.abs(K_FF.diagonal()).max() or 1.0)
-    top = np.hstack([K_FF + little * np.eye(m), ones.T])
-    system = np.vstack([top, np.hstack([ones, np.diag(rest)])])
-    v = np.linalg.solve(system, np.append(g[F], rest))[:m]
-    v -= ones.T @ (ones @ v / ones.sum(axis=1))  # rounding leaves sums that are not quite 0
-    ends = np.where(v > 0, dual.upper[F], dual.lower[F])
-    t = np.min((ends - beta[F])[v != 0] / v[v != 0], initial=1.0)  # 1 if no bound is in the way
-    rise = t * (g[F] @ v) - t**2 * (v @ K_FF @ v) / 2
-    if not objective + rise > objective:
+    v = newton_in_box(K_FF, g[F], ones, *((low, high) if clip else (-inf, inf)))
+    slope, curvature = g[F] @ v, v @ K_FF @ v
+    t = np.min(np.where(v > 0, high, low)[v != 0] / v[v != 0], initial=1.0)  # the first bound
+    t = min(t, slope / curvature) if slope < curvature else t
+    rise = t * slope - t**2 * curvature / 2
+    if not (t > 0 and objective + rise > objective):
         return state
     near = HIDDEN * np.abs(np.append(beta[F], t * v)).max()
     beta = beta.copy()
@@ -986,7 +990,7 @@ def newton_on_free(K, dual, state, before):
     """
     F = np.flatnonzero(is_free(dual, state.beta))
     if 0 < len(F) <= MANY and len(np.setxor1d(F, before)) <= SETTLED * len(F):
-        state = newton_step(K, dual, state, F)
+        state = newton_step(K, dual, state, F, clip=True)
     while True:
         F = np.flatnonzero(is_free(dual, state.beta))
         if not len(F):

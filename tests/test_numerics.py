@@ -25,6 +25,7 @@ from mlnotes.numerics import (
     low_rank_factor,
     low_rank_start,
     nearest_rows,
+    newton_in_box,
     refined_least_squares,
     square,
     squared_distances,
@@ -546,6 +547,40 @@ def test_kernel_products_take_blocks_of_rows(monkeypatch, rng):
 # ---------------------------------------------------------------------------------------
 # Quadratic programs of low rank
 # ---------------------------------------------------------------------------------------
+
+
+def programs_in_a_box(seed):
+    """K, g, the sums of two sets of entries, and a box around 0."""
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(30, 40))
+    sums = np.repeat(np.eye(2), (12, 18), axis=1)
+    return A @ A.T + 4 * np.eye(30), rng.normal(size=30), sums, *np.abs(rng.normal(size=(2, 30))) * [[-0.4], [0.4]]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_newtons_step_without_a_box_is_the_optimum_with_these_sums(seed):
+    K, g, sums, _, _ = programs_in_a_box(seed)
+    v = newton_in_box(K, g, sums, -np.inf, np.inf)
+    np.testing.assert_allclose(v, solve_qp(K, -g, sums, np.zeros(2)).x, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_newtons_step_in_a_box_is_best_for_the_entries_inside(seed):
+    K, g, sums, low, high = programs_in_a_box(seed)
+    v = newton_in_box(K, g, sums, low, high)
+    inside = (v > low) & (v < high)
+    assert (low <= v).all() and (v <= high).all() and inside.any() and not inside.all()
+    np.testing.assert_allclose(sums @ v, 0, rtol=0, atol=1e-12 * np.abs(v).sum())
+    gradient = g - K @ v
+    for own in sums == 1:  # no change of two of them gains anything
+        same = gradient[own & inside]
+        np.testing.assert_allclose(same, same.mean(), rtol=0, atol=1e-6 * np.abs(g).max())
+
+
+def test_newtons_step_leaves_the_box_where_half_of_the_entries_would():
+    K, g, sums, low, high = programs_in_a_box(0)
+    whole = newton_in_box(K, g, sums, -np.inf, np.inf)
+    np.testing.assert_array_equal(newton_in_box(K, g, sums, low / 1e9, high / 1e9), whole)
 
 
 def test_a_matrix_of_low_rank_is_the_product_of_its_factor(rng):

@@ -3761,15 +3761,16 @@ def test_what_is_within_rounding_of_a_bound_is_at_the_bound():
     assert (state.beta == [0.3, 0.3, -0.3, -0.3]).all()
 
 
+@pytest.mark.parametrize("clip", [False, True])
 @pytest.mark.parametrize("machine", ["C", "nu", "L2"])
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_a_newton_step_never_loses(kernel, machine):
+def test_a_newton_step_never_loses(kernel, machine, clip):
     moved = 0
     for seed in range(6):
         ((_, K, dual),) = (found for found in duals(seed, kernel) if found[0] == machine)
         for state in islice(smo(K, dual), 0, 40, 4):
             F = np.flatnonzero((state.beta > dual.lower) & (state.beta < dual.upper))
-            after = newton_step(K, dual, state, F) if len(F) else state
+            after = newton_step(K, dual, state, F, clip) if len(F) else state
             if after is state:
                 continue
             moved += 1
@@ -3798,6 +3799,19 @@ def test_a_newton_step_that_meets_no_bound_is_the_optimum_among_the_free(rng):
     np.testing.assert_allclose(after.beta, solution, rtol=1e-6, atol=1e-6)
     again = newton_step(K, dual, after, S)
     assert again.objective == pytest.approx(after.objective, rel=1e-12)
+
+
+def test_a_clipped_newton_step_lets_several_multipliers_stop_at_their_bounds(rng):
+    X, y = two_classes(rng, (30, 30))
+    K, dual = gram(X, **KERNELS["laplacian"]) + np.eye(60), c_dual(y, 0.5)
+    beta = 0.4 * y
+    state = svm.SMOState(beta, y - K @ beta, (), objective(K, dual, beta), inf)
+    cut, clipped = (newton_step(K, dual, state, np.arange(60), clip) for clip in (False, True))
+    at_bound = [np.count_nonzero(~svm.is_free(dual, after.beta)) for after in (cut, clipped)]
+    assert at_bound[0] == 1 < at_bound[1] and cut.objective < clipped.objective
+    free = svm.is_free(dual, clipped.beta)
+    np.testing.assert_allclose(clipped.gradient[free], clipped.gradient[free].mean(), rtol=1e-6)
+    assert clipped.objective <= solve_dual(K, dual).objective * (1 + 1e-9)
 
 
 def test_newton_steps_are_on_all_free_multipliers_that_have_settled_and_else_on_some(rng):

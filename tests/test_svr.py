@@ -1330,7 +1330,7 @@ def test_a_run_that_is_cut_short_says_so(rng):
         assert model.certificate_.gap > 0
 
 
-def large_problem(rng, n=320):
+def large_problem(rng, n=240):
     """Samples of a smooth function with noise: most multipliers end at a bound."""
     X = rng.normal(size=(n, 3))
     return X, np.sin(X[:, 0]) + 0.2 * X[:, 1] ** 2 + 0.2 * rng.normal(size=n)
