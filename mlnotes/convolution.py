@@ -832,7 +832,8 @@ def loss_and_gradient(theta, layers, V, T):
 def _check_scores(theta, layers, V, T):
     """Refuse a theta or targets that do not suit the layers."""
     shapes = propagate(layers, V.shape[1:])
-    p = sum(part.size for own in unpack(theta, layers, shapes[0]) for part in own)
+    pairs = zip(layers, shapes[:-1], strict=True)
+    p = sum(prod(each) for layer, before in pairs for each in layer.parameter_shapes(before))
     if len(theta) != p:
         raise ValueError(f"theta must hold the {p} parameters of the layers; got {len(theta)}")
     if len(V) != len(T):

@@ -300,7 +300,7 @@ def kernel_pca(K, q=None, solver=eigenpairs):
 
 def _rounding(K):
     """The rounding errors of K that centring leaves in the eigenvalues."""
-    return len(K) * EPS * np.abs(K).max()
+    return len(K) * EPS * max(K.max(), -K.min())
 
 
 def _check_wanted(q, mu, n):

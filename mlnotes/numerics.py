@@ -30,7 +30,8 @@ of T trees. The m nodes of a level hold N samples, node by node; `segment` (N,) 
 """
 
 from functools import partial
-from math import inf, nan, sqrt
+from itertools import combinations_with_replacement
+from math import inf, isqrt, nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -281,8 +282,8 @@ def square(K, name="K"):
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
         raise ValueError(f"{name} must be square; got shape {K.shape}")
     K = K.astype(np.float64, copy=False)
-    bad = np.count_nonzero(~np.isfinite(K))
-    if bad:
+    if not np.isfinite([K.min(initial=0.0), K.max(initial=0.0)]).all():
+        bad = np.count_nonzero(~np.isfinite(K))
         raise ValueError(f"{name} must be finite; it contains NaN or infinity {bad} times")
     return K
 
@@ -301,9 +302,11 @@ def symmetric(K, name="K"):
     """
     single = np.asarray(K).dtype == np.float32
     K = square(K, name)
-    blocks = row_blocks(len(K), BLOCK // max(1, len(K)))
-    difference = max((np.abs(K[rows] - K[:, rows].T).max() for rows in blocks), default=0.0)
-    if difference > (ASYMMETRY_SINGLE if single else ASYMMETRY) * np.abs(K).max(initial=0.0):
+    tiles = row_blocks(len(K), isqrt(BLOCK))
+    pairs = combinations_with_replacement(tiles, 2)
+    difference = max((np.abs(K[p, q] - K[q, p].T).max() for p, q in pairs), default=0.0)
+    size = max(K.max(initial=0.0), -K.min(initial=0.0))
+    if difference > (ASYMMETRY_SINGLE if single else ASYMMETRY) * size:
         raise ValueError(
             f"{name} must be symmetric; it differs from its transpose by {difference:g}"
         )
