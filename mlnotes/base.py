@@ -390,7 +390,10 @@ def _as_floats(name, values):
 
 
 def _check_range(name, values):
-    low, high = values.min(initial=0.0), values.max(initial=0.0)  # NaN if there is one
+    flat = values.ravel(order="K")  # as it lies in memory
+    if float(np.vdot(flat, flat)) <= LARGEST**2:  # no entry can be larger, or NaN
+        return
+    low, high = values.min(initial=0.0), values.max(initial=0.0)
     if not np.isfinite([low, high]).all():
         bad = np.count_nonzero(~np.isfinite(values))
         raise ValueError(f"{name} must be finite; it contains NaN or infinity {bad} times")

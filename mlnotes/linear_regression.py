@@ -268,7 +268,7 @@ def least_squares(X, y, *, weights=None, fit_intercept=True):
     """Minimise sum_i weights_i (w^T x_i + b - y_i)^2 by the first route that is safe.
 
     - `normal_equations` of the centred data, if their condition number is small;
-    - QR with corrections, which lose no digit: see `numerics.refined_least_squares`;
+    - the R of QR with corrections, which lose no digit: see `numerics.refined_least_squares`;
     - `minimum_norm` of the centred data, if there are fewer samples than features or if rounding
       hides whether the features are independent.
 
@@ -286,8 +286,8 @@ def least_squares(X, y, *, weights=None, fit_intercept=True):
         w, R = np.linalg.solve(G, A.T @ z), np.linalg.cholesky(G).T
         return Fit(float(y_mean - w @ x_mean), w, d, _singular(R))
     rows, targets = _rows(X, y, weights, fit_intercept)
-    R, size = triangle(rows), np.abs(rows).max(axis=0)
-    error = ROUNDING * np.sqrt(rows.size)  # of the rows, with each column divided by its size
+    R = triangle(rows)
+    size, error = np.linalg.norm(R, axis=0), ROUNDING * np.sqrt(rows.size)  # of the columns
     if n >= len(size) and _singular(R / np.where(size > 0, size, 1))[-1] > error:
         theta = refined_least_squares(rows, targets, R)
         b = float(theta[0]) if fit_intercept else 0.0

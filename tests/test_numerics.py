@@ -350,6 +350,15 @@ def test_triangle_of_blocks_is_that_of_the_whole_but_for_signs(rng, shape):
     np.testing.assert_allclose(R.T @ R, A.T @ A, rtol=1e-11, atol=1e-9)
 
 
+@pytest.mark.parametrize("kappa", [1e2, 1e5, 1e7, 1e9, 1e13, np.inf])
+def test_triangle_keeps_small_singular_values(rng, kappa):
+    U, V = np.linalg.qr(rng.normal(size=(900, 5)))[0], np.linalg.qr(rng.normal(size=(5, 5)))[0]
+    s = np.array([1, 0.5, 0.2, 0.1, 1 / kappa])
+    R = triangle(U * s @ V.T * np.array([1, 2.0**90, 2.0**-90, 1, 1])) / [1, 2.0**90, 2.0**-90, 1, 1]
+    assert not np.tril(R, -1).any()
+    np.testing.assert_allclose(np.linalg.svd(R, compute_uv=False), s, rtol=0, atol=2e-15)
+
+
 @pytest.mark.parametrize("noise", [0, 1, 100, 10_000])
 def test_wamplers_problems_keep_every_certified_digit(noise):
     """y = 1 + x + ... + x^5 plus a multiple of NOISE, which is orthogonal to all the powers."""
