@@ -93,12 +93,13 @@ def log_loss_slope(t):
 
 
 def log_loss_curvature(t):
-    """l''(t) = sigma(t) (1 - sigma(t)) > 0, the same for t and -t.
+    """l''(t) = sigma(t) (1 - sigma(t)) = e^{-|t|} / (1 + e^{-|t|})^2 > 0, the same for t and -t.
 
     >>> log_loss_curvature(np.array([0.0, 1000.0]))
     array([0.25, 0.  ])
     """
-    return sigmoid(t) * sigmoid(-np.asarray(t))
+    e = np.exp(-np.abs(t))
+    return e / (1 + e) ** 2
 
 
 def sigmoid(f):

@@ -51,6 +51,7 @@ import numpy as np
 from mlnotes.base import (
     BLOCK,
     Transformer,
+    by_rows,
     check_choice,
     check_flag,
     check_samples,
@@ -136,7 +137,7 @@ def _mean(X):
 
 
 def _check_varies(X):
-    if (np.ptp(X, axis=0) <= FLAT * np.abs(X[0])).all():
+    if all(np.ptp(x) <= FLAT * np.abs(x[0]) for x in X.T):  # up to the first feature that does
         raise ValueError("X must vary; every sample is the same, to 13 digits")
 
 
@@ -521,13 +522,15 @@ def principal_components(X, k=None):
     array([ 0.    ,  0.7071, -0.7071])
     """
     n, d = np.shape(X)
-    found = by_covariance(X) if n >= d else by_gram(X)
-    k = _count(k, found.lam)
-    if found.lam[k - 1] <= TRUSTED * found.lam[0]:
-        found = by_svd(X)
-    return found._replace(V=found.V[:, :k])
+    try:
+        found = by_covariance(X, k) if n >= d else by_gram(X, k)
+    except ValueError:  # k is beyond the rank of X_c, or wrong, which `by_svd` says
+        return by_svd(X, k)
+    last = len(found.lam) if k is None else found.V.shape[1]
+    return found if found.lam[last - 1] > TRUSTED * found.lam[0] else by_svd(X, k)
 
 
+@by_rows
 def scores(X, mean, V):
     """Z = (X - 1 mean^T) V: z_ij = v_j^T (x_i - mean), uncorrelated with the variances lam_j.
 
