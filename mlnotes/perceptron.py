@@ -39,6 +39,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mlnotes.base import (
+    BLOCK,
     LinearClassifier,
     check_flag,
     check_labels,
@@ -183,8 +184,8 @@ def sweep(X, y, w, *, eta=1.0, order=None):
 
     Between two mistakes w stays the same. So one product gives the scores of many samples, and the
     first mistake among them is the next one. After every look without a mistake the next look is
-    at twice as many samples, and after a mistake at one. A sample that is still wrong after its own
-    update waits for the next pass, as x = 1 does in the example.
+    at twice as many samples, up to a block; after a mistake it is at one. A sample that is still
+    wrong after its own update waits for the next pass, as x = 1 does in the example.
 
     Yields: i, w (d,) for every mistake: its sample, and the weights after it.
 
@@ -193,9 +194,10 @@ def sweep(X, y, w, *, eta=1.0, order=None):
     """
     order = np.arange(len(X)) if order is None else order
     start, ahead = 0, 1  # the place to go on from, and how many samples to look at
+    most = max(1, BLOCK // X.shape[1])
     while start < len(order):
         seen = order[start : start + ahead]
-        wrong = is_mistake(y[seen], X[seen] @ w)
+        wrong = is_mistake(y[seen], X.take(seen, axis=0) @ w)
         first = int(wrong.argmax())  # the first mistake, if there is one
         if wrong[first]:
             i = int(seen[first])
@@ -203,7 +205,7 @@ def sweep(X, y, w, *, eta=1.0, order=None):
             yield i, w
             start, ahead = start + first + 1, 1
         else:
-            start, ahead = start + ahead, 2 * ahead
+            start, ahead = start + ahead, min(2 * ahead, most)
 
 
 def _new_order(n, rng):
