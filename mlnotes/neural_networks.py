@@ -644,7 +644,7 @@ def risk(net, theta, X, Y, *, alpha=0.0, weights=None):
     weights = np.ones(len(X)) if weights is None else weights
     H = forward(layers[:-1], sigma[:-1], X)
     L, _ = output_loss(net, scores(H[-1], *layers[-1]), Y)
-    J = (weights @ L + alpha / 2 * sum(np.sum(W**2) for W, b in layers)) / weights.sum()
+    J = (weights @ L + alpha / 2 * sum(np.vdot(W, W) for W, b in layers)) / weights.sum()
     return float(J)
 
 
@@ -794,9 +794,9 @@ def backpropagate(net, theta, X, Y, *, alpha=0.0, weights=None):
     H = forward(layers[:-1], sigma[:-1], X)  # forward: H_0, ..., H_{l-1}
     A = scores(H[-1], *layers[-1])  # net inputs of the output layer
     L, delta = output_loss(net, A, Y)
-    J = (weights @ L + alpha / 2 * sum(np.sum(W**2) for W, b in layers)) / n
+    J = (weights @ L + alpha / 2 * sum(np.vdot(W, W) for W, b in layers)) / n
 
-    Delta = delta * weights[:, None] / n  # back: Delta_l, ..., Delta_1
+    Delta = delta * (weights / n)[:, None]  # back: Delta_l, ..., Delta_1
     gradient = []
     for j in range(len(layers), 0, -1):
         W, b = layers[j - 1]  # W_j and b_j: a list counts from 0
@@ -1084,7 +1084,7 @@ def within_range(J, g):
     Traceback (most recent call last):
     ValueError: gradients must lie within 1e+150; got 1e+200: lower the learning rate, or scale X
     """
-    size = np.abs(g).max()
+    size = 0.0 if np.vdot(g, g) <= LARGEST**2 else np.abs(g).max()  # one pass in the place of two
     if not size <= LARGEST:
         raise ValueError(
             f"gradients must lie within {LARGEST:g}; got {size:.3g}: lower the learning rate, "
