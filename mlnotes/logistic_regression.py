@@ -80,7 +80,8 @@ def log_loss(t):
     Errata: logistic_regression-04 (l itself is not an upper bound: l(0) = log 2 < 1).
     Claims: logistic_regression-02
     """
-    return np.logaddexp(0.0, -np.asarray(t))
+    t = np.asarray(t)
+    return np.maximum(-t, 0.0) + np.log1p(np.exp(-np.abs(t)))  # exp is at most 1
 
 
 def log_loss_slope(t):
@@ -561,7 +562,7 @@ def softmax_hessian_product(A, P, V, lam=0.0, weights=1.0):
     array([[ 1., -1.]])
     """
     U = A @ V
-    dP = P * (U - np.sum(P * U, axis=1, keepdims=True))
+    dP = P * (U - np.vecdot(P, U)[:, None])
     return A.T @ (dP.T * weights).T + 2 * (V.T * lam).T
 
 
