@@ -576,9 +576,8 @@ def _box_step(M, D, system, rest, room, z, aim):
 def triangle(A):
     """R of A = Q R, by Cholesky twice: matrix products, 3 times as fast for many rows.
 
-    A^T A = R^T R loses half of the digits of a small singular value. The columns of A R^-1 are
-    nearly orthonormal, and the R of these, to which nothing is lost, corrects the first. Where
-    the condition number is so large that they are not, QR takes over, in blocks of rows.
+    A^T A = R^T R loses half of the digits of small singular values. The R of A R^-1, nearly
+    orthonormal columns, brings them back. Where they are not, QR takes over, in blocks of rows.
 
     Returns: (min(n, m), m).
 
@@ -586,14 +585,12 @@ def triangle(A):
     array([[5.]])
     """
     blocks = row_blocks(len(A), max(BLOCK // A.shape[1], 4 * A.shape[1]))
-    try:
-        R = np.linalg.cholesky(A.T @ A).T
-        inverse = np.linalg.inv(R)
+    L = positive_cholesky(A.T @ A)
+    if L is not None:
+        inverse = np.linalg.inv(L.T)
         G = sum(Q.T @ Q for Q in (A[b] @ inverse for b in blocks))
         if np.linalg.norm(G - np.eye(len(G))) < 1 / 2:
-            return np.linalg.cholesky(G).T @ R
-    except np.linalg.LinAlgError:
-        pass
+            return np.linalg.cholesky(G).T @ L.T
     return np.linalg.qr(np.vstack([np.linalg.qr(A[b], mode="r") for b in blocks]), mode="r")
 
 
@@ -609,10 +606,10 @@ def refined_least_squares(A, y, R):
     """The theta that minimises ||A theta - y||^2, with all digits that A and y determine.
 
     QR loses as many digits as the condition number of A has. Here theta starts at R^-1 R^-T A^T y,
-    and each step adds R^-1 R^-T A^T (y - A theta), the least-squares fit of what is left over. As
-    the residual is computed in twice the precision, the steps take back the rounding errors of R:
-    Wampler's five problems of NIST come out exact, where QR keeps 6 to 12 digits. Each step is
-    shorter than the last by about the same factor, so that the last one is known beforehand.
+    and each step adds the fit R^-1 R^-T A^T (y - A theta) of what is left over. As the residual is
+    computed in twice the precision, the steps take back the rounding errors of R: Wampler's five
+    problems of NIST come out exact, where QR keeps 6 to 12 digits. Each step is shorter than the
+    one before by about the same factor, so that one foresees when a step would change nothing.
 
     R (m, m) is the `triangle` of A, whose columns must be linearly independent. Returns: (m,).
 
@@ -621,11 +618,11 @@ def refined_least_squares(A, y, R):
     array([1., 2.])
     """
     unit = np.exp2(np.ceil(np.log2(np.linalg.norm(R, axis=0))))  # a division by it is exact
-    A, R = A / unit, R / unit
-    norm, rest = np.linalg.norm, np.zeros(A.shape[1])  # theta + rest has twice the digits of theta
-    theta = before = np.linalg.solve(R, np.linalg.solve(R.T, A.T @ y))
+    R = R / unit
+    theta = before = np.linalg.solve(R, np.linalg.solve(R.T, A.T @ y / unit))
+    rest, norm = np.zeros(len(theta)), np.linalg.norm  # theta + rest has twice the digits of theta
     for _ in range(CORRECTIONS):
-        step = np.linalg.solve(R, np.linalg.solve(R.T, _exact_gradient(A, y, theta, rest)))
+        step = np.linalg.solve(R, np.linalg.solve(R.T, _exact_gradient(A, unit, y, theta, rest)))
         if not norm(R @ step) < norm(R @ before) / 2:
             break
         theta, rest = _exact_sum([theta, rest + step])
@@ -635,14 +632,15 @@ def refined_least_squares(A, y, R):
     return theta / unit
 
 
-def _exact_gradient(A, y, theta, rest):
-    """A^T (y - A (theta + rest)) as if computed in twice the precision."""
+def _exact_gradient(A, unit, y, theta, rest):
+    """B^T (y - B (theta + rest)) with B = A / unit, as if computed in twice the precision."""
     terms = []
     for rows in row_blocks(len(A), max(2 * BLOCK // A.shape[1], 1)):
-        bits = (BITS - int(np.ceil(np.log2(max(A[rows].shape))))) // 2
-        parts = _slices(A[rows], bits)
-        r, error = _exact_sum([y[rows], *_products(parts, -theta, bits), -(A[rows] @ rest)])
-        terms += [*_products([part.T for part in parts], r, bits), A[rows].T @ error]
+        B = A[rows] / unit
+        bits = (BITS - int(np.ceil(np.log2(max(B.shape))))) // 2
+        parts = _slices(B, bits)
+        r, error = _exact_sum([y[rows], *_products(parts, -theta, bits), -(B @ rest)])
+        terms += [*_products([part.T for part in parts], r, bits), B.T @ error]
     return _exact_sum(terms)[0]
 
 
