@@ -354,9 +354,10 @@ def test_triangle_of_blocks_is_that_of_the_whole_but_for_signs(rng, shape):
 def test_triangle_keeps_small_singular_values(rng, kappa):
     U, V = np.linalg.qr(rng.normal(size=(900, 5)))[0], np.linalg.qr(rng.normal(size=(5, 5)))[0]
     s = np.array([1, 0.5, 0.2, 0.1, 1 / kappa])
-    R = triangle(U * s @ V.T * np.array([1, 2.0**90, 2.0**-90, 1, 1])) / [1, 2.0**90, 2.0**-90, 1, 1]
-    assert not np.tril(R, -1).any()
-    np.testing.assert_allclose(np.linalg.svd(R, compute_uv=False), s, rtol=0, atol=2e-15)
+    for unit in (np.ones(5), np.array([1, 2.0**90, 2.0**-90, 1, 1])):
+        R = triangle(U * s @ V.T * unit) / unit
+        assert not np.tril(R, -1).any()
+        np.testing.assert_allclose(np.linalg.svd(R, compute_uv=False), s, rtol=0, atol=2e-15)
 
 
 @pytest.mark.parametrize("noise", [0, 1, 100, 10_000])
