@@ -63,6 +63,7 @@ from mlnotes.base import (
 from mlnotes.numerics import (
     MovingClusters,
     exact_squared_distances,
+    leading_eigenpairs,
     nearest_rows,
     squared_distances,
     squared_norms,
@@ -850,8 +851,8 @@ def lowest_eigenvectors(L, K):
     >>> lowest_eigenvectors(np.diag([3.0, 1.0, 2.0]), 2)[0]
     array([1., 2.])
     """
-    values, vectors = np.linalg.eigh(L)
-    return values[:K], vectors[:, :K]
+    values, vectors, _ = leading_eigenpairs(-L, K, rng=np.random.default_rng(0))
+    return -values[:K], vectors
 
 
 def spectral_embedding(W, K, *, normalized=True):
