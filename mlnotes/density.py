@@ -10,7 +10,7 @@ Contents
     The histogram              histogram_density
     Parzen windows             hypercube, gaussian_window, parzen
     Balls                      ball_volume
-    Kernels                    KERNELS, Kernel, log_kernel, log_kernel_matrix,
+    Kernels                    KERNELS, Kernel, squared_lengths, log_kernel_sum,
                                log_kernel_integral, sample_kernel, kernel_log_density
     The error of an estimate   NormalMixture, kernel_mixture, inner_product,
                                integrated_squared_error, normal_mise
@@ -54,7 +54,11 @@ from mlnotes.base import (
     check_weights,
     row_blocks,
 )
-from mlnotes.numerics import exact_squared_distances, squared_distances
+from mlnotes.numerics import (
+    exact_squared_distances,
+    squared_distances,
+    squared_distances_at_rim,
+)
 from mlnotes.probability import gauss_legendre, log_sum_exp, normal_log_density, sample_atoms
 
 # ---------------------------------------------------------------------------------------
@@ -301,33 +305,40 @@ KERNELS = {
 }
 
 
-def log_kernel(t, kernel="gaussian"):
-    """ln K(u) for squared lengths t = ||u||^2, without the normalising factor; -inf where K is 0.
+def squared_lengths(x, X, h, kernel="gaussian"):
+    """t = ||u||^2 of u = (x - x_i) / h for every point x (row) and every sample x_i (column).
 
-    >>> np.exp(log_kernel(np.array([0.0, 0.25, 1.0]), "epanechnikov")).round(12)
-    array([1.  , 0.75, 0.  ])
-    """
-    K = _kernel(kernel)
-    if K.reach == inf:
-        return K.log_value(t)
-    log_K, inside = np.full(t.shape, -inf), t < K.reach**2
-    log_K[inside] = K.log_value(t[inside])
-    return log_K
-
-
-def log_kernel_matrix(x, X, h, kernel="gaussian"):
-    """ln K(u) of u = (x - x_i) / h for every point x (row) and every sample x_i (column).
-
-    A window with a rim needs exact distances: a sample at the distance h is outside.
+    A window with a rim needs exact distances there: a sample at the distance h is outside.
 
     Returns: (m, n).
 
-    >>> log_kernel_matrix(np.array([[0.5]]), np.array([[0.0], [1.0], [2.5]]), h=0.5)
-    array([[-0.5, -0.5, -8. ]])
+    >>> squared_lengths(np.array([[0.5]]), np.array([[0.0], [1.0], [2.5]]), h=0.5)
+    array([[ 1.,  1., 16.]])
     """
     rim = _kernel(kernel).reach < inf
-    squares = exact_squared_distances(x, X) if rim else squared_distances(x, X)
-    return log_kernel(squares / h**2, kernel)  # -||u||^2 / 2 for the Gaussian
+    squares = squared_distances_at_rim(x, X, h**2) if rim else squared_distances(x, X)
+    return squares / h**2
+
+
+def log_kernel_sum(t, w, kernel="gaussian"):
+    """ln sum_i w_i K(u_i) for squared lengths t = ||u_i||^2 (m, n) and weights w (n,).
+
+    K may leave the range of floating point only where it has no rim; there log-sum-exp takes the
+    sum, so that no point is too far away for it.
+
+    Returns: (m,).
+
+    >>> t, w = np.array([[0.0, 0.5, 1.0]]), np.array([1.0, 2.0, 4.0])
+    >>> np.exp(log_kernel_sum(t, w, "epanechnikov")).round(12)
+    array([2.])
+    """
+    K = _kernel(kernel)
+    with np.errstate(divide="ignore"):  # ln 0 = -inf
+        if K.reach == inf:
+            return log_sum_exp(np.log(w) + K.log_value(t))
+        values, inside = np.zeros(t.shape), t < K.reach**2
+        values[inside] = np.exp(K.log_value(t[inside]))
+        return np.log(values @ w)
 
 
 def log_kernel_integral(d, kernel="gaussian"):
@@ -375,19 +386,12 @@ def kernel_log_density(x, X, h, kernel="gaussian", sample_weight=None):
     """
     x, X = _check_points_and_samples(x, X, h)
     n, d = X.shape
-    log_w = _log_weights(sample_weight, n)  # ln(1/n) each
+    w = check_weights(sample_weight, n)
     log_p = np.empty(len(x))
     for rows in _blocks(x, X):  # a part at a time, to save memory
-        log_K = log_kernel_matrix(x[rows], X, h, kernel)
-        log_p[rows] = log_sum_exp(log_w + log_K)
+        t = squared_lengths(x[rows], X, h, kernel)
+        log_p[rows] = log_kernel_sum(t, w / w.sum(), kernel)  # 1/n each without weights
     return log_p - d * log(h) - log_kernel_integral(d, kernel)
-
-
-def _log_weights(sample_weight, n):
-    """ln(w_i / sum_j w_j), (n,); -inf for a sample of weight 0."""
-    w = check_weights(sample_weight, n)
-    with np.errstate(divide="ignore"):
-        return np.log(w / w.sum())
 
 
 # ---------------------------------------------------------------------------------------
@@ -496,9 +500,9 @@ def leave_one_out(X, h, kernel="gaussian"):
     n, d = X.shape
     log_p = np.empty(n)
     for rows in _blocks(X, X):  # a part at a time, to save memory
-        log_K = log_kernel_matrix(X[rows], X, h, kernel)
-        np.fill_diagonal(log_K[:, rows], -inf)  # K = 0 to itself
-        log_p[rows] = log_sum_exp(log_K)
+        t = squared_lengths(X[rows], X, h, kernel)
+        np.fill_diagonal(t[:, rows], inf)  # K = 0 to itself
+        log_p[rows] = log_kernel_sum(t, np.ones(n), kernel)
     log_p = log_p - log(n - 1)
     return log_p - d * log(h) - log_kernel_integral(d, kernel)
 

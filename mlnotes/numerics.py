@@ -6,7 +6,7 @@ here, once: arrays go in and arrays come out. Each routine says why it exists, a
 
 Contents
     Distances        squared_norms, squared_distances, RelativeSquares, nearest_rows,
-                     exact_squared_distances
+                     exact_squared_distances, squared_distances_at_rim
     K-means          MovingClusters
     Matrices         square, symmetric
     Lanczos          leading_eigenpairs
@@ -36,7 +36,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mlnotes.base import BLOCK, check_random_state, row_blocks
+from mlnotes.base import BLOCK, LARGEST, check_random_state, row_blocks
 
 EPS = float(np.finfo(float).eps)  # 2^-52, the relative spacing of floating-point numbers
 HALF_EPS = 1e-7  # what squaring leaves of a length that is small beside its terms
@@ -177,6 +177,28 @@ def exact_squared_distances(X, Y):
         difference = x[:, None] - y
         difference *= difference  # in place: a third faster
         D += difference
+    return D
+
+
+def squared_distances_at_rim(X, Y, square):
+    """||x - y||^2 for every row x of X and y of Y, exact where it is `square` or near it.
+
+    A matrix product does not tell whether y is inside the ball ||x - y||^2 < `square` if y is at
+    its rim. So the few distances near `square` are computed coordinate by coordinate. This takes a
+    third of the time of `exact_squared_distances` for 5 features, and decides in the same way.
+
+    Returns: (n, m).
+
+    >>> squared_distances_at_rim(np.array([[0.7]]), np.array([[0.0], [0.6]]), 0.7**2) < 0.7**2
+    array([[False,  True]])
+    """
+    X = np.clip(X, -LARGEST, LARGEST)  # a point at infinity has no differences to the others
+    D = squared_distances(X, Y)
+    near = np.flatnonzero(D < (1 + CANCELLED) * square)
+    near = near[D.ravel()[near] > (1 - CANCELLED) * square]
+    for part in row_blocks(len(near), BLOCK // X.shape[1]):
+        i, j = np.divmod(near[part], len(Y))
+        D[i, j] = sum(((X[i] - Y[j]) ** 2).T)  # one coordinate after the other
     return D
 
 

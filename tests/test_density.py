@@ -27,7 +27,7 @@ from mlnotes.density import (
     knn_joint_density,
     knn_posterior,
     leave_one_out,
-    log_kernel,
+    log_kernel_sum,
     log_kernel_integral,
     nearest_samples,
     normal_mise,
@@ -530,11 +530,11 @@ def test_blocks_are_cut_without_a_seam(rng, monkeypatch):
 
 @each_kernel
 def test_kernels_are_those_of_the_book(kernel):
-    r = np.array([0.0, 0.3, 0.7, 0.999, 1.0, 1.5, 4.0])
-    np.testing.assert_allclose(
-        np.exp(log_kernel(r**2, kernel)), KERNEL[kernel](r), rtol=0, atol=1e-15
-    )
-    assert log_kernel(np.array([1e300]), kernel) < -1e3
+    r, one = np.array([[0.0, 0.3, 0.7, 0.999, 1.0, 1.5, 4.0]]).T, np.ones(1)
+    K = np.exp(log_kernel_sum(r**2, one, kernel))
+    np.testing.assert_allclose(K, KERNEL[kernel](r[:, 0]), rtol=0, atol=1e-15)
+    assert log_kernel_sum(np.array([[1e300]]), one, kernel) < -1e3
+    np.testing.assert_allclose(np.exp(log_kernel_sum(r.T**2, r[:, 0], kernel)), r[:, 0] @ K)
 
 
 @each_kernel
@@ -629,7 +629,7 @@ def test_draws_of_a_kernel_have_its_lengths_and_no_direction(kernel, d, rng):
 def test_an_unknown_kernel_is_refused_by_name(kernel, rng):
     message = f"kernel must be one of 'gaussian', 'tophat', .*; got {kernel!r}"
     with pytest.raises(ValueError, match=message):
-        log_kernel(np.zeros(1), kernel)
+        log_kernel_sum(np.zeros((1, 1)), np.ones(1), kernel)
     with pytest.raises(ValueError, match=message):
         sample_kernel(1, 1, kernel, rng=rng)
 

@@ -29,6 +29,7 @@ from mlnotes.numerics import (
     refined_least_squares,
     square,
     squared_distances,
+    squared_distances_at_rim,
     squared_norms,
     symmetric,
     triangle,
@@ -157,6 +158,21 @@ def test_exact_distances_keep_duplicates_and_ties():
     D = exact_squared_distances(X, X)
     assert D[0, 1] == 0 and D[0, 3] == (0.1 - 0.2) ** 2 and D[0, 3] == D[1, 3]
     assert (D == D.T).all()
+
+
+def test_distances_near_the_rim_of_a_ball_are_exact(rng):
+    X = np.stack(np.meshgrid(range(9), range(9)), axis=-1).reshape(-1, 2) / 10 + [1e3, -7.0]
+    Y = np.vstack([X[::5], X.mean(axis=0) + rng.normal(size=(9, 2))])
+    exact, confused = exact_squared_distances(X, Y), 0
+    for square in (0.1**2, 0.1**2 + 0.1**2, 0.3**2, exact[3, 8]):
+        D = squared_distances_at_rim(X, Y, square)
+        np.testing.assert_array_equal(D < square, exact < square)
+        near = np.abs(exact - square) < 5e-4 * square
+        assert near.any()
+        np.testing.assert_array_equal(D[near], exact[near])
+        np.testing.assert_allclose(D, exact, rtol=1e-12)
+        confused += np.sum((squared_distances(X, Y) < square) != (exact < square))
+    assert confused > 0  # a product alone does not know the rim
 
 
 @pytest.mark.parametrize("distances", [squared_distances, exact_squared_distances])
