@@ -230,7 +230,7 @@ def log_joint(log_p, prior):
     array([[0.15, 0.15]])
     """
     _check_shapes(log_p, prior)
-    return _log_prior(prior) + log_p
+    return _log_prior(prior) + np.asfortranarray(log_p)  # columns in memory: rows are short
 
 
 def _check_shapes(log_p, prior):
@@ -852,8 +852,8 @@ def labelled_samples(X, y, sample_weight=None):
         present = weights > 0
         X, y, weights = X[present], y[present], weights[present]
         check_labels(y, len(y))
-    classes, k = np.unique(y, return_inverse=True)
-    return X, classes, k, weights
+    classes = np.unique(y)
+    return X, classes, np.searchsorted(classes, y), weights
 
 
 @dataclass(eq=False, repr=False)
@@ -984,10 +984,12 @@ def _normal_densities(X, k, weights, share):
     """ln N(x; mu_k, Sigma_k + S) for each class k; S is the `share` of the variances of all X."""
     p = weights / weights.sum()
     spread = expectation(p, (X - expectation(p, X)) ** 2)
-    S = np.diag(share * np.where(np.ptp(X, axis=0) > 0, spread, 1.0))
+    S = np.diag(share * np.where((X != X[0]).any(axis=0), spread, 1.0))
     densities = []
     for c in range(k.max() + 1):
-        X_c, p = X[k == c], weights[k == c] / weights[k == c].sum()
+        members = np.flatnonzero(k == c)
+        X_c, w = X.take(members, axis=0), weights[members]
+        p = w / w.sum()
         mu, Sigma = expectation(p, X_c), covariance(p, X_c) + S
         densities.append(partial(multivariate_normal_log_density, mu=mu, Sigma=Sigma))
         densities[c](X_c[:1])  # refuses a singular Sigma here, and not at the first prediction

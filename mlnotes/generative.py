@@ -291,7 +291,8 @@ def class_moments(X, k, kind="full", sample_weight=None):
     n_k = _check_present(np.bincount(k, w))
     means, covariances = [], []
     for c in range(len(n_k)):
-        X_c, shares = X[k == c], w[k == c] / n_k[c]
+        members = np.flatnonzero(k == c)
+        X_c, shares = X.take(members, axis=0), w[members] / n_k[c]
         means.append(shares @ X_c)
         covariances.append(weighted_scatter(X_c, means[c], shares, kind))
     return ClassMoments(n_k, np.array(means), np.array(covariances))
