@@ -387,10 +387,11 @@ def kernel_log_density(x, X, h, kernel="gaussian", sample_weight=None):
     x, X = _check_points_and_samples(x, X, h)
     n, d = X.shape
     w = check_weights(sample_weight, n)
+    w = w / w.sum()  # 1/n each without weights
     log_p = np.empty(len(x))
     for rows in _blocks(x, X):  # a part at a time, to save memory
         t = squared_lengths(x[rows], X, h, kernel)
-        log_p[rows] = log_kernel_sum(t, w / w.sum(), kernel)  # 1/n each without weights
+        log_p[rows] = log_kernel_sum(t, w, kernel)
     return log_p - d * log(h) - log_kernel_integral(d, kernel)
 
 
