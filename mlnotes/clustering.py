@@ -993,8 +993,8 @@ class KMeans(Transformer, Clusterer):
         w = None if sample_weight is None else check_weights(sample_weight, len(X))
         n = len(X) if w is None else np.count_nonzero(w)
         K = _check_clusters(self.n_clusters, n, "n_clusters")
-        squares = squared_norms(X - np.average(X, axis=0, weights=w))
-        variance = np.average(squares, weights=w) / X.shape[1]
+        p = _weights(X, w) / _weights(X, w).sum()
+        variance = p @ squared_norms(X - p @ X) / X.shape[1]  # mean of all features
         tol = check_number("tol", self.tol, at_least=0) * variance
         max_iter = check_number("max_iter", self.max_iter, at_least=1, integer=True)
         starts = self._starts(X, K, w, check_random_state(self.random_state))

@@ -235,7 +235,7 @@ class MovingClusters:
 
     def __init__(self, X, w):
         self.X, self.w, self.Y = X, w, None
-        self.total, self.origin = float(w @ squared_norms(X)), X.mean(axis=0)
+        self.total, self.origin = float(w @ squared_norms(X)), w @ X / w.sum()
         A = X - self.origin  # distances do not depend on it, but the terms are smaller
         squares = squared_norms(A)
         self.columns = np.column_stack([A, np.ones(len(A)), squares])
