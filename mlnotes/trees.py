@@ -62,6 +62,8 @@ from mlnotes.probability import x_log_y
 LEAF = -1  # the feature of a leaf, and the number of a child that does not exist
 TIED = 1e-11  # costs that differ by less than this share of the node's are equal up to rounding
 BLOCK = 2**15  # sums that a sweep keeps at a time: they stay in the processor's cache
+TINY = 1e-300  # stands for the weight of a set of which rounding leaves nothing
+MOST = 2**31  # weight up to which products of two sums are integers of 64 bits
 RIDGE = 1e-6  # added to the scatter of an oblique split, as a share of its mean eigenvalue
 
 
@@ -185,11 +187,12 @@ def count_splits(X):
     return int(np.count_nonzero(ordered[1:] > ordered[:-1]))
 
 
-def best_split(X, y, w=None, criterion="gini", min_samples_leaf=1):
+def best_split(X, y, w=None, criterion="gini", min_samples_leaf=1, order=None):
     """The split of least weighted child impurity: the costs of all cuts, and the least of them.
 
     All (n - 1) d cuts are compared in O(d n log n). Of equally good splits the one with the first
     feature is taken, and there the lowest threshold. Each side keeps `min_samples_leaf` samples.
+    `order` is `feature_order(X)`, if it is known.
 
     Returns: a `Split`, or None if no threshold fits.
 
@@ -201,10 +204,10 @@ def best_split(X, y, w=None, criterion="gini", min_samples_leaf=1):
 
     Claims: trees-08, trees-s01
     """
-    X, y, w = _weighted(X, y, w)
+    X, y, w, order = _weighted(X, y, w, order)
     parts = contributions(y, w, criterion)
     blocks = row_blocks(X.shape[1], BLOCK // parts.size)  # some features at a time, for memory
-    cost = np.hstack([split_costs(X[:, block], parts, criterion) for block in blocks])
+    cost = np.hstack([split_costs(X[:, f], parts, criterion, order[f]) for f in blocks])
     cost = cost[min_samples_leaf - 1 : len(X) - min_samples_leaf]  # enough samples on both sides
     lowest = cost.min(axis=0, initial=inf)  # the lowest cost of each feature
     if lowest.min() == inf:
@@ -212,16 +215,43 @@ def best_split(X, y, w=None, criterion="gini", min_samples_leaf=1):
     tie = TIED * total_impurity(parts.sum(axis=1), criterion)  # a difference by rounding
     f = int(np.argmax(lowest <= lowest.min() + tie))  # the first of the best features
     r = int(np.argmax(cost[:, f] <= lowest[f] + tie)) + min_samples_leaf  # r samples go left
-    low, high = np.sort(X[:, f])[r - 1 : r + 1]
+    low, high = X[order[f, r - 1 : r + 1], f]
     return Split(f, float(midpoint(low, high)), float(lowest[f] / w.sum()))
 
 
-def split_costs(X, parts, criterion="gini"):
+def feature_order(X):
+    """The samples in the order of each feature: row f has their numbers, from the least x_f on.
+
+    Returns: (d, n).
+
+    >>> feature_order(np.array([[1.0, 5.0], [4.0, 3.0], [2.0, 4.0]]))
+    array([[0, 2, 1],
+           [1, 2, 0]])
+    """
+    return np.argsort(np.ascontiguousarray(np.transpose(X)), axis=1)
+
+
+def order_among(order, chosen):
+    """The `feature_order` of the samples that are chosen: `chosen` (n,) is True there.
+
+    Who keeps the order of a set sorts none of its parts.
+
+    >>> order_among(np.array([[0, 2, 1], [1, 2, 0]]), np.array([False, True, True]))
+    array([[1, 0],
+           [0, 1]])
+    """
+    if chosen.all():
+        return order
+    number = np.cumsum(chosen) - 1  # the new number of every chosen sample
+    return number[order[chosen[order]]].reshape(len(order), -1)
+
+
+def split_costs(X, parts, criterion="gini", order=None):
     """n_L I(S_L) + n_R I(S_R) for every cut of every feature, by one sweep.
 
     Every feature is sorted by itself. The cut after r samples has the first r of them on its left:
-    cumulative sums of the `contributions` `parts`, from the left and from the right, give the class
-    counts of both sides of all cuts. Between equal values no threshold fits; the cost is inf.
+    cumulative sums of the `contributions` `parts` give the class counts there, and what they leave
+    of all is on the right. Between equal values no threshold fits; the cost is inf.
 
     Returns: (n - 1, d); row r - 1 holds the cuts after r samples.
 
@@ -230,13 +260,13 @@ def split_costs(X, parts, criterion="gini"):
     array([[ 1.,  0.],
            [ 0., inf]])
     """
-    order = np.argsort(X, axis=0)
-    x = np.take_along_axis(X, order, axis=0)  # every feature in its own order
-    ordered = np.take(parts, order, axis=1)
-    left = np.cumsum(ordered, axis=1)[:, :-1]  # sums over the first r samples
-    right = np.cumsum(ordered[:, ::-1], axis=1)[:, -2::-1]  # sums over all others
+    order = feature_order(X) if order is None else order
+    x = X[order, np.arange(len(order))[:, None]]  # every feature in its own order
+    sums = np.cumsum(np.take(parts, order, axis=1), axis=2)
+    left = sums[:, :, :-1]  # over the first r samples
+    right = sums[:, :, -1:] - left  # over all others
     cost = total_impurity(left, criterion) + total_impurity(right, criterion)
-    return np.where(x[:-1] < x[1:], cost, inf)  # no threshold fits between equal values
+    return np.where(x[:, :-1] < x[:, 1:], cost, inf).T  # none fits between equal values
 
 
 def contributions(y, w=None, criterion="gini"):
@@ -252,7 +282,7 @@ def contributions(y, w=None, criterion="gini"):
     """
     w = np.ones(len(y)) if w is None else w
     if criterion == "squared_error":
-        z = y - np.average(y, weights=w)
+        z = y - (w * y).sum() / w.sum()
         return np.array([w, w * z, w * z**2])
     return w * (y == np.unique(y)[:, None])
 
@@ -270,12 +300,13 @@ def total_impurity(sums, criterion="gini"):
     """
     if criterion == "squared_error":
         n, first, second = sums
-        return second - first**2 / n
-    n = sum(sums)  # the size of the set: its classes together
+        return np.maximum(second - first**2 / np.maximum(n, TINY), 0)
+    n = np.sum(sums, axis=0)  # the size of the set: its classes together
     if criterion == "gini":
-        return sum(n_k * (n - n_k) for n_k in sums) / n
+        return np.sum(sums * (n - sums), axis=0) / np.maximum(n, TINY)
     if criterion == "entropy":
-        return -sum(n_k * np.log(np.where(n_k > 0, n_k / n, 1.0)) for n_k in sums)
+        p = sums / np.maximum(n, TINY)
+        return -np.sum(sums * np.log(np.where(p > 0, p, 1.0)), axis=0)
     return n - np.max(sums, axis=0)
 
 
@@ -289,12 +320,18 @@ def midpoint(low, high):
     return np.where(middle < high, middle, low)
 
 
-def _weighted(X, y, w):
-    """The samples that have a weight, and their weights; None stands for ones."""
+def _weighted(X, y, w, order):
+    """Samples, labels, weights (None stands for ones) and order, of the samples with a weight.
+
+    Whole weights become integers: their sums are exact, and fast.
+    """
     X, y = np.asarray(X, dtype=float), np.asarray(y)
-    w = np.ones(len(X)) if w is None else np.asarray(w, dtype=float)
+    order = feature_order(X) if order is None else order
+    w = np.ones(len(X), dtype=int) if w is None else np.asarray(w)
+    if w.dtype.kind != "i" and w.sum() < MOST and (w == np.rint(w)).all():
+        w = w.astype(int)
     kept = w > 0
-    return (X, y, w) if kept.all() else (X[kept], y[kept], w[kept])
+    return (X, y, w, order) if kept.all() else (X[kept], y[kept], w[kept], order_among(order, kept))
 
 
 class ObliqueSplit(NamedTuple):
@@ -496,6 +533,7 @@ def growth(
     min_impurity_decrease=0.0,
     max_features=None,
     rng=None,
+    order=None,
 ):
     """Grow a tree from the root: a node takes its best split, and its children wait for their turn.
 
@@ -520,24 +558,26 @@ def growth(
     Claims: trees-s02
     """
     C = None if criterion == "squared_error" else max(int(np.max(y)) + 1, 2)
-    rng, (X, y, w) = check_random_state(rng), _weighted(X, y, w)
+    rng, (X, y, w, order) = check_random_state(rng), _weighted(X, y, w, order)
     y, total = y if C is None else y.astype(int), w.sum()
     enough = max(min_samples_split, 2 * min_samples_leaf)
-    waiting = deque([(np.arange(len(X)), 0)])  # for each node: the rows of its samples, its depth
+    waiting = deque([(X, y, w, order, w > 0, 0)])  # for each node: some samples, its own, its depth
     m = 1  # so many nodes have a number
     while waiting:
-        rows, depth = waiting.popleft()
-        value, impurity = node_value(y[rows], w[rows], criterion, C)
-        node = Node(LEAF, nan, LEAF, LEAF, value, impurity, w[rows].sum(), len(rows), depth)
+        X, y, w, order, own, depth = waiting.popleft()
+        y, w = y[own], w[own]
+        value, impurity = node_value(y, w, criterion, C)
+        node = Node(LEAF, nan, LEAF, LEAF, value, impurity, float(w.sum()), len(y), depth)
         split = None
-        if depth != max_depth and len(rows) >= enough:
+        if depth != max_depth and len(y) >= enough and (y != y[0]).any():
+            X, order = X[own], order_among(order, own)
             rule = criterion, min_samples_leaf, max_features, rng
-            split = node_split(X[rows], y[rows], w[rows], *rule)
+            split = node_split(X, y, w, *rule, order)
             split = _worthwhile(split, impurity, node.weight / total, min_impurity_decrease)
         if split is not None:
             f, t, _ = split
-            goes_left = X[rows, f] <= t
-            waiting += [(rows[goes_left], depth + 1), (rows[~goes_left], depth + 1)]
+            goes_left = X[:, f] <= t
+            waiting += [(X, y, w, order, side, depth + 1) for side in (goes_left, ~goes_left)]
             node = node._replace(feature=f, threshold=t, left=m, right=m + 1)
             m += 2
         yield node
@@ -551,26 +591,26 @@ def _worthwhile(split, impurity, share, least):
     return split if (gain + TIED * impurity) * share >= least else None
 
 
-def node_split(X, y, w, criterion="gini", min_samples_leaf=1, max_features=None, rng=None):
+def node_split(
+    X, y, w, criterion="gini", min_samples_leaf=1, max_features=None, rng=None, order=None
+):
     """The best split of a node among `max_features` features that `rng` draws for it, or among all.
 
     If none of these can be split, as many others are tried. Each side keeps `min_samples_leaf`
     samples.
 
-    Returns: a `Split`, or None if all labels, or all inputs, are equal.
+    Returns: a `Split`, or None if none fits.
 
-    >>> node_split(np.array([[1.0], [2.0]]), np.array([1, 1]), np.ones(2)) is None
+    >>> node_split(np.array([[1.0], [1.0]]), np.array([0, 1]), np.ones(2)) is None
     True
     """
-    if (y == y[0]).all():
-        return None
     d, k = X.shape[1], max_features
     if k is None or k >= d:
-        return best_split(X, y, w, criterion, min_samples_leaf)
-    order = np.argsort(rng.random(d))  # the features in random order
+        return best_split(X, y, w, criterion, min_samples_leaf, order)
+    drawn = np.argsort(rng.random(d))  # the features in random order
     for start in range(0, d, k):
-        tried = np.sort(order[start : start + k])
-        split = best_split(X[:, tried], y, w, criterion, min_samples_leaf)
+        tried = np.sort(drawn[start : start + k])
+        split = best_split(X[:, tried], y, w, criterion, min_samples_leaf, order[tried])
         if split is not None:
             return split._replace(feature=int(tried[split.feature]))
     return None
@@ -583,8 +623,8 @@ def node_value(y, w, criterion="gini", C=None):
     (array([0.75, 0.25]), 0.375)
     """
     if criterion == "squared_error":
-        mean = y[0] + np.average(y - y[0], weights=w)  # exact for equal targets
-        return np.array([mean]), float(np.average((y - mean) ** 2, weights=w))
+        mean = y[0] + (w * (y - y[0])).sum() / w.sum()  # exact for equal targets
+        return np.array([mean]), float((w * (y - mean) ** 2).sum() / w.sum())
     p = np.bincount(y, w, minlength=C) / w.sum()
     return p, float(IMPURITY[criterion](p))
 
