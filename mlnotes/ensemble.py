@@ -69,6 +69,8 @@ from mlnotes.trees import (
     TreeRules,
     best_split,
     descend,
+    feature_order,
+    grow,
     grow_all,
 )
 
@@ -230,7 +232,7 @@ def _check_half(half):
 
 def _fit(model, X, y):
     """The fitted model; if all labels are equal, a stump that always predicts this label."""
-    return model.fit(X, y) if (y != y[0]).any() else Stump(0, inf, y[0], y[0])
+    return _constant(y) or model.fit(X, y)
 
 
 # ---------------------------------------------------------------------------------------
@@ -284,13 +286,28 @@ def bag(estimator, X, y, sets, *, rng, labels=True):
     return members
 
 
+def _bag_trees(estimator, X, y, sets, *, rng, labels):
+    """The `bag` of a tree that considers all features, grown together, in half the time."""
+    classes, k = np.unique(y, return_inverse=True) if labels else (None, y)
+    rules, d = estimator.growth_rules(*X.shape), X.shape[1]
+    trees = grow_all(X, k, _counts(sets, len(X)), **rules)
+    members = [_fitted(_seeded(estimator, rng), tree, d, d, classes) for tree in trees]
+    stumps = [labels and _constant(y[rows]) for rows in sets]  # for sets of one label
+    return [stump or h for stump, h in zip(stumps, members, strict=True)]
+
+
 def _fit_to(rows, model, X, y, labels):
     """The model, fitted to the samples `rows`, or a `Stump` if these have one label only."""
-    if labels and (y[rows] == y[rows[0]]).all():
-        return Stump(0, inf, y[rows[0]], y[rows[0]])
+    if labels and _constant(y[rows]):
+        return _constant(y[rows])
     if _takes_weights(model):
         return model.fit(X, y, sample_weight=np.bincount(rows, minlength=len(X)))
     return model.fit(X[rows], y[rows])
+
+
+def _constant(y):
+    """If all labels are equal, the stump that always predicts this label; else None."""
+    return None if (y != y[0]).any() else Stump(0, inf, y[0], y[0])
 
 
 def _seeded(estimator, rng):
@@ -490,6 +507,7 @@ class _Stumps(NamedTuple):
 def learner(estimator, X, y, *, rng=None):
     """The weak learner that fits copies of an `estimator`: learn(D) is one, weighted by D.
 
+    Trees need each feature sorted, and all rounds share one sort: half the time of AdaBoost.
     If its ``fit`` takes no sample_weight, the copy is fitted to n samples that are drawn with
     replacement, sample i with probability D_i (MLN). For any fixed h, the expected error on the
     drawn samples is the weighted error under D.
@@ -503,7 +521,27 @@ def learner(estimator, X, y, *, rng=None):
     """
     if rng is None and not _takes_weights(estimator):
         raise ValueError(f"rng must be given: {type(estimator).__name__} takes no sample_weight")
+    if type(estimator) is DecisionTreeClassifier:
+        return _TreeLearner(estimator, X, *np.unique(y, return_inverse=True), feature_order(X), rng)
     return _Learner(estimator, X, y, rng)
+
+
+class _TreeLearner(NamedTuple):
+    """The learner that grows trees of labels."""
+
+    estimator: Any
+    X: np.ndarray
+    classes: np.ndarray
+    k: np.ndarray
+    order: np.ndarray
+    rng: Any
+
+    def __call__(self, D):
+        """A tree, as the estimator would grow it."""
+        model = _seeded(self.estimator, self.rng)
+        rules = model.growth_rules(*self.X.shape)
+        tree = grow(self.X, self.k, D, order=self.order, **rules)
+        return _fitted(model, tree, self.X.shape[1], rules["max_features"], self.classes)
 
 
 class _Learner(NamedTuple):
@@ -844,7 +882,9 @@ class _Bagging(_Committee):
         rng = check_random_state(self.random_state)
         sets = self._sets(len(X), w, rng)
         labels = isinstance(self, ProbabilisticClassifier)
-        self.estimators_ = bag(self.estimator_, X, y, sets, rng=rng, labels=labels)
+        of_trees = type(self.estimator_) is type(default)
+        members = _bag_trees if of_trees and self.estimator_.max_features is None else bag
+        self.estimators_ = members(self.estimator_, X, y, sets, rng=rng, labels=labels)
         self.estimators_samples_ = list(sets)
         if self.oob_score:
             self._score_out_of_bag(X, y, sets)

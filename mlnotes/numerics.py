@@ -747,8 +747,7 @@ class _Presorted(NamedTuple):
     """The samples with every feature sorted once."""
 
     columns: np.ndarray  # (d, n), the features
-    x: np.ndarray  # (d, n), each from its least value to its greatest
-    order: np.ndarray  # (d, n), the samples of each feature in that order
+    order: np.ndarray  # (d, n), the samples of each feature from its least value to its greatest
     rank: np.ndarray  # (d, n), the inverse: the place of each sample in that order
     y: np.ndarray  # (n,)
     W: np.ndarray  # (T, n)
@@ -758,6 +757,7 @@ class _Nodes(NamedTuple):
     """The nodes of one level of several trees, with their samples side by side."""
 
     at: np.ndarray  # (N,), the samples, node by node
+    orders: np.ndarray  # (d, N), their places in W.ravel() in the order of each feature; or (0, N)
     sizes: np.ndarray  # (m,), how many each node has
     tree: np.ndarray  # (m,), the tree of each node
     depth: int
@@ -804,12 +804,12 @@ def grow_trees(X, y, W, *, rng=None, **rules):
     rules, rng, tables = _Rules(**rules), check_random_state(rng), []
     columns = np.ascontiguousarray(np.asarray(X, dtype=np.float64).T)
     order = np.argsort(columns, axis=1)
-    rank, x = np.argsort(order, axis=1).astype(np.int32), np.take_along_axis(columns, order, axis=1)
+    rank = np.argsort(order, axis=1).astype(np.int32)
     W = np.asarray(W, dtype=float)
     if W.sum(axis=1).max() < MOST and (W == np.rint(W)).all():
         W = W.astype(int)  # sums of integers take a fifth of the time
     for trees in row_blocks(len(W), TOGETHER // len(W[0])):
-        data = _Presorted(columns, x, order, rank, np.asarray(y), W[trees])
+        data = _Presorted(columns, order, rank, np.asarray(y), W[trees])
         levels = list(_levels(data, rules, rng))
         tables += [_table(levels, t) for t in range(len(data.W))]
     return tables
@@ -821,8 +821,13 @@ def _levels(data, rules, rng):
     Yields: for each depth the columns feature, threshold, value, impurity, weight, n_samples,
     tree and depth of its nodes.
     """
-    tree, at = np.nonzero(data.W)
-    nodes = _Nodes(at, np.bincount(tree, minlength=len(data.W)), np.arange(len(data.W)), 0)
+    (tree, at), (d, n) = np.nonzero(data.W), data.order.shape
+    orders = np.empty((0 if rules.max_features and rules.max_features < d else d, len(at)), int)
+    for kept, order in zip(orders, data.order):
+        t, i = np.nonzero(data.W[:, order])
+        kept[:] = t * n + order[i]
+    sizes = np.bincount(tree, minlength=len(data.W))
+    nodes = _Nodes(at, orders, sizes, np.arange(len(data.W)), 0)
     total, C = data.W.sum(axis=1), max(int(data.y.max()) + 1, 2)
     enough = max(rules.min_samples_split, 2 * rules.min_samples_leaf)
     while len(nodes.sizes):
@@ -844,19 +849,26 @@ def _levels(data, rules, rng):
 
 def _chosen(nodes, held, chosen):
     """The nodes where the mask `chosen` (m,) is true, and what they hold."""
-    at = nodes.at[np.repeat(chosen, nodes.sizes)]
-    some = _Nodes(at, nodes.sizes[chosen], nodes.tree[chosen], nodes.depth)
+    i = np.flatnonzero(np.repeat(chosen, nodes.sizes))
+    at, orders = nodes.at[i], nodes.orders.take(i, axis=1)
+    some = _Nodes(at, orders, nodes.sizes[chosen], nodes.tree[chosen], nodes.depth)
     return some, _Summary(*(part[chosen] for part in held))
 
 
 def _children(data, nodes, feature, threshold):
     """The two children of every node, the left one before the right one."""
-    m, segment = len(nodes.sizes), np.repeat(np.arange(len(nodes.sizes)), nodes.sizes)
-    goes_right = data.columns[feature[segment], nodes.at] > threshold[segment]
-    child = 2 * segment + goes_right
-    sizes = np.bincount(child, minlength=2 * m)
+    m, sizes, n = len(nodes.sizes), nodes.sizes, data.W.shape[1]
+    segment, row = np.repeat([2 * np.arange(m), nodes.tree * n], sizes, axis=1)
+    goes_right = data.columns.take(np.repeat(feature * n, sizes) + nodes.at) > np.repeat(threshold, sizes)
+    child = segment + goes_right
     at = nodes.at[np.argsort(child, kind="stable")]
-    return _Nodes(at, sizes, np.repeat(nodes.tree, 2), nodes.depth + 1)
+    if len(nodes.orders):
+        right = np.empty(data.W.size, dtype=bool)
+        right[row + nodes.at] = goes_right
+    for order in nodes.orders:
+        order[:] = order[np.argsort(segment + right[order], kind="stable")]
+    sizes = np.bincount(child, minlength=2 * m)
+    return _Nodes(at, nodes.orders, sizes, np.repeat(nodes.tree, 2), nodes.depth + 1)
 
 
 def _summary(data, nodes, criterion, C):
@@ -924,18 +936,25 @@ def _sweeps(data, nodes, held, features, rules):
     place = np.arange(len(segment) - 1) - starts[segment[:-1]] + 1  # samples on the left
     most = sizes[segment[:-1]] - rules.min_samples_leaf
     allowed = (rules.min_samples_leaf <= place) & (place <= most)
-    row = (nodes.tree * n)[segment]  # of the sample's tree in W
-    weight, own = held.weight[segment], np.maximum(held.impurity, LIGHTEST) * held.weight
+    row, first = np.repeat(nodes.tree * n, sizes), segment * n  # row: of the sample's tree in W
+    if not len(first) or first[-1] + n < 2**31:
+        first = first.astype(np.int32)  # sorted in half the time
+    weight, own = np.repeat(held.weight, sizes), np.maximum(held.impurity, LIGHTEST) * held.weight
     least = LIGHTEST * weight
     if rules.criterion == "squared_error":
         i, z = row + nodes.at, (data.y[nodes.at] - held.value[segment, 0])
         wz, own = np.empty(data.W.size), np.ones(len(sizes))
         wz[i] = data.W.take(i) * z / np.sqrt(held.impurity)[segment]
     else:
-        counts = [n_k[segment] for n_k in held.counts.T]
+        counts = [np.repeat(n_k, sizes) for n_k in held.counts.T]
     for feature in features:
-        rows, x = _in_order(data, nodes.at, feature, segment)
-        i = row + rows
+        if len(nodes.orders):
+            i = nodes.orders[feature[0]]
+            rows = i - row
+            x = data.columns[feature[0]].take(rows)
+        else:
+            rows, x = _in_order(data, nodes.at, np.repeat(feature * n, sizes), first)
+            i = row + rows
         w = data.W.take(i)
         left = _running(w, starts, held.weight)
         n_L, n_R = np.maximum(left, least), np.maximum(weight - left, least)
@@ -949,7 +968,7 @@ def _sweeps(data, nodes, held, features, rules):
             cost = _class_cost(L, n_L, rules.criterion) + _class_cost(R, n_R, rules.criterion)
         cost = np.where(allowed & (x[:-1] < x[1:]), cost[:-1], inf)
         lowest = np.minimum.reduceat(cost, starts)
-        tied = np.flatnonzero(cost <= (lowest + TIED * own)[segment[:-1]])
+        tied = np.flatnonzero(cost <= np.repeat(lowest + TIED * own, sizes)[:-1])
         j = tied[np.searchsorted(tied, starts)]  # the first of each node
         middle = (x[j] + x[j + 1]) / 2
         yield lowest / own, np.where(middle < x[j + 1], middle, x[j])
@@ -962,18 +981,14 @@ def _running(values, starts, totals):
     return np.cumsum(steps)
 
 
-def _in_order(data, at, feature, segment):
+def _in_order(data, at, offset, first):
     """The samples, node by node, sorted by the feature of their node; and its values.
 
     Node number and rank make one integer, so that a single sort orders all nodes.
     """
-    n = data.columns.shape[1]
-    offset, first = (feature * n)[segment], segment * n
-    small = np.int32 if first[-1] + n < 2**31 else np.int64  # sorted in half the time
-    first = first.astype(small)
     key = np.sort(first + data.rank.take(offset + at))
-    i = key - first + offset
-    return data.order.take(i), data.x.take(i)
+    rows = data.order.take(key - first + offset)
+    return rows, data.columns.take(offset + rows)
 
 
 def _table(levels, t):
