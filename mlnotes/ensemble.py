@@ -232,7 +232,7 @@ def _check_half(half):
 
 def _fit(model, X, y):
     """The fitted model; if all labels are equal, a stump that always predicts this label."""
-    return _constant(y) or model.fit(X, y)
+    return model.fit(X, y) if (y != y[0]).any() else Stump(0, inf, y[0], y[0])
 
 
 # ---------------------------------------------------------------------------------------
@@ -282,32 +282,27 @@ def bag(estimator, X, y, sets, *, rng, labels=True):
     members = []
     for rows in sets:  # the sample numbers of one bootstrap set
         h = _seeded(estimator, rng)  # an unfitted copy
-        members.append(_fit_to(rows, h, X, y, labels))
+        if labels and (y[rows] == y[rows[0]]).all():
+            h = Stump(0, inf, y[rows[0]], y[rows[0]])
+        elif _takes_weights(h):
+            h.fit(X, y, sample_weight=np.bincount(rows, minlength=len(X)))
+        else:
+            h.fit(X[rows], y[rows])
+        members.append(h)
     return members
 
 
 def _bag_trees(estimator, X, y, sets, *, rng, labels):
-    """The `bag` of a tree that considers all features, grown together, in half the time."""
+    """The `bag` of a tree that considers all features, grown together: in 0.4 of its time."""
     classes, k = np.unique(y, return_inverse=True) if labels else (None, y)
     rules, d = estimator.growth_rules(*X.shape), X.shape[1]
     trees = grow_all(X, k, _counts(sets, len(X)), **rules)
     members = [_fitted(_seeded(estimator, rng), tree, d, d, classes) for tree in trees]
-    stumps = [labels and _constant(y[rows]) for rows in sets]  # for sets of one label
-    return [stump or h for stump, h in zip(stumps, members, strict=True)]
-
-
-def _fit_to(rows, model, X, y, labels):
-    """The model, fitted to the samples `rows`, or a `Stump` if these have one label only."""
-    if labels and _constant(y[rows]):
-        return _constant(y[rows])
-    if _takes_weights(model):
-        return model.fit(X, y, sample_weight=np.bincount(rows, minlength=len(X)))
-    return model.fit(X[rows], y[rows])
-
-
-def _constant(y):
-    """If all labels are equal, the stump that always predicts this label; else None."""
-    return None if (y != y[0]).any() else Stump(0, inf, y[0], y[0])
+    if labels:  # a set of one label gets a stump
+        firsts = [y[rows[0]] for rows in sets]
+        pairs = zip(members, sets, firsts, strict=True)
+        members = [h if (y[rows] != c).any() else Stump(0, inf, c, c) for h, rows, c in pairs]
+    return members
 
 
 def _seeded(estimator, rng):
@@ -507,10 +502,9 @@ class _Stumps(NamedTuple):
 def learner(estimator, X, y, *, rng=None):
     """The weak learner that fits copies of an `estimator`: learn(D) is one, weighted by D.
 
-    Trees need each feature sorted, and all rounds share one sort: half the time of AdaBoost.
     If its ``fit`` takes no sample_weight, the copy is fitted to n samples that are drawn with
     replacement, sample i with probability D_i (MLN). For any fixed h, the expected error on the
-    drawn samples is the weighted error under D.
+    drawn samples is the weighted error under D. Trees need sorted features, and share one sort.
 
     Returns: learn. Raises: ValueError if samples must be drawn and there is no rng.
 

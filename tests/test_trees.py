@@ -26,6 +26,7 @@ from mlnotes.trees import (
     error_rate,
     export_text,
     feature_importances,
+    feature_order,
     gini,
     grow,
     grow_all,
@@ -35,6 +36,7 @@ from mlnotes.trees import (
     midpoint,
     multiway_impurity,
     oblique_split,
+    order_among,
     prune,
     split_costs,
     split_impurity,
@@ -300,6 +302,18 @@ def test_among_equally_good_splits_the_first_feature_and_lowest_threshold_are_ta
     assert best_split(X, y, np.array([1, 1, 1, 1 + 1e-6]))[:2] == (0, 2.5)
     assert best_split(X, y, min_samples_leaf=2)[:2] == (0, 1.5)
     assert best_split(X, y, min_samples_leaf=3) is None
+
+
+def test_parts_of_a_sorted_set_are_sorted(rng):
+    X = rng.normal(size=(40, 5))
+    order, chosen = feature_order(X), rng.random(40) < 0.5
+    np.testing.assert_array_equal(order.T, np.argsort(X, axis=0))
+    np.testing.assert_array_equal(order_among(order, chosen), feature_order(X[chosen]))
+    y, w = rng.integers(2, size=40), rng.integers(3, size=40)
+    known, sorted_anew = best_split(X, y, w, order=order), best_split(X[w > 0], y[w > 0], w[w > 0])
+    assert known == sorted_anew
+    for ours, theirs in zip(grow(X, y, w, order=order), grow(X, y, w), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
 
 
 def test_the_error_rate_misses_a_difference_that_gini_sees():
