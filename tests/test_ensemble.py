@@ -1029,7 +1029,6 @@ def test_bagged_trees_that_grow_together_are_the_bag(rng, rules):
         book = bag(Tree(**rules), X, t, sets, rng=later, labels=labels)
         for h, literal in zip(model.estimators_, book, strict=True):
             assert h.get_params() == literal.get_params()
-            np.testing.assert_array_equal(h.predict(X), literal.predict(X))
             for ours, theirs in zip(h.tree_, literal.tree_, strict=True):
                 np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
 
