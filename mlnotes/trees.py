@@ -629,7 +629,7 @@ def grow_all(X, y, W, **rules):
     """A tree for each row of the weights W (T, n), with the `rules` of `growth`.
 
     These are the trees that `grow` gives one by one. `numerics.grow_trees` grows them together, in
-    0.15 to 0.4 of the time. A bootstrap set is a row of counts, so that no samples are copied.
+    0.2 to 0.4 of the time. A bootstrap set is a row of counts, so that no samples are copied.
 
     Returns: a list of `Tree`.
 
