@@ -238,7 +238,7 @@ def check_labels(y, n):
             raise ValueError(
                 f"Unknown label type: y must hold classes; got numbers as {between[0]!r}"
             )
-    if (y == y[0]).all():
+    if len(np.unique(y)) < 2:
         raise ValueError(f"y must hold at least 2 classes; got 1 class: {y[0]!r}")
     return y
 

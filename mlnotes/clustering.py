@@ -848,6 +848,8 @@ def _root_degrees(L):
 def lowest_eigenvectors(L, K):
     """The K smallest eigenvalues (K,) of a symmetric L and their eigenvectors (n, K).
 
+    They are the largest of -L, with the sign turned, and have the same eigenvectors.
+
     >>> lowest_eigenvectors(np.diag([3.0, 1.0, 2.0]), 2)[0]
     array([1., 2.])
     """

@@ -230,7 +230,7 @@ def log_joint(log_p, prior):
     array([[0.15, 0.15]])
     """
     _check_shapes(log_p, prior)
-    return _log_prior(prior) + np.asfortranarray(log_p)  # columns in memory: rows are short
+    return _log_prior(prior) + log_p
 
 
 def _check_shapes(log_p, prior):

@@ -722,21 +722,19 @@ def coordinate_descent(X, y, C, w0=None):
     _check_constant("C", C)
     X, y = _doubles(X, y)
     columns = np.ascontiguousarray(X.T)  # row j holds feature j of all samples
-    squares = squared_norms(columns)  # ||x_j||^2
+    squares = np.sum(X**2, axis=0)  # ||X_j||^2
     w = np.where(squares > 0, initial(X, w0), 0.0)  # a column of zeros gets no weight
-    r, squares = y - X @ w, squares.tolist()
+    r = y - X @ w
     while True:
-        pull = columns @ r  # x_j^T r for every j
+        pull = columns @ r  # X_j^T r for every j
         objective = float(r @ r + C * np.sum(np.abs(w)))
         yield LassoState(w, objective, duality_gap(w, r, pull, C))
-        visited = np.flatnonzero((w != 0) | (2 * np.abs(pull) > C))  # the others stay at 0
-        w = w.tolist()  # one number at a time, Python is faster than numpy
-        for j in visited:
+        w = w.copy()
+        for j in np.flatnonzero((w != 0) | (2 * np.abs(pull) > C)):  # the others stay at 0
             x, before = columns[j], w[j]
-            rho = float(x.dot(r)) + squares[j] * before  # x_j^T r_j
+            rho = x @ r + squares[j] * before  # x_j^T (r + x_j w_j)
             w[j] = copysign(max(abs(rho) - C / 2, 0.0), rho) / squares[j]
             r = r + (before - w[j]) * x
-        w = np.array(w)
 
 
 def lasso_path(X, y, C, *, tol=1e-8, max_iter=10_000):

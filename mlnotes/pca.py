@@ -41,6 +41,7 @@ Analysis"; ISML "Feature Extraction" 1 to 5 and Question 4; IRHD 1.1 and 4. MLN 
 our k m; ISML has A for V; IRHD stores samples in columns, so that its X is our X^T, its U our V.
 """
 
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from itertools import islice
 from numbers import Integral, Real
@@ -522,12 +523,12 @@ def principal_components(X, k=None):
     array([ 0.    ,  0.7071, -0.7071])
     """
     n, d = np.shape(X)
-    try:
+    with suppress(ValueError):  # there is no k-th axis by this route
         found = by_covariance(X, k) if n >= d else by_gram(X, k)
-    except ValueError:  # k is beyond the rank of X_c, or wrong, which `by_svd` says
-        return by_svd(X, k)
-    last = len(found.lam) if k is None else found.V.shape[1]
-    return found if found.lam[last - 1] > TRUSTED * found.lam[0] else by_svd(X, k)
+        last = len(found.lam) if k is None else found.V.shape[1]
+        if found.lam[last - 1] > TRUSTED * found.lam[0]:
+            return found
+    return by_svd(X, k)
 
 
 @by_rows

@@ -572,6 +572,7 @@ _erfc = np.vectorize(erfc, otypes=[float])  # 1 - erf; it keeps the digits of a 
 # ---------------------------------------------------------------------------------------
 
 
+@by_rows
 def multivariate_normal_log_density(X, mu, Sigma):
     """ln p(x) = -1/2 (d ln(2 pi) + ln |Sigma| + (x - mu)^T Sigma^{-1} (x - mu)) for every row.
 
@@ -592,10 +593,9 @@ def multivariate_normal_log_density(X, mu, Sigma):
     """
     L = _cholesky(Sigma)
     _check_dimensions(X, mu, L)
-    inverse = np.linalg.inv(L)
-    squares = by_rows(lambda X: squared_norms((X - mu) @ inverse.T))(X)  # ||z||^2 of every sample
+    Z = (X - mu) @ np.linalg.inv(L).T  # a row z = L^-1 (x - mu) per sample
     log_det = 2 * np.log(np.diag(L)).sum()
-    return -0.5 * (len(L) * log(2 * pi) + log_det + squares)
+    return -0.5 * (len(L) * log(2 * pi) + log_det + squared_norms(Z))
 
 
 def _check_dimensions(X, mu, L):

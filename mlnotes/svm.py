@@ -1382,7 +1382,7 @@ class _OneVersusOne(KernelMachine, Classifier):
             p, q = slice(ends[a], ends[a + 1]), slice(ends[b], ends[b + 1])
             rows = np.r_[p, q]
             if isinstance(K, np.ndarray):
-                K_ab = np.block([[K[p, p], K[p, q]], [K[q, p], K[q, q]]])
+                K_ab = np.hstack([K[rows, p], K[rows, q]])
             else:  # if not all of K fits into memory, the matrix of a pair may
                 K_ab = matrix(A[rows])
             signs = np.where(rows < ends[a + 1], 1.0, -1.0)

@@ -25,7 +25,6 @@ from mlnotes.ensemble import (
     RandomForestRegressor,
     Stump,
     adaboost,
-    bag,
     bagged,
     bootstrap_counts,
     disagreement,
@@ -1014,23 +1013,6 @@ def test_bags_of_any_estimator(rng):
     p = few.predict_proba(X)  # the members of one label have no score: shares for all
     assert any(isinstance(h, Stump) for h in few.estimators_)
     np.testing.assert_allclose(few.decision_function(X), p[:, 1] - p[:, 0])
-
-
-@pytest.mark.parametrize("rules", [{}, {"max_depth": 3, "min_samples_leaf": 2}])
-def test_bagged_trees_that_grow_together_are_the_bag(rng, rules):
-    X, y = np.round(rng.normal(size=(60, 3)), 1), rng.choice(["a", "b", "c"], size=60)
-    for Bagging, Tree, t in (
-        (BaggingClassifier, DecisionTreeClassifier, np.where(np.arange(60) > 0, y, "rare")),
-        (BaggingRegressor, DecisionTreeRegressor, rng.normal(size=60)),
-    ):
-        model = Bagging(Tree(**rules), 8, random_state=0).fit(X, t)
-        labels, later = Tree is DecisionTreeClassifier, np.random.default_rng(0)
-        sets = later.integers(60, size=(8, 60))
-        book = bag(Tree(**rules), X, t, sets, rng=later, labels=labels)
-        for h, literal in zip(model.estimators_, book, strict=True):
-            assert h.get_params() == literal.get_params()
-            for ours, theirs in zip(h.tree_, literal.tree_, strict=True):
-                np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
 
 
 def test_the_learner_of_trees_gives_fitted_trees(rng):
