@@ -8,10 +8,8 @@
     python -m mlnotes claims           how much of each chapter is delivered, and what is missing
 
 The statements are in ``data/claims.csv``, with the derivations that the notebooks walk through and
-the algorithms that they show. What delivers them is read from the sources: the line ``Claims:`` of
-a docstring, the marker of a test, the registration of a figure, the anchor ``<a id="svm-40"></a>``
-in the text of a notebook, and the function in a call of ``show``. An installed package has no
-tests, figures and notebooks; a clone of the repository has them.
+the algorithms that they show. What delivers them is read from the sources (see `Citations`). An
+installed package has no tests, figures and notebooks; a clone of the repository has them.
 """
 
 import ast
@@ -88,10 +86,8 @@ def places(source):
     A number has the kind that is written before it, and so have the others of a list. A number
     that stands before a kind is a section's.
 
-    >>> sorted(places("IRHD 8.2.1 thm 8.2 eq 8.17-8.18"))
-    ['equation 8.17', 'equation 8.18', 'section 8.2.1', 'theorem 8.2']
-    >>> sorted(places("IRHD 3 eq 3.2, 3.3, 3.2 eq 3.15"))
-    ['equation 3.15', 'equation 3.2', 'equation 3.3', 'section 3', 'section 3.2']
+    >>> sorted(places("IRHD 3 eq 3.2-3.3, 3.5, 3.2 eq 3.15"))
+    ['equation 3.15', 'equation 3.2', 'equation 3.3', 'equation 3.5', 'section 3', 'section 3.2']
     """
     found, kind, named = set(), "section", False  # named: a kind stands right before
     tokens = TOKEN.findall(source)
@@ -116,10 +112,9 @@ def _numbers(first, last):
 def matches(claim, query):
     """The places in the sources of the claim that the query asks for: a set of texts.
 
-    One source must have every word of the query. A number is a whole number: "IRHD 1.1" finds
-    section 1.1 and equation 1.1 of IRHD, and not equation 1.10. The number of a chapter finds its
-    sections too. With a kind, as in "IRHD eq 8.2", only numbers of that kind are found. If the
-    query has no number, a source that matches is the place "".
+    One source must have every word of the query. "IRHD 1.1" finds section 1.1 and equation 1.1 of
+    IRHD (not 1.10), "IRHD eq 1.1" only the equation, "IRHD 1" also the sections of chapter 1. If
+    the query has no number, a source that matches is the place "".
     """
     words = query.split()
     numbers = [word.strip("()") for word in words if NUMBER.fullmatch(word.strip("()"))]
@@ -161,9 +156,9 @@ class Citations(NamedTuple):
     """What delivers the claims: for each id, a list of names."""
 
     owners: dict  # functions and classes whose docstring has it in its line "Claims:"
-    tests: dict
-    figures: dict
-    notebooks: dict  # passages where its anchor stands
+    tests: dict  # tests with its marker
+    figures: dict  # figures that are registered with it
+    notebooks: dict  # passages where its anchor stands, <a id="svm-40"></a>
     walks: dict  # passages that walk through it: with numbered lines, and a cell that checks them
     shown: dict  # notebooks that show the source of its function
 
@@ -347,8 +342,7 @@ def _counts(title, claims, lacking):
 def find(claims, query):
     """The claims that the query asks for.
 
-    Returns: a list of (title, claims). Section 8.2 and theorem 8.2 are two groups, with these
-    titles; a group that is not found by a number has the title "".
+    Returns: a list of (title, claims). A title is a place as "theorem 8.2", or "" without a number.
     """
     every = list(claims.values())
     if query == "errata":
@@ -387,14 +381,11 @@ def main(query=""):
 
 
 def run():
-    """Answer the query of the command line, and exit.
-
-    A reader such as ``head`` may close the pipe before the end. This is not an error.
-    """
+    """Answer the query of the command line, and exit."""
     try:
         status = main(" ".join(sys.argv[1:]))
         sys.stdout.flush()
-    except OSError as error:
+    except OSError as error:  # a reader such as head may close the pipe before the end
         if error.errno not in (errno.EPIPE, errno.EINVAL):  # EINVAL: a closed pipe on Windows
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit

@@ -1,10 +1,8 @@
 """Autoencoders: networks that are trained to return their own input.
 
-The target is the input, so that no labels are needed. What is learnt is the code in the middle of
-the network. A code narrower than the input has to keep what the samples have in common; with
-linear units this is the subspace of PCA, though not its axes. A wide code could simply copy the
-input. Two methods prevent this: parts of the input are corrupted and have to be restored from the
-rest, or each sample may use only a few units of the code.
+The target is the input, so that no labels are needed. The code is in the middle of the network. A
+narrow code compresses; with linear units it finds the subspace of PCA. A wide code could copy its
+input, unless the input is corrupted in training or only a few units may be active.
 
 Contents
     Linear units          linear_error, linear_gradient, linear_optimum, Pair, recoded,
@@ -27,8 +25,7 @@ Symbols
     activations list       and one activation for each
     theta       (p,)       all parameters in one vector, those of the encoder first
     noise       str        "masking" or "gaussian"
-    level       float      the share q of entries that masking sets to 0, or the standard deviation
-                           sigma of Gaussian noise
+    level       float      share q of entries set to 0, or standard deviation sigma of the noise
     S           (d, d)     second moments X^T X / n; the covariance if the samples have mean 0
     U_k         (d, k)     eigenvectors of S for its k largest eigenvalues, in the columns
     S_tilde, C  (d, d)     second moments E[x~ x~^T] and E[x x~^T] of corrupted samples
@@ -40,7 +37,7 @@ Symbols
     rng         Generator  source of random numbers
 
 Notes: IRHD 4.4, which has its samples in columns and p for our d; MLN "Auto-Encoder", "Denoising
-Autoencoder" and "Sparse Autoencoder", which give no formulas.
+Autoencoder" and "Sparse Autoencoder".
 """
 
 from dataclasses import KW_ONLY, dataclass
@@ -87,28 +84,19 @@ SINGULAR = 1e-12  # eigenvalues below this share of the largest count as 0
 def linear_error(X, W, V):
     """J(W, V) = sum_i ||x_i - W V x_i||^2 = ||X - X (W V)^T||_F^2, with f(x) = V x, g(z) = W z.
 
-    >>> X, V = np.array([[3.0, 1.0], [0.0, 2.0]]), np.array([[1.0, 0.0]])
-    >>> linear_error(X, V.T, V)
-    5.0
+    >>> linear_error(np.array([[3.0, 1.0]]), W=np.array([[1.0], [0.0]]), V=np.array([[1.0, 0.0]]))
+    1.0
     """
     return float(np.sum((X - X @ V.T @ W.T) ** 2))
 
 
 def linear_gradient(X, W, V):
-    """The derivatives of J, with S = X^T X / n:
+    """The derivatives of J, in the shapes of W and V, with S = X^T X / n:
 
         dJ/dW = 2 n (W V - I) S V^T,    dJ/dV = 2 n W^T (W V - I) S .
 
-    Both vanish at W = U, V = U^T for every U (d, k) whose columns are k eigenvectors of S. All of
-    these points are saddle points, except those that keep the k largest eigenvalues. The matrix S
-    (d, d) is never formed here.
-
-    Returns: arrays of the shapes of W and V.
-
-    >>> X, V = np.array([[3.0, 1.0]]), np.array([[1.0, 0.0]])
-    >>> dW, dV = linear_gradient(X, V.T, V)
-    >>> dW.tolist(), dV.tolist()
-    ([[0.0], [-6.0]], [[0.0, 0.0]])
+    >>> linear_gradient(np.array([[3.0]]), W=np.array([[1.0]]), V=np.array([[0.5]]))
+    (array([[-4.5]]), array([[-9.]]))
 
     Claims: autoencoder-02
     """
@@ -129,17 +117,13 @@ class Pair(NamedTuple):
 def linear_optimum(X, k):
     """V = U_k^T and W = U_k, with the top k right singular vectors of X in columns of U_k (d, k).
 
-    The rank of W V is at most k, so that X (W V)^T cannot be closer to X than the best matrix of
-    rank k. X U_k U_k^T is that matrix (`pca.low_rank`), and J = s_{k+1}^2 + s_{k+2}^2 + ... For
-    centred samples the columns of U_k are the principal axes. The pair is not the only optimal
-    one: see `recoded`.
+    This pair has the smallest J, s_{k+1}^2 + s_{k+2}^2 + ... It is not the only one: see `recoded`.
 
     Returns: a `Pair`. Raises: ValueError if k is not an integer between 1 and min(n, d).
 
     >>> W, V = linear_optimum(np.array([[3.0, 0.0], [0.0, 1.0], [4.0, 0.0]]), 1)
-    >>> (W @ V).round(12) + 0.0
-    array([[1., 0.],
-           [0., 0.]])
+    >>> ((W @ V).round(12) + 0.0).tolist()
+    [[1.0, 0.0], [0.0, 0.0]]
 
     Errata: autoencoder-05 (IRHD names U_k as the best V, which has the shape of W).
     """
@@ -150,18 +134,14 @@ def linear_optimum(X, k):
 
 
 def recoded(W, V, A):
-    """(W A, A^{-1} V): the same reconstructions from other codes, z' = A^{-1} z.
+    """(W A, A^{-1} V): the same reconstructions from other codes, z' = A^{-1} z, for `A` (k, k).
 
-    J depends on the product W V alone. At its minimum the product is the projector U_k U_k^T,
-    which is unique if s_k > s_{k+1}. The units of a trained code span the principal subspace but
-    need not be the principal components: they need not be orthogonal, uncorrelated or ordered.
-    `A` (k, k) is invertible.
+    So the units of a trained code span the principal subspace, but need not be uncorrelated.
 
     Returns: a `Pair`. Raises: ValueError if A is not square or, up to rounding, singular.
 
-    >>> W, V = recoded(np.array([[1.0], [0.0]]), np.array([[1.0, 0.0]]), np.array([[2.0]]))
-    >>> W.tolist(), V.tolist()
-    ([[2.0], [0.0]], [[0.5, 0.0]])
+    >>> recoded(np.array([[1.0]]), np.array([[1.0]]), A=np.array([[2.0]]))
+    Pair(W=array([[2.]]), V=array([[0.5]]))
     """
     _check_invertible(A)
     return Pair(W @ A, np.linalg.solve(A, V))
@@ -185,13 +165,11 @@ class LinearState(NamedTuple):
 def descend_linear(X, W, V, *, eta):
     """Gradient descent on J: W <- W - eta dJ/dW and V <- V - eta dJ/dV, both at once.
 
-    J is not convex, but each of its local minima is a global one. Descent with small steps ends
-    there unless it starts at a saddle point such as W = 0, V = 0.
+    Small steps end at the smallest J, unless they start at a saddle point such as W = 0, V = 0.
 
     Yields: the start, then a `LinearState` per step; the last has gradient 0.
 
-    >>> x, one = np.array([[1.0]]), np.array([[1.0]])
-    >>> states = descend_linear(x, one, 0 * one, eta=0.5)
+    >>> states = descend_linear(np.eye(1), np.eye(1), np.zeros((1, 1)), eta=0.5)
     >>> [next(states).V.item() for _ in range(2)]
     [0.0, 1.0]
 
@@ -213,13 +191,10 @@ def descend_linear(X, W, V, *, eta):
 
 
 def autoencoder_network(sizes, activation=RELU):
-    """The network d -> ... -> k -> ... -> d: an encoder f, and a decoder g with mirrored widths.
+    """The `Network` d -> ... -> k -> ... -> d: an encoder f, and a decoder g with mirrored widths.
 
     `sizes` are the widths of the encoder, (d, ..., k). All layers have the one `activation`,
-    except the last, which is linear because x is not bounded. The network is trained on
-    1/2 ||g(f(x)) - x||^2 as any network is, with the input as the target.
-
-    Returns: a `Network`.
+    except the last, which is linear.
 
     >>> autoencoder_network((64, 16, 2)).sizes
     (64, 16, 2, 16, 64)
@@ -238,28 +213,20 @@ def encoder(net):
 
 
 def encode(layers, activations, X):
-    """The codes z = f(x), computed by the first half of the layers.
+    """The codes z = f(x), (n, k), computed by the first half of the layers.
 
-    Returns: (n, k).
-
-    >>> layers = relu_identity(np.array([[1.0]]))
-    >>> encode(layers, [RELU, IDENTITY], np.array([[3.0], [-2.0]]))
-    array([[3., 0.],
-           [0., 2.]])
+    >>> encode(relu_identity(np.eye(1)), [RELU, IDENTITY], np.array([[-2.0]]))
+    array([[0., 2.]])
     """
     half = len(layers) // 2
     return forward(layers[:half], activations[:half], X)[-1]  # the last outputs are the code
 
 
 def decode(layers, activations, Z):
-    """The reconstructions x^ = g(z), computed by the second half of the layers.
+    """The reconstructions x^ = g(z), (n, d), computed by the second half of the layers.
 
-    Returns: (n, d).
-
-    >>> layers = relu_identity(np.array([[1.0]]))
-    >>> decode(layers, [RELU, IDENTITY], np.array([[3.0, 0.0], [0.0, 2.0]]))
-    array([[ 3.],
-           [-2.]])
+    >>> decode(relu_identity(np.eye(1)), [RELU, IDENTITY], np.array([[0.0, 2.0]]))
+    array([[-2.]])
     """
     half = len(layers) // 2
     return forward(layers[half:], activations[half:], Z)[-1]
@@ -270,10 +237,8 @@ def relu_identity(A):
 
         V = [A; -A],   W = [A^{-1}, -A^{-1}],   because  max(0, r) - max(0, -r) = r .
 
-    Where V x > 0, ReLUs are linear units. With fewer units there is no closed form, and the
-    objective `reconstruction_risk` is minimised by descent. A code as wide as this one may learn
-    to copy its input, which is why corruption and sparsity are needed. `A` (d, d) is invertible.
-    If no input is negative, as with pixels, d ReLUs copy already: V = W = I.
+    So a wide code can copy its input and learn nothing. `A` is (d, d). If no input is negative, as
+    with pixels, d ReLUs copy already: V = W = I.
 
     Returns: the two `layers`. Raises: ValueError if A is not square or, up to rounding, singular.
 
@@ -303,9 +268,8 @@ def corrupt(X, noise, level, *, rng):
 
     Returns: (n, d), a new array. Raises: ValueError for another `noise`, or a level out of range.
 
-    >>> corrupt(np.ones((2, 4)), "masking", 0.5, rng=np.random.default_rng(0))
-    array([[1., 0., 0., 0.],
-           [1., 1., 1., 1.]])
+    >>> corrupt(np.ones((1, 4)), "masking", 0.5, rng=np.random.default_rng(0))
+    array([[1., 0., 0., 0.]])
 
     Claims: autoencoder-07, autoencoder-s03
     """
@@ -336,8 +300,6 @@ def corrupted_moments(S, noise, level):
         masking    (1 - q)^2 S + q (1 - q) diag(S),   (1 - q) S
         gaussian   S + sigma^2 I,                     S .
 
-    Two different entries both survive masking with probability (1 - q)^2, one entry with 1 - q.
-
     Returns: `Moments`. Raises: ValueError for another `noise`, or a level out of range.
 
     >>> S_tilde, C = corrupted_moments(np.array([[4.0, 4.0], [4.0, 8.0]]), "masking", 0.5)
@@ -367,23 +329,18 @@ def linear_denoiser(S, noise, level, k=None):
         masking    M = (1 - q) S [(1 - q)^2 S + q (1 - q) diag(S)]^{-1}
         gaussian   M = S (S + sigma^2 I)^{-1} .
 
-    M restores an entry from the others, so that it is diagonal iff the features are uncorrelated
-    (for invertible S and noise > 0). Under Gaussian noise it shrinks along the axes of S by
-    lambda / (lambda + sigma^2), as ridge regression of X on itself with penalty n sigma^2 does.
-    Under masking, (1 - q) M is ridge regression with the penalty q / (1 - q) times the variance of
-    the feature on each weight. If S is singular, M is the solution of minimum norm, in units in
-    which all features have the same size.
+    M restores an entry from the others. Under Gaussian noise it is ridge regression of X on itself
+    with the penalty n sigma^2. If E[x~ x~^T] is singular, M is the solution of minimum norm, in
+    units in which all features have the same size.
 
     For a code of `k` units, M is followed by the projector on the top k eigenvectors of
-    E[M x~ (M x~)^T]. Under Gaussian noise these are the eigenvectors of S, under masking in general
-    not.
+    E[M x~ (M x~)^T].
 
     Returns: (d, d). Raises: ValueError as `corrupted_moments`, and if k is not an integer from 1 to
     d.
 
-    >>> linear_denoiser(np.diag([1.0, 3.0]), "gaussian", 1.0)
-    array([[0.5 , 0.  ],
-           [0.  , 0.75]])
+    >>> linear_denoiser(np.diag([1.0, 3.0]), "gaussian", 1.0).tolist()
+    [[0.5, 0.0], [0.0, 0.75]]
     """
     S_tilde, C = corrupted_moments(S, noise, level)
     M = C @ _inverse(S_tilde)
@@ -410,18 +367,13 @@ def _check_width(k, d):
 def denoising_error(M, S, noise, level):
     """E||M x~ - x||^2 = tr(M S~ M^T) - 2 tr(M C^T) + tr(S), with the moments of corrupted samples.
 
-    The input is corrupted, the target is clean. M = I leaves the corruption as it is, with error
-    d sigma^2 or q tr(S). For a small error the three terms nearly cancel. It is therefore computed
-    as a sum of squares,
+    For a small error the three terms nearly cancel. So it is computed as a sum of squares,
 
         tr((c M - I) S (c M - I)^T) + sum_ij M_ij^2 v_j,    x~ = c x + e,  c = 1 - q or 1,
 
     where the entries of e, of variances v_j, are uncorrelated with x and with each other.
 
-    >>> S = np.diag([1.0, 3.0])
-    >>> denoising_error(np.eye(2), S, "gaussian", 1.0)
-    2.0
-    >>> denoising_error(np.diag([0.5, 0.75]), S, "gaussian", 1.0)
+    >>> denoising_error(np.diag([0.5, 0.75]), np.diag([1.0, 3.0]), "gaussian", 1.0)
     1.25
 
     Claims: autoencoder-08
@@ -469,8 +421,8 @@ def active_units(Z, above=0.0):
 def shrunk(layers, c):
     """The same network with its codes times `c` > 0: (c W, c b) before the code, W / c after it.
 
-    With ReLUs or linear units nothing else changes, so that ||z||_1 can be made as small as one
-    likes, and the sparsity penalty alone has no minimum. Weight decay, alpha > 0, prevents this.
+    With ReLUs or linear units nothing else changes. So the sparsity penalty alone has no minimum:
+    it needs weight decay, alpha > 0.
 
     Returns: the list of layers. Raises: ValueError unless c > 0 is finite.
 
@@ -489,16 +441,12 @@ def shrunk(layers, c):
 
 
 def reconstruction_risk(net, theta, X, X_tilde=None, *, alpha=0.0, beta=0.0):
-    """F and its gradient: reconstruction error, activity of the codes and size of the weights,
+    """F and its gradient (p,): reconstruction error, activity of the codes, size of the weights,
 
         F = 1/n sum_i [1/2 ||g(z_i) - x_i||^2 + beta ||z_i||_1] + alpha / (2 n) sum_j ||W_j||^2,
 
-    with the codes z_i = f(x~_i). The target of the first term is the clean x. The second term
-    makes few units active at a time, so that the code may be wider than x. It is a loss of the
-    encoder alone, whose parameters come first in theta. Both gradients are computed by
-    `backpropagate`. X_tilde is X if it is not given.
-
-    Returns: F, and its gradient (p,).
+    with the codes z_i = f(x~_i). The target is the clean x. The term with beta makes few units
+    active at a time. X_tilde is X if it is not given.
 
     >>> net, x = autoencoder_network((1, 1)), np.array([[2.0]])
     >>> theta = np.array([1.0, 0.0, 0.5, 0.0])  # z = 2, x^ = 1
@@ -544,13 +492,10 @@ class Reconstruction(NamedTuple):
 
 
 def start_at_mean(net, X, *, rng):
-    """theta by `glorot_start`, with the mean of the samples as the last bias.
+    """theta by `glorot_start`, with the best constant, the mean of the samples, as the last bias.
 
-    The mean is the best constant reconstruction.
-
-    >>> theta = start_at_mean(autoencoder_network((2, 1)), np.array([[1.0, 4.0], [3.0, 8.0]]),
-    ...                       rng=np.random.default_rng(0))
-    >>> theta[-2:]
+    >>> X = np.array([[1.0, 4.0], [3.0, 8.0]])
+    >>> start_at_mean(autoencoder_network((2, 1)), X, rng=np.random.default_rng(0))[-2:]
     array([2., 6.])
     """
     factor = LOGISTIC_FACTOR if net.activations[0] == LOGISTIC else 6.0
@@ -567,18 +512,14 @@ def start_at_mean(net, X, *, rng):
 class Autoencoder(Trainer, Transformer):
     """Features learnt by a network that reconstructs its input from them.
 
-    A narrow code compresses. A wide code needs `noise` or `sparsity`, otherwise it may copy the
-    input. `transform` gives the codes, `inverse_transform` the samples for given codes. The names
-    are those of `PCA` and `MLPRegressor`. Features should be scaled to a size of about 1. With
-    sparsity, linear units and ReLUs need alpha > 0 as well (see `shrunk`).
+    A wide code needs `noise` or `sparsity`, otherwise it may copy the input. With sparsity, linear
+    units and ReLUs need alpha > 0 as well (see `shrunk`). Scale the features to a size of about 1.
 
     Parameters
     ----------
     n_components : int; units of the code, k
-    hidden_layer_sizes : int or sequence of int; widths of the layers between input and code, in
-        this order; the decoder has them in reverse order
-    activation : "tanh", "relu", "logistic" or "identity"; of the code and the hidden layers, the
-        output is linear
+    hidden_layer_sizes : int or sequence of int; between input and code, reversed in the decoder
+    activation : "tanh", "relu", "logistic" or "identity"; of all layers but the last (linear)
     noise : "masking", "gaussian" or None; how the inputs are corrupted in training
     noise_level : float; share of the entries that are set to 0, or standard deviation
     sparsity : float; beta, of the mean ||z||_1 of the codes
@@ -598,12 +539,10 @@ class Autoencoder(Trainer, Transformer):
 
     Attributes
     ----------
-    coefs_ : list of l ndarray of shape (n_{j-1}, n_j); the transposes of the W_j, first the
-        encoder's, then as many of the decoder
+    coefs_ : list of l ndarray of shape (n_{j-1}, n_j); transposes of the W_j, the encoder's first
     intercepts_ : list of l ndarray of shape (n_j,)
     n_layers_ : int; l + 1, as the input counts
-    loss_curve_ : list of n_iter_ float; the mean F of the mini-batches of every pass, each computed
-        before its own step
+    loss_curve_ : list of n_iter_ float; per pass the mean F of its batches, each before its step
     loss_ : float; the last entry of loss_curve_
     history_ : ndarray of shape (n_iter_ + 1,); F at the start, then loss_curve_
     n_iter_ : int; number of passes
@@ -679,8 +618,7 @@ class Autoencoder(Trainer, Transformer):
     def score(self, X, y=None):
         """1 - sum_i ||x_i - x^_i||^2 / sum_i ||x_i - mean||^2, the share of the variance kept.
 
-        It is at most 1. For samples that are all equal it is 1 if they are reconstructed exactly,
-        and 0 otherwise. y is not used.
+        For samples that are all equal it is 1 if they are reconstructed exactly, else 0.
         """
         X = self._check_fitted(X)
         error = np.sum((X - self.inverse_transform(self.transform(X))) ** 2)

@@ -1,9 +1,7 @@
 """Decision theory: the best prediction when the probabilities are known.
 
 If the distribution of (X, Y) is known, we can compute the best class, the best action under any
-losses and the best number. Each is found point by point, from the distribution of y given x. No
-rule loses less on average. A learner, who sees samples only, can approach this loss but not beat
-it.
+losses and the best number. Each is found point by point, from the distribution of y given x.
 
 Contents
     Losses                  task_type, zero_one, margin_zero_one, squared, absolute,
@@ -25,8 +23,7 @@ Contents
 
 Symbols
     X       (n, d)      points x, one per row: samples, or the nodes of a quadrature
-    dx      (n,)        the volume that each point stands for: its weight in a quadrature; 1 for
-                        the atoms of a finite space, whose densities are probabilities
+    dx      (n,)        the weight of each point in a quadrature; 1 for atoms of a finite space
     y       (n,)        classes 0, ..., K - 1, or numbers; in tables (k_y,), the values of Y
     f       (n,)        predictions; in tables (k_x,), one for every x_j
     loss    function    loss(f, y) >= 0, prediction first
@@ -44,8 +41,7 @@ Symbols
     rng     Generator   source of random numbers
 
 Notes: MLN "Statistical Learning Framework", "Bayes Classifier", "Optimality"; ISML 0/01 "Basic" and
-"Bayesian Decision Theory"; IRHD 2; PRNN 1 and 4; REP "Supervised Learning". MLN writes p_k for
-our pi_k and f_k(x) for p(x | k), ISML P(omega_k | x) for q_k(x); IRHD puts y before f in a loss.
+"Bayesian Decision Theory"; IRHD 2; PRNN 1 and 4; REP "Supervised Learning". IRHD writes l(y, f).
 """
 
 from dataclasses import KW_ONLY, dataclass
@@ -81,9 +77,7 @@ ROUND_OFF = 1e-9  # the sum of given priors may miss 1 by this
 def task_type(y):
     """The task that outputs y suggest: "regression" of amounts or "classification" into kinds.
 
-    Text and whole numbers, such as the codes -1 and +1, are taken for names of classes. If one of
-    the numbers is not whole, all are amounts. Counts and years are amounts, too, but the numbers
-    alone do not show it.
+    Text and whole numbers, even counts and years, are taken for classes; all else for amounts.
 
     >>> task_type(["spam", "ham"]), task_type([-1.0, 1.0]), task_type([4.9, 5.0])
     ('classification', 'classification', 'regression')
@@ -104,8 +98,6 @@ def zero_one(f, y):
 
 def margin_zero_one(f, y):
     """l(f, y) = 1 if y f <= 0, else 0, for a score f and a label y in {-1, +1}.
-
-    A score of 0 counts as an error for both labels.
 
     >>> margin_zero_one(np.array([0.3, -2.0, 0.0]), np.array([1, 1, -1]))
     array([0, 1, 1])
@@ -156,9 +148,7 @@ class Estimate(NamedTuple):
 def estimate(losses):
     """E[loss] from the `losses` (n,) of independent draws: their mean, and its error s / sqrt(n).
 
-    Here s^2 = 1/(n - 1) sum_i (loss_i - mean)^2.
-
-    Returns: an `Estimate`. Raises: ValueError for fewer than two losses.
+    Returns: an `Estimate`; s^2 = 1/(n - 1) sum_i (loss_i - mean)^2. Raises: ValueError for n < 2.
 
     >>> estimate(np.array([0, 0, 1, 1, 0, 1, 0, 0, 0]))
     Estimate(value=0.3333333333333333, standard_error=0.16666666666666666)
@@ -223,8 +213,7 @@ def _numbers(given):
 def log_joint(log_p, prior):
     """ln p(x_i, k) = ln pi_k + ln p(x_i | k): the logarithms of the weighted densities.
 
-    Returns: (n, K). Raises: ValueError if the prior is not valid, or does not have one number for
-    each column of log_p.
+    Returns: (n, K). Raises: ValueError if the prior is not valid or not of shape (K,).
 
     >>> np.exp(log_joint(np.log([[0.2, 0.6]]), prior=np.array([0.75, 0.25]))).round(12)
     array([[0.15, 0.15]])
@@ -275,9 +264,6 @@ def check_possible(joint):
 def log_posterior(joint):
     """ln q_k(x_i) = ln p(x_i, k) - ln sum_j p(x_i, j), from the logarithms of the joint.
 
-    A product of 1000 densities may be below the smallest number of the computer; its logarithm is
-    an ordinary number.
-
     Returns: (n, K). Raises: ValueError where p(x) = 0, as `check_possible` does.
 
     >>> log_posterior(np.array([[-5000.0, -5000.0 + np.log(3)]])).round(3)
@@ -294,11 +280,8 @@ def posterior(log_p, prior):
 
     Returns: (n, K), rows that sum to 1. Raises: ValueError where p(x) = 0.
 
-    Where both classes are equally likely, the prior odds remain:
-
-    >>> posterior(np.log([[0.3, 0.3], [0.1, 0.3]]), prior=np.array([0.75, 0.25]))
-    array([[0.75, 0.25],
-           [0.5 , 0.5 ]])
+    >>> posterior(np.log([[0.3, 0.3]]), prior=np.array([0.75, 0.25]))
+    array([[0.75, 0.25]])
 
     Claims: decision_theory-03
     """
@@ -313,17 +296,12 @@ def posterior(log_p, prior):
 def bayes_classify(log_p, prior):
     """h_B(x) = argmax_k q_k(x) = argmax_k pi_k p(x | k), without the division by p(x).
 
-    If classes tie, we take the first. Any fixed rule is as good, since the error at a tie is the
-    same.
+    Returns: (n,); the first class if several tie.
 
-    Returns: (n,).
+    Errata: decision_theory-06 (PRNN gives a tie to class 0 in section 1, to class 1 in section 4).
 
-    Errata: decision_theory-06 (PRNN breaks ties for class 0 in section 1, for class 1 in section
-    4; MLN for class 1).
-
-    >>> log_p = np.log([[0.3, 0.3], [0.1, 0.3], [0.1, 0.4]])
-    >>> bayes_classify(log_p, prior=np.array([0.75, 0.25]))
-    array([0, 0, 1])
+    >>> bayes_classify(np.log([[0.1, 0.3], [0.1, 0.4]]), prior=np.array([0.75, 0.25]))
+    array([0, 1])
 
     Claims: decision_theory-05
     """
@@ -333,11 +311,8 @@ def bayes_classify(log_p, prior):
 def likelihood_ratio_rule(log_p, prior):
     """For two classes: class 0 where p(x | 0) / p(x | 1) >= pi_1 / pi_0, else class 1.
 
-    The left side depends on the data only, the right side on the prior only.
-
-    >>> log_p = np.log([[0.3, 0.3], [0.1, 0.3], [0.1, 0.4]])
-    >>> likelihood_ratio_rule(log_p, prior=np.array([0.75, 0.25]))
-    array([0, 0, 1])
+    >>> likelihood_ratio_rule(np.log([[0.1, 0.3], [0.1, 0.4]]), prior=np.array([0.75, 0.25]))
+    array([0, 1])
     """
     log_0, log_1 = _log_prior(prior)
     return np.where(log_p[:, 0] - log_p[:, 1] >= log_1 - log_0, 0, 1)
@@ -348,14 +323,9 @@ def normal_log_odds(mu, Sigma, prior):
 
         w = Sigma^{-1} (mu_1 - mu_0),    b = -w^T (mu_0 + mu_1) / 2 + ln(pi_1 / pi_0)
 
-    The quadratic terms in x cancel. In one dimension the decision changes at
-
-        x* = -b / w = (mu_0 + mu_1) / 2 + sigma^2 ln(pi_0 / pi_1) / (mu_1 - mu_0).
-
     Returns: w (d,) and b. Raises: ValueError if Sigma is not positive definite.
 
-    >>> mu, prior = np.array([[0.0], [4.0]]), np.array([0.5, 0.5])
-    >>> w, b = normal_log_odds(mu, np.array([[4.0]]), prior)
+    >>> w, b = normal_log_odds(np.array([[0.0], [4.0]]), np.array([[4.0]]), np.array([0.5, 0.5]))
     >>> w, float(b)
     (array([1.]), -2.0)
     """
@@ -370,13 +340,9 @@ def normal_bayes_error(mu, Sigma, prior):
 
         pi_0 Phi((t - Delta^2 / 2) / Delta) + pi_1 Phi((-t - Delta^2 / 2) / Delta),
 
-    with t = ln(pi_1 / pi_0) and Delta^2 = w^T (mu_1 - mu_0), w from `normal_log_odds`. The log-odds
-    have the distribution N(t - Delta^2 / 2, Delta^2) in class 0, N(t + Delta^2 / 2, Delta^2) in
-    class 1. For equal priors the error is Phi(-Delta / 2). If the means coincide, the prior alone
-    decides and the error is min(pi_0, pi_1).
+    with t = ln(pi_1 / pi_0) and Delta^2 = w^T (mu_1 - mu_0), w from `normal_log_odds`.
 
-    >>> mu, prior = np.array([[0.0, 0.0], [0.0, 2.0]]), np.array([0.5, 0.5])
-    >>> round(normal_bayes_error(mu, np.eye(2), prior), 4)
+    >>> round(normal_bayes_error(np.array([[0.0], [2.0]]), np.eye(1), np.array([0.5, 0.5])), 4)
     0.1587
     """
     w, b = normal_log_odds(mu, Sigma, prior)
@@ -397,10 +363,9 @@ def product_rule(*rules):
 
     Returns: X (n, d) and dx (n,), a node for each combination.
 
-    >>> side = np.array([0.0, 1.0]), np.array([0.5, 0.5])
-    >>> X, dx = product_rule(side, side)
+    >>> X, dx = product_rule(([0.0, 1.0], [0.5, 0.5]), ([2.0], [3.0]))
     >>> X.tolist(), dx
-    ([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], array([0.25, 0.25, 0.25, 0.25]))
+    ([[0.0, 2.0], [1.0, 2.0]], array([1.5, 1.5]))
     """
     sides = np.meshgrid(*(x for x, _ in rules), indexing="ij")
     X = np.stack(sides, axis=-1).reshape(-1, len(rules))
@@ -412,9 +377,8 @@ def decision_regions(h, K):
 
     Returns: (n, K) of bool, exactly one True per row.
 
-    >>> decision_regions(np.array([0, 0, 2]), K=3).astype(int)
+    >>> decision_regions(np.array([0, 2]), K=3).astype(int)
     array([[1, 0, 0],
-           [1, 0, 0],
            [0, 0, 1]])
     """
     return np.asarray(h)[:, None] == np.arange(K)
@@ -423,11 +387,8 @@ def decision_regions(h, K):
 def error_probability(h, log_p, prior, dx):
     """F(h) = sum_k pi_k int_{not R_k(h)} p(x | k) dx: the part of each class outside its region.
 
-    For two classes that is pi_0 int_{R_1} p(x | 0) dx + pi_1 int_{R_0} p(x | 1) dx.
-
-    >>> log_p, dx = np.log([[0.5, 0.1], [0.3, 0.3], [0.2, 0.6]]), np.ones(3)
-    >>> h, prior = np.array([0, 1, 1]), np.array([0.5, 0.5])
-    >>> round(error_probability(h, log_p, prior, dx), 12)  # (0.3 + 0.2) / 2 + 0.1 / 2
+    >>> h, log_p = np.array([0, 1]), np.log([[0.5, 0.1], [0.5, 0.9]])
+    >>> round(error_probability(h, log_p, np.array([0.5, 0.5]), dx=np.ones(2)), 12)
     0.3
 
     Claims: decision_theory-07
@@ -439,8 +400,7 @@ def error_probability(h, log_p, prior, dx):
 def conditional_error(h, q):
     """P(error | x) = 1 - q_{h(x)}(x); for the Bayes classifier it is 1 - max_k q_k(x).
 
-    Its mean over draws of x estimates the probability of error. It is less noisy than the share of
-    wrong decisions.
+    Its mean over draws of x is a less noisy estimate of the error than a count of wrong decisions.
 
     >>> conditional_error(np.array([0, 0]), q=np.array([[0.75, 0.25], [0.25, 0.75]]))
     array([0.25, 0.75])
@@ -451,15 +411,10 @@ def conditional_error(h, q):
 def bayes_error(log_p, prior, dx):
     """F(h_B) = int p(x) - max_k pi_k p(x | k) dx: no classifier has a smaller error.
 
-    At every x all weighted densities but the largest add to the error. For two classes it is
+    A quadrature is most accurate if its pieces end where the decision changes.
 
-        F(h_B) = int min(pi_0 p(x | 0), pi_1 p(x | 1)) dx,
-
-    the area in which they overlap. A quadrature is most accurate if its pieces end where the
-    decision changes.
-
-    >>> log_p, dx = np.log([[0.5, 0.1], [0.3, 0.3], [0.2, 0.6]]), np.ones(3)
-    >>> round(bayes_error(log_p, np.array([0.5, 0.5]), dx), 12)  # (0.1 + 0.3 + 0.2) / 2
+    >>> log_p = np.log([[0.5, 0.1], [0.3, 0.3], [0.2, 0.6]])
+    >>> round(bayes_error(log_p, np.array([0.5, 0.5]), dx=np.ones(3)), 12)  # (0.1 + 0.3 + 0.2) / 2
     0.3
 
     Claims: decision_theory-08
@@ -471,13 +426,8 @@ def bayes_error(log_p, prior, dx):
 def excess_error(h, log_p, prior, dx):
     """F(h) - F(h_B) = int max_k pi_k p(x | k) - pi_{h(x)} p(x | h(x)) dx >= 0.
 
-    For two classes it is int |pi_0 p(x | 0) - pi_1 p(x | 1)| dx over the points where h differs
-    from h_B. A wrong model of the densities costs nothing elsewhere, and little where the two
-    weighted densities are close.
-
-    >>> log_p, dx = np.log([[0.5, 0.1], [0.3, 0.3], [0.2, 0.6]]), np.ones(3)
-    >>> prior = np.array([0.5, 0.5])
-    >>> round(excess_error(np.array([1, 1, 1]), log_p, prior, dx), 12)  # (0.5 - 0.1) / 2
+    >>> h, log_p = np.array([1, 1]), np.log([[0.5, 0.1], [0.5, 0.9]])
+    >>> round(excess_error(h, log_p, np.array([0.5, 0.5]), dx=np.ones(2)), 12)  # (0.5 - 0.1) / 2
     0.2
     """
     weighted = np.exp(log_joint(log_p, prior))
@@ -503,13 +453,10 @@ def zero_one_matrix(K):
 def with_reject(L, cost):
     """L with one more action: reject, that is decide for none of the classes, at this `cost`.
 
-    With L = 1 - I the best action is to reject where max_k q_k(x) < 1 - cost. For
-    cost >= 1 - 1/K it never is.
+    With L = 1 - I the best action is to reject where max_k q_k(x) < 1 - cost.
 
-    >>> with_reject(zero_one_matrix(2), cost=0.25)
-    array([[0.  , 1.  ],
-           [1.  , 0.  ],
-           [0.25, 0.25]])
+    >>> with_reject(zero_one_matrix(2), cost=0.25).tolist()
+    [[0.0, 1.0], [1.0, 0.0], [0.25, 0.25]]
     """
     return np.vstack([L, np.full(L.shape[1], cost)])
 
@@ -528,12 +475,7 @@ def conditional_risk(q, L):
 def bayes_action(q, L):
     """a(x) = argmin_a r(a | x), the first if several tie.
 
-    With L = 1 - I the risk is 1 - q_a(x), and this is the Bayes classifier.
-
     Returns: (n,).
-
-    If a miss costs eight times as much as a false alarm, we raise the alarm although its
-    probability is only 1/4:
 
     >>> bayes_action(q=np.array([[0.75, 0.25]]), L=np.array([[0.0, 8.0], [1.0, 0.0]]))
     array([1])
@@ -546,12 +488,9 @@ def bayes_action(q, L):
 def total_risk(a, log_p, prior, L, dx):
     """R(a) = int sum_k L(a(x), k) pi_k p(x | k) dx, which `bayes_action` minimises.
 
-    With L = 1 - I it is the probability of error.
-
-    >>> log_p, dx = np.log([[0.5, 0.1], [0.3, 0.3], [0.2, 0.6]]), np.ones(3)
-    >>> a, prior = np.array([0, 2, 1]), np.array([0.5, 0.5])
+    >>> a, log_p = np.array([0, 2]), np.log([[0.5, 0.1], [0.5, 0.9]])
     >>> L = with_reject(zero_one_matrix(2), cost=0.25)
-    >>> round(total_risk(a, log_p, prior, L, dx), 12)  # (0.1 + 0.2) / 2 + 0.25 (0.3 + 0.3) / 2
+    >>> round(total_risk(a, log_p, np.array([0.5, 0.5]), L, dx=np.ones(2)), 12)
     0.225
     """
     return float(dx @ np.sum(L[a] * np.exp(log_joint(log_p, prior)), axis=1))
@@ -573,10 +512,8 @@ class Cut(NamedTuple):
 def cut_errors(x, y):
     """The number of errors of the rule "class 1 above the cut", for every cut that matters.
 
-    x (n,) is the feature, y the class, 0 or 1. Between neighbouring values the error does not
-    change, so one cut halfway is enough; the cuts -inf and inf have all samples on one side. We
-    sweep the cut upwards through the sorted samples. Passing a sample of class 1 adds an error;
-    passing one of class 0 takes an error away.
+    x (n,) is the feature, y the class, 0 or 1. The cuts lie halfway between neighbouring values, or
+    are -inf and inf.
 
     Returns: the cuts in rising order, and the errors at each. Raises: ValueError if y holds
     anything but 0 and 1, or x is not finite.
@@ -611,10 +548,9 @@ def _halfway(low, high):
 def best_cut(x, y):
     """The cut with the fewest training errors, in O(n log n): one sort and one sweep.
 
-    Either class may be the one above; the opposite rule makes n - errors errors. If cuts tie, we
-    take the lowest. x (n,) is the feature, y the class, 0 or 1.
+    x (n,) is the feature, y the class, 0 or 1. Either class may be the one above the cut.
 
-    Returns: a `Cut`. Raises: ValueError as `cut_errors` does.
+    Returns: a `Cut`, the lowest if several tie. Raises: ValueError as `cut_errors` does.
 
     >>> best_cut(x=np.array([1.0, 4.0, 2.0, 3.0, 5.0]), y=np.array([1, 0, 1, 0, 1]))
     Cut(at=2.5, above=0, errors=1)
@@ -645,8 +581,7 @@ def cut_rule(x, cut):
 def expected_prediction_error(joint, y, f, loss):
     """EPE(f) = E[L(Y, f(X))] = sum_ij joint_ij loss(f_j, y_i).
 
-    It equals E_X E_{Y | X}[L(Y, f(X))]. Every x has its own term, so f(x) can be chosen for each x
-    separately. For a density, joint_ij = p(x_j, y_i) dx_j dy_i at the nodes of a quadrature.
+    For a density, joint_ij = p(x_j, y_i) dx_j dy_i at the nodes of a quadrature.
 
     >>> joint, y = np.array([[0.25, 0.0], [0.25, 0.5]]), np.array([0.0, 2.0])
     >>> float(expected_prediction_error(joint, y, f=np.array([1.0, 2.0]), loss=squared))
@@ -660,9 +595,7 @@ def expected_prediction_error(joint, y, f, loss):
 def conditional_mean(joint, y):
     """f(x) = E[Y | X = x], the regression function: the best prediction under squared loss.
 
-    E[(Y - c)^2 | x] = E[Y^2 | x] - 2 c E[Y | x] + c^2 is a parabola in c with its minimum at
-    c = E[Y | x]. The expected prediction error of any other f is larger by
-    E[(f(X) - E[Y | X])^2].
+    The expected prediction error of any other f is larger by E[(f(X) - E[Y | X])^2].
 
     Returns: (k_x,). Raises: ValueError if some x_j has probability 0.
 
@@ -706,13 +639,10 @@ def weighted_median(p, y):
 def conditional_median(joint, y):
     """f(x) = median of Y given X = x: the best prediction under absolute loss.
 
-    If several numbers are medians, all have the same loss, and we take the smallest.
+    Returns: (k_x,), the smallest of several. Raises: ValueError if some x_j has probability 0.
 
-    Returns: (k_x,). Raises: ValueError if some x_j has probability 0.
-
-    >>> joint = np.array([[0.25, 0.0], [0.125, 0.0], [0.125, 0.5]])
-    >>> conditional_median(joint, y=np.array([0.0, 1.0, 9.0]))
-    array([0., 9.])
+    >>> conditional_median(np.array([[0.25, 0.0], [0.25, 0.5]]), y=np.array([0.0, 2.0]))
+    array([0., 2.])
 
     Claims: decision_theory-21
     """
@@ -722,9 +652,7 @@ def conditional_median(joint, y):
 def conditional_mode(joint, y):
     """f(x) = argmax_i Pr(Y = y_i | X = x): the best prediction under 0-1 loss.
 
-    This is the Bayes classifier of a table. If several tie, we take the first.
-
-    Returns: (k_x,). Raises: ValueError if some x_j has probability 0.
+    Returns: (k_x,), the first of equal ones. Raises: ValueError if some x_j has probability 0.
 
     >>> conditional_mode(np.array([[0.3, 0.0], [0.2, 0.5]]), y=np.array([0.0, 2.0]))
     array([0., 2.])
@@ -749,12 +677,9 @@ def absolute_subdifferential(y, c):
 
         [(n_< - n_> - n_=) / n, (n_< - n_> + n_=) / n]
 
-    from the slope on the left to the slope on the right. c may be an array.
+    Returns: the two ends, in the shape of c, which may be an array.
 
-    Returns: the two ends, in the shape of c.
-
-    Errata: decision_theory-23 (IRHD prints the opposite sign: descent would climb),
-    decision_theory-24 (IRHD does not divide n_= by n: 0 would be a slope at every sample).
+    Errata: decision_theory-23 (IRHD has the opposite sign), decision_theory-24 (n_= without 1/n).
 
     >>> absolute_subdifferential(np.array([1.0, 2.0, 4.0, 7.0]), c=np.array([0.0, 2.0, 3.0]))
     (array([-1. , -0.5,  0. ]), array([-1.,  0.,  0.]))
@@ -771,9 +696,7 @@ def absolute_subdifferential(y, c):
 def is_median(y, c):
     """Whether c minimises 1/n sum_i |y_i - c|: 0 is a subgradient there, |n_< - n_>| <= n_=.
 
-    The medians of 1, 2, 4, 7 are 2, 4 and all numbers between them.
-
-    Errata: decision_theory-25 (IRHD asks for n_< = n_>, which excludes 2 and 4).
+    Errata: decision_theory-25 (IRHD asks for n_< = n_>, which excludes 2 and 4 in the example).
 
     >>> is_median(np.array([1.0, 2.0, 4.0, 7.0]), c=np.array([1.0, 2.0, 3.0, 4.0, 7.0]))
     array([False,  True,  True,  True, False])
@@ -799,12 +722,9 @@ class BanditState(NamedTuple):
 def epsilon_greedy(theta, *, eps, runs=1, rng):
     """Learn by trying which arm pays best: arm j pays 1 with probability theta_j, else 0.
 
-    The learner sees rewards only, never the right answer. Each arm is pulled once. After that the
-    learner pulls the arm with the best mean so far (exploitation; the first if several tie). With
-    probability `eps` it pulls a random arm instead (exploration). Without exploration a game may
-    stay with a bad arm for ever. With it the reward per pull tends to
-    (1 - eps) max_j theta_j + eps mean_j theta_j. The `runs` are independent games, played side by
-    side.
+    Each arm is pulled once. Then the learner pulls the arm with the best mean (exploitation), or
+    with probability `eps` a random arm (exploration). For eps > 0 the reward per pull tends to
+    (1 - eps) max_j theta_j + eps mean_j theta_j. The `runs` are independent games.
 
     Yields: the start, then a `BanditState` per pull, without end.
 
@@ -835,10 +755,9 @@ def epsilon_greedy(theta, *, eps, runs=1, rng):
 
 
 def labelled_samples(X, y, sample_weight=None):
-    """The samples of weight > 0 and the numbers of their classes, with which every fit begins.
+    """The samples with sample_weight > 0 and the numbers of their classes: where a fit begins.
 
-    Returns: X (n, d), the classes (K,) sorted, k (n,) with y = classes[k], and the weights (n,),
-    which are 1 if `sample_weight` is None.
+    Returns: X (n, d), the sorted classes (K,), k (n,) with y = classes[k], weights (n,), 1 if None.
 
     Raises: what the checks of `base` raise; ValueError if fewer than two classes have a weight.
 
@@ -861,23 +780,18 @@ class BayesClassifier(LogProbabilisticClassifier):
     """The action with the smallest expected loss, from densities of the classes, priors and losses.
 
     Densities and priors that are not given are estimated: the priors as the shares of the classes,
-    the densities as normal densities with the mean and the covariance (divided by n_k) of each
-    class. With estimates in place of the true distribution, this plug-in rule is not optimal.
+    the densities as normal densities with mean and covariance (divided by n_k) of each class.
 
     Parameters
     ----------
-    log_densities : sequence of K functions, or None
-        The k-th maps X (n, d) to ln p(x | k) (n,), the classes in sorted order; the method
-        ``score_samples`` of a density estimator is such a function. None for normal densities.
+    log_densities : sequence of K functions, in the order of classes_, or None for normal densities
+        The k-th maps X (n, d) to ln p(x | k) (n,), as ``score_samples`` of a density estimator.
     priors : array of shape (K,), or None for the shares of the classes in y
-    loss : array of shape (m, K), or None for 0-1 loss
-        loss[a, k] is the cost of action a if the class is k.
-    actions : sequence of m labels, or None for the classes
-        The answers of ``predict``. A loss with more rows than classes, as `with_reject` makes it,
-        needs a label for each row. ``score`` counts an answer that is not a class as an error.
-    var_smoothing : float
-        This share of each feature's variance over all samples (of 1 if it is constant) is added to
-        its variance in every class, so that a class with few samples has a density, too.
+    loss : array of shape (m, K), loss[a, k] of action a if the class is k, or None for 0-1 loss
+    actions : sequence of m labels, the answers of ``predict``, or None for the classes
+        ``score`` counts an answer that is not a class as an error.
+    var_smoothing : float; the share of each feature's variance (of 1 if it is constant) that is
+        added to its variance in every class, so that a class with few samples has a density
 
     Attributes
     ----------
@@ -889,9 +803,8 @@ class BayesClassifier(LogProbabilisticClassifier):
     n_features_in_ : int
 
     >>> X, y = [[0.0], [1.0], [2.0], [4.0], [5.0], [6.0]], ["low"] * 3 + ["high"] * 3
-    >>> loss = with_reject(zero_one_matrix(2), cost=0.1)
-    >>> model = BayesClassifier(loss=loss, actions=["high", "low", "?"]).fit(X, y)
-    >>> model.predict([[1.0], [2.9], [3.3], [5.0]])
+    >>> model = BayesClassifier(loss=[[0, 1], [1, 0], [0.1, 0.1]], actions=["high", "low", "?"])
+    >>> model.fit(X, y).predict([[1.0], [2.9], [3.3], [5.0]])
     array(['low', '?', '?', 'high'], dtype='<U4')
     """
 
@@ -903,10 +816,7 @@ class BayesClassifier(LogProbabilisticClassifier):
     var_smoothing: float = 1e-9
 
     def fit(self, X, y, sample_weight=None):
-        """Estimate what is not given from samples X (n, d), labels y (n,) and their weights.
-
-        Samples of weight 0 are left out. Returns self.
-        """
+        """Estimate what is not given from X (n, d), y (n,) and sample weights (n,); return self."""
         share = check_number("var_smoothing", self.var_smoothing, at_least=0)
         samples, classes, k, weights = labelled_samples(X, y, sample_weight)
         priors = chosen_prior(self.priors, np.bincount(k, weights) / weights.sum())

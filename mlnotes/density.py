@@ -1,9 +1,8 @@
 """Density estimation without a form: histogram, Parzen window, Gaussian kernel, k-NN.
 
-A density is the probability of a small region, divided by its volume V. If k of n samples fall
-into the region, k / (n V) estimates it: this is the whole idea of the chapter. The histogram and
-the Parzen window fix the volume and count the samples. Nearest neighbours fix the count and let
-the volume grow. The size of the region is the one choice, and the whole difficulty.
+If k of n samples fall into a small region of volume V, the density there is about k / (n V). The
+histogram and the Parzen window fix the volume and count the samples. Nearest neighbours fix the
+count and let the volume grow.
 
 Contents
     From counts to densities   count_density, relative_deviation
@@ -46,6 +45,7 @@ import numpy as np
 
 from mlnotes.base import (
     BLOCK,
+    LARGEST,
     DensityEstimator,
     check_choice,
     check_number,
@@ -69,9 +69,6 @@ from mlnotes.probability import gauss_legendre, log_sum_exp, normal_log_density,
 def count_density(k, n, V):
     """p = k / (n V): the region of volume V has the probability P = p V, and k / n estimates P.
 
-    The number of samples in the region has the distribution Binomial(n, P). Its probability
-    C(n, k) P^k (1 - P)^(n - k) is largest for P = k / n.
-
     >>> count_density(k=3, n=12, V=0.5)
     0.5
 
@@ -83,9 +80,7 @@ def count_density(k, n, V):
 def relative_deviation(n, P):
     """sqrt((1 - P) / (n P)): the standard deviation of k / n, divided by its mean P.
 
-    A grid of m cells per axis has m^d cells, so that P = m^{-d}. The accuracy of n samples in one
-    dimension takes m^{d-1} n samples in d dimensions. (IRHD's n^d is the case of one sample per
-    cell.)
+    In a grid of m cells per axis P = m^{-d}: for the same accuracy n has to grow like m^d.
 
     >>> relative_deviation(100, P=0.5), relative_deviation(300, P=0.25)
     (0.1, 0.1)
@@ -106,9 +101,8 @@ def histogram_density(x, X, h, origin=0.0):
 
     Raises: ValueError if x, X or `origin` do not fit each other, or if h is not a number > 0.
 
-    >>> X = np.array([[0.1], [0.2], [0.7], [1.3]])
-    >>> histogram_density(np.array([[0.25], [0.75], [9.0]]), X, h=0.5)
-    array([1. , 0.5, 0. ])
+    >>> histogram_density(np.array([[0.25], [9.0]]), np.array([[0.1], [0.2], [0.7], [1.3]]), h=0.5)
+    array([1., 0.])
     """
     x, X = _check_points_and_samples(x, X, h)
     n, d = X.shape
@@ -141,8 +135,6 @@ def _density_in_cubes(k, n, h, d):
 def hypercube(u):
     """phi(u) = 1 if |u_j| <= 1/2 for j = 1, ..., d, else 0: the unit cube about the origin.
 
-    phi((x - x_i) / h) says whether x_i is in the cube of side h about x, of volume h^d.
-
     >>> hypercube(np.array([[0.5, -0.5], [0.2, 0.6]]))
     array([1., 0.])
 
@@ -157,8 +149,7 @@ def gaussian_window(u):
     >>> gaussian_window(np.array([[0.0, 0.0]])) * (2 * np.pi)
     array([1.])
 
-    Errata: density-07 (PRNN prints exp(-||u - u_0||^2): the estimate then integrates to pi^{d/2},
-    and is shifted by h u_0).
+    Errata: density-07 (PRNN prints exp(-||u - u_0||^2): shifted, and its integral is pi^{d/2}).
     """
     return (2 * pi) ** (-u.shape[-1] / 2) * np.exp(-np.sum(u**2, axis=-1) / 2)
 
@@ -166,11 +157,9 @@ def gaussian_window(u):
 def parzen(x, X, h, window=hypercube):
     """p(x) = 1/n sum_i h^{-d} phi((x - x_i) / h), for phi the `window`.
 
-    With the cube this is k / (n h^d), a histogram whose cell is centred at x. If phi is a density,
-    so is p: the distribution of a sample drawn at random and moved by h u, where u is from phi.
+    With the cube this is k / (n h^d), with a cell centred at x. If phi is a density, so is p.
 
-    >>> X = np.array([[0.0], [1.0], [5.0], [6.0]])
-    >>> parzen(np.array([[0.5], [3.0]]), X, h=2.0)
+    >>> parzen(np.array([[0.5], [3.0]]), np.array([[0.0], [1.0], [5.0], [6.0]]), h=2.0)
     array([0.25, 0.  ])
 
     Claims: density-03
@@ -306,31 +295,27 @@ KERNELS = {
 
 
 def squared_lengths(x, X, h, kernel="gaussian"):
-    """t = ||u||^2 of u = (x - x_i) / h for every point x (row) and every sample x_i (column).
+    """t = ||u||^2, (m, n), of u = (x - x_i) / h for every point x and every sample x_i.
 
     A window with a rim needs exact distances there: a sample at the distance h is outside.
-
-    Returns: (m, n).
 
     >>> squared_lengths(np.array([[0.5]]), np.array([[0.0], [1.0], [2.5]]), h=0.5)
     array([[ 1.,  1., 16.]])
     """
-    rim = _kernel(kernel).reach < inf
+    rim, far = _kernel(kernel).reach < inf, (np.abs(x) > LARGEST).any(axis=1)
+    x = np.where(far[:, None], 0.0, x)
     squares = squared_distances_at_rim(x, X, h**2) if rim else squared_distances(x, X)
+    squares[far] = inf  # computed with the others, it would be NaN, and might make them NaN
     return squares / h**2
 
 
 def log_kernel_sum(t, w, kernel="gaussian"):
-    """ln sum_i w_i K(u_i) for squared lengths t = ||u_i||^2 (m, n) and weights w (n,).
+    """ln sum_i w_i K(u_i), (m,), for squared lengths t = ||u_i||^2 (m, n) and weights w (n,).
 
-    K may leave the range of floating point only where it has no rim; there log-sum-exp takes the
-    sum, so that no point is too far away for it.
+    Without a rim log-sum-exp takes the sum: ln p is finite even where every term underflows.
 
-    Returns: (m,).
-
-    >>> t, w = np.array([[0.0, 0.5, 1.0]]), np.array([1.0, 2.0, 4.0])
-    >>> np.exp(log_kernel_sum(t, w, "epanechnikov")).round(12)
-    array([2.])
+    >>> np.exp(log_kernel_sum(np.array([[0.0, 0.5, 1.0]]), np.array([1.0, 2.0, 4.0]), "tophat"))
+    array([3.])
     """
     K = _kernel(kernel)
     with np.errstate(divide="ignore"):  # ln 0 = -inf
@@ -342,9 +327,7 @@ def log_kernel_sum(t, w, kernel="gaussian"):
 
 
 def log_kernel_integral(d, kernel="gaussian"):
-    """ln of the integral of K(u) over u in R^d; for the Gaussian it is d/2 ln(2 pi).
-
-    In polar coordinates it is V_d d int_0^inf r^{d-1} K(r) dr, with V_d of `ball_volume`.
+    """ln of the integral of K(u) over u in R^d, ln(d V_d int_0^inf r^{d-1} K(r) dr).
 
     >>> float(np.exp(log_kernel_integral(2, "tophat")).round(12))
     3.14159265359
@@ -353,11 +336,10 @@ def log_kernel_integral(d, kernel="gaussian"):
 
 
 def sample_kernel(n, d, kernel="gaussian", *, rng):
-    """n draws of u in d dimensions from the density K(u) / integral: directions times lengths.
+    """n draws of u, (n, d), from the density K(u) / integral: directions times lengths.
 
-    >>> u = sample_kernel(5, 3, "tophat", rng=np.random.default_rng(0))
-    >>> u.shape, bool((np.linalg.norm(u, axis=1) < 1).all())
-    ((5, 3), True)
+    >>> sample_kernel(5, 3, "tophat", rng=np.random.default_rng(0)).shape
+    (5, 3)
     """
     z = rng.standard_normal((n, d))
     lengths = _kernel(kernel).lengths(n, d, rng)
@@ -371,17 +353,14 @@ def _kernel(kernel):
 def kernel_log_density(x, X, h, kernel="gaussian", sample_weight=None):
     """ln p(x), p(x) = 1/n sum_i (h sqrt(2 pi))^{-d} exp(-||x - x_i||^2 / (2 h^2)).
 
-    It is the estimate of `parzen` with a smooth window. Another `kernel` may take the place of the
-    Gaussian, and weights w_i / sum_j w_j (`sample_weight`) the place of 1/n. The mean of p is that
-    of the samples; its covariance is theirs (divided by n) plus h^2 I. The sum is computed by
-    log-sum-exp, so that no point is too far away for it.
+    Another `kernel` may take the place of the Gaussian, and weights w_i / sum_j w_j
+    (`sample_weight`) the place of 1/n.
 
     >>> X, x = np.array([[0.0], [1.0]]), np.array([[0.5], [1000.0]])
     >>> kernel_log_density(x, X, h=0.5) + np.log(0.5 * np.sqrt(2 * np.pi))
     array([-5.00000000e-01, -1.99600269e+06])
 
-    Errata: density-06 (MLN prints the normaliser (h sqrt(2) pi)^{-d}: p would integrate to
-    pi^{-d/2}).
+    Errata: density-06 (MLN prints the normaliser (h sqrt(2) pi)^{-d}).
     Claims: density-05
     """
     x, X = _check_points_and_samples(x, X, h)
@@ -426,7 +405,7 @@ def kernel_mixture(X, h):
 def inner_product(p, q):
     """int p q = sum_ij v_i w_j N(mu_i; nu_j, sigma_i^2 + tau_j^2), exact for normal mixtures.
 
-    >>> p = NormalMixture(np.array([1.0]), np.array([0.0]), np.array([1.0]))
+    >>> p = NormalMixture(np.ones(1), np.zeros(1), np.ones(1))
     >>> round(float(inner_product(p, p) * 2 * np.sqrt(np.pi)), 12)
     1.0
     """
@@ -452,8 +431,6 @@ def normal_mise(h, n):
     """E int (p - N(0, 1))^2 for the Gaussian kernel estimate p from n samples of N(0, 1):
 
         [1/(n h) + (1 - 1/n) / sqrt(1 + h^2) - 2 sqrt(2) / sqrt(2 + h^2) + 1] / (2 sqrt(pi)).
-
-    The first term is large for small h, the others for large h. The formula is exact.
 
     >>> round(float(normal_mise(np.inf, n=10) * 2 * np.sqrt(np.pi)), 12)  # p = 0 everywhere
     1.0
@@ -488,9 +465,8 @@ def silverman(n, d):
 def leave_one_out(X, h, kernel="gaussian"):
     """ln p_{-i}(x_i), the density at each sample, estimated from the other n - 1.
 
-    If the sample itself were among them, the likelihood would be largest for h = 0, with a spike
-    at each sample. Without it, the likelihood measures the prediction of unseen samples. (If every
-    sample has a duplicate, h = 0 is still the best.)
+    With the sample itself among them, the likelihood would be largest for h = 0. If every sample
+    has a duplicate, it still is.
 
     Returns: (n,). Raises: ValueError for fewer than two samples.
 
@@ -550,8 +526,7 @@ def nearest_samples(x, X, k):
     Returns: their numbers (m, k), in rising order, and r (m,). Raises: ValueError unless k is
     an integer with 1 <= k <= n, and x and X fit each other.
 
-    >>> index, r = nearest_samples(np.array([[1.0]]), np.array([[9.0], [3.0], [0.0]]), k=2)
-    >>> index, r
+    >>> nearest_samples(np.array([[1.0]]), np.array([[9.0], [3.0], [0.0]]), k=2)
     (array([[1, 2]]), array([2.]))
     """
     x, X = _check_points_and_samples(x, X)
@@ -573,8 +548,7 @@ def _check_neighbours(k, X):
 def knn_density(x, X, k):
     """p(x) = k / (n V_d r^d), r the distance to the k-th nearest sample; inf where it is 0.
 
-    The estimate is fine where samples are dense, and coarse where they are rare. But it is not a
-    density: far away it falls like ||x||^{-d}, and its integral diverges (density-10).
+    It is not a density: far away it falls like ||x||^{-d}, and its integral diverges (density-10).
 
     >>> knn_density(np.array([[1.0]]), np.array([[9.0], [3.0], [0.0], [8.0]]), k=2)
     array([0.125])
@@ -593,10 +567,8 @@ def class_counts(x, X, y, k):
 
     Raises: ValueError unless y is (n,), or as `nearest_samples` does.
 
-    >>> X, y = np.array([[0.0], [1.0], [5.0]]), np.array(["a", "b", "b"])
-    >>> class_counts(np.array([[0.4], [4.0]]), X, y, k=2)
-    array([[1, 1],
-           [0, 2]])
+    >>> class_counts(np.array([[4.0]]), np.array([[0.0], [1.0], [5.0]]), np.array([7, 8, 8]), k=2)
+    array([[0, 2]])
     """
     y = _check_labels(y, X)
     index, _ = nearest_samples(x, X, k)
@@ -614,9 +586,8 @@ def _check_labels(y, X):
 def knn_joint_density(x, X, y, k):
     """p(x, i) = k_i / (n V) for every class i; their sum is the density k / (n V): (m, K).
 
-    >>> X, y = np.array([[0.0], [3.0], [4.0]]), np.array(["a", "b", "b"])
-    >>> knn_joint_density(np.array([[1.0]]), X, y, k=2) * 12
-    array([[1., 1.]])
+    >>> knn_joint_density(np.array([[1.0]]), np.array([[0.0], [2.0]]), np.array([7, 8]), k=2)
+    array([[0.25, 0.25]])
     """
     counts, (_, r) = class_counts(x, X, y, k), nearest_samples(x, X, k)
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
@@ -629,10 +600,8 @@ def knn_posterior(x, X, y, k):
 
     So the majority vote of the k nearest neighbours is the Bayes classifier with these densities.
 
-    >>> X, y = np.array([[0.0], [1.0], [5.0]]), np.array(["a", "b", "b"])
-    >>> knn_posterior(np.array([[0.4], [4.0]]), X, y, k=2)
-    array([[0.5, 0.5],
-           [0. , 1. ]])
+    >>> knn_posterior(np.array([[0.4]]), np.array([[0.0], [1.0], [5.0]]), np.array([7, 8, 8]), k=2)
+    array([[0.5, 0.5]])
 
     Claims: density-11
     """
@@ -646,9 +615,7 @@ def knn_posterior(x, X, y, k):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class KernelDensity(DensityEstimator):
-    """Kernel density estimate, as in scikit-learn, by Euclidean distances and without a tree.
-
-    The distances of all pairs are computed, one block at a time.
+    """Kernel density estimate, as in scikit-learn, by the Euclidean distances of all pairs.
 
     Parameters
     ----------

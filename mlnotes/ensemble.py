@@ -1,8 +1,7 @@
 """Ensembles: many classifiers, each a little better than chance, that are right together.
 
-If voters err independently of one another, the majority errs far less often than any of them.
-Classifiers that were trained on one data set do not err independently. Bagging and random forests
-make them differ by chance; AdaBoost gives weight to the samples that the earlier ones got wrong.
+Bagging and random forests make the classifiers differ by chance. AdaBoost gives weight to the
+samples that the earlier ones got wrong.
 
 Contents
     Voting               weighted_vote, plurality, majority_error, disagreement
@@ -18,7 +17,7 @@ Symbols
     X       (n, d)    samples x, one per row
     y       (n,)      labels, -1 or +1 unless stated otherwise
     h       object    a classifier, with a method ``predict``
-    H       (n, T)    outputs of T classifiers, -1 or +1
+    H       (n, T)    outputs of T classifiers, -1 or +1 unless stated otherwise
     D       (n,)      weights of the samples, >= 0, with sum 1
     sets    (m, n)    sample numbers of the bootstrap sets S_b
     counts  (m, n)    how often each sample is in each of the sets
@@ -34,8 +33,7 @@ Symbols
 
 Notes: MLN "Bagging Estimate", "Combining Classifier", "Random Forest", "AdaBoost"; REP "Bagging",
 "Random Forest", "Boosting"; ISML "AdaBoost". MLN writes B for our m, w_i(m) for D, xi_m for eps and
-M for T; ISML has m samples. REP's alpha is twice ours, and so are the vote weights of
-`AdaBoostClassifier`, as in scikit-learn.
+M for T; ISML has m samples. REP's alpha is twice ours, as are the votes of `AdaBoostClassifier`.
 """
 
 import inspect
@@ -87,8 +85,6 @@ SEEDS = 2**31  # a member is seeded with a number below this
 def weighted_vote(H, alpha=None):
     """H(x) = sign(sum_t alpha_t h_t(x)), with sign(0) = -1; the majority if alpha is None.
 
-    For all samples at once it is the sign of the matrix H times the vector alpha.
-
     >>> H = np.array([[1, -1, -1], [1, 1, -1]])
     >>> weighted_vote(H), weighted_vote(H, alpha=np.array([2.0, 0.5, 0.5]))
     (array([-1.,  1.]), array([1., 1.]))
@@ -100,9 +96,7 @@ def weighted_vote(H, alpha=None):
 
 
 def plurality(H, alpha=None):
-    """argmax_c sum_t alpha_t 1[h_t(x) = c]: the label with most votes, in a tie the first.
-
-    H (n, T) holds the outputs, labels of any kind.
+    """argmax_c sum_t alpha_t 1[h_t(x) = c], for labels of any kind; in a tie the first.
 
     >>> plurality(np.array([["b", "c", "c"], ["c", "b", "a"]]))
     array(['c', 'a'], dtype='<U1')
@@ -116,9 +110,6 @@ def plurality(H, alpha=None):
 
 def majority_error(error, T):
     """sum_{k > T/2} C(T, k) eps^k (1 - eps)^{T-k}: the error of T independent voters' majority.
-
-    If eps < 1/2, it is less than eps and falls to 0 as T grows. It stays 1/2 if eps = 1/2, and
-    grows if eps > 1/2.
 
     Raises: ValueError if T is even, since the vote may then be tied.
 
@@ -136,13 +127,8 @@ def majority_error(error, T):
 def disagreement(H):
     """The share of the samples on which two members differ, for all pairs: (T, T).
 
-    H (n, T) holds the outputs. If all shares are 0, the vote is the output of any one member: the
-    members must complement each other.
-
-    >>> disagreement(np.array([[1, 1, -1], [1, -1, -1]]))
-    array([[0. , 0.5, 1. ],
-           [0.5, 0. , 0.5],
-           [1. , 0.5, 0. ]])
+    >>> disagreement(np.array([[1, 1, -1], [1, -1, -1]]))[0]
+    array([0. , 0.5, 1. ])
     """
     return np.array([np.mean(H.T != own, axis=1) for own in H.T])
 
@@ -169,14 +155,12 @@ class ThreeComponents(NamedTuple):
 
 
 def three_components(estimator, X, y, n1, *, rng):
-    """MLN's example: each component is trained where the earlier ones do not help.
+    """MLN's `ThreeComponents`: copies of `estimator`, each trained where those before do not help.
 
     S_1 holds n1 random samples. Half of S_2 are samples that h_1 gets right and half are samples
-    that it gets wrong, as many as there are: on S_2, h_1 is no better than a coin. S_3 holds the
-    samples on which h_1 and h_2 differ; if there are none, h_3 is h_1. Each component is a copy
-    of the `estimator`; y holds two labels of any kind. MLN calls the sets D_1, D_2, D_3.
+    that it gets wrong, as many as there are. S_3 holds the samples on which h_1 and h_2 differ; if
+    there are none, h_3 is h_1. y holds two labels of any kind. MLN calls the sets D_1, D_2, D_3.
 
-    Returns: `ThreeComponents`.
     Raises: ValueError unless 0 < n1 < n, or if h_1 is right (or wrong) on all samples.
 
     >>> X, y = np.arange(6.0)[:, None], np.array([0, 0, 1, 1, 0, 0])
@@ -206,11 +190,7 @@ def three_components(estimator, X, y, n1, *, rng):
 
 
 def tie_break(h1, h2, h3):
-    """The label of h_1 and h_2 where they agree, else that of h_3: the majority of three.
-
-    Let `h1` err with probability e at most, `h2` too under the distribution in which h_1 is right
-    half of the time, and `h3` too where h_1 and h_2 differ. Then the majority errs with
-    probability 3 e^2 - 2 e^3 at most.
+    """The label of `h1` and `h2` where they agree, else that of `h3`: the majority of three.
 
     >>> tie_break(np.array([1, 1, -1]), np.array([1, -1, 1]), np.array([-1, -1, 1]))
     array([ 1, -1,  1])
@@ -241,18 +221,13 @@ def _fit(model, X, y):
 
 
 def bootstrap_counts(n, m, *, rng):
-    """How often each of n samples is in each of m bootstrap sets S_b ~ Q^n, Q(x_i | S) = 1/n.
-
-    Given S the sets are independent and have the same distribution Q^n. So the law of large numbers
-    holds for bagging; its limit is E_Q[h | S], not the mean E[h] over training sets.
-
-    Returns: (m, n). Each row sums to n, and can be used as the sample weights of a learner.
+    """How often each of n samples is in each of m bootstrap sets S_b ~ Q^n, Q(x_i|S) = 1/n: (m, n).
 
     >>> bootstrap_counts(4, 2, rng=np.random.default_rng(0))
     array([[0, 1, 2, 1],
            [3, 1, 0, 0]])
 
-    Errata: ensemble-10 (REP says that the weak law does not apply).
+    Errata: ensemble-10 (REP says that the weak law does not apply; given S, it does).
     """
     return _counts(bootstrap_indices(n, m, rng=rng), n)
 
@@ -263,14 +238,11 @@ def _counts(sets, n):
 
 
 def bag(estimator, X, y, sets, *, rng, labels=True):
-    """The members h_b of a bag: one copy of the estimator for each training set.
+    """The list of the m members h_b of a bag: a fitted copy of the estimator for each training set.
 
-    `sets` (m, size) are sample numbers, for example of bootstrap sets. If ``fit`` takes
-    sample_weight, a sample that is drawn twice gets the weight 2, which is faster than a copy.
-    A set may contain one label only, which many classifiers refuse: its member is a `Stump` that
-    always predicts this label. For a regressor `labels` is False.
-
-    Returns: a list of m fitted models.
+    `sets` (m, size) are sample numbers. If ``fit`` takes sample_weight, a sample that is drawn
+    twice gets the weight 2. If a set contains one label only, which many classifiers refuse, its
+    member is a `Stump` that always predicts this label. For a regressor `labels` is False.
 
     >>> X, y = np.arange(4.0)[:, None], np.array([0, 0, 1, 1])
     >>> members = bag(DecisionTreeClassifier(), X, y, [[0, 1, 3], [0, 2, 2]], rng=None)
@@ -303,18 +275,13 @@ def _seeded(estimator, rng):
 def bagged(members, X):
     """h_bag(x) = (1/m) sum_b h_b(x): the mean of the predictions of the `members`.
 
-    Its squared error is at most the mean squared error of the members, at every x:
-
-        (h_bag - y)^2 = (1/m) sum_b (h_b - y)^2 - (1/m) sum_b (h_b - h_bag)^2
-
-    As m grows, the deviation of the mean from its limit vanishes. The deviation of a single h_b
-    does not depend on m.
+    At every x, (h_bag - y)^2 = (1/m) sum_b (h_b - y)^2 - (1/m) sum_b (h_b - h_bag)^2. So its
+    squared error is at most the mean squared error of the members.
 
     >>> bagged([Stump(0, 0.0, 1.0, 2.0), Stump(0, 1.0, 1.0, 4.0)], np.array([[0.5], [2.0]]))
     array([1.5, 3. ])
 
     Errata: ensemble-09 (REP concludes that the deviation of a single h_b vanishes).
-
     Claims: ensemble-06
     """
     return sum(h.predict(X) for h in members) / len(members)
@@ -323,9 +290,7 @@ def bagged(members, X):
 def variance_of_mean(variance, correlation, m):
     """rho s^2 + (1 - rho) s^2 / m: the variance of the mean of m members.
 
-    Each member has the `variance` s^2, and each two have the `correlation` rho. Independent
-    training sets give s^2 / m. Bootstrap sets of one data set are correlated, and the variance
-    stays above rho s^2 whatever the number of members.
+    Each member has the `variance` s^2, and each two have the `correlation` rho.
 
     >>> variance_of_mean(4.0, 0.5, m=4), variance_of_mean(4.0, 0.0, m=4)
     (2.5, 1.0)
@@ -336,9 +301,7 @@ def variance_of_mean(variance, correlation, m):
 def out_of_bag(outputs, counts):
     """For every sample, the mean output of the members whose training set lacks it; nan if none.
 
-    `outputs` yields the output of each member for all samples, (n,) or (n, K). `counts` (m, n) says
-    how often each sample is in each set. The error of these means estimates the error on new
-    samples, without any new samples.
+    `outputs` yields the output of each member for all samples, (n,) or (n, K).
 
     >>> out_of_bag(iter([np.array([1.0, 2, 3]), np.array([5.0, 6, 7])]), [[0, 1, 2], [0, 3, 0]])
     array([ 3., nan,  7.])
@@ -359,9 +322,8 @@ def out_of_bag(outputs, counts):
 def random_forest(X, y, m, k, *, rng, counts=None, **rules):
     """m full trees on bootstrap sets, each split the best among k features that are drawn for it.
 
-    The features are drawn without replacement, so k <= d. Usual is k = sqrt(d); k = d is bagging.
-    The labels y are class numbers 0 .. C - 1, or targets. `counts` (m, n) replaces the bootstrap
-    sets; the `rules` are those of `trees.growth`.
+    Usual is k = sqrt(d); k = d is bagging. The labels y are class numbers 0 .. C - 1, or targets.
+    `counts` (m, n) replaces the bootstrap sets; the `rules` are those of `trees.growth`.
 
     Returns: a list of `trees.Tree`. Raises: ValueError unless 1 <= k <= d.
 
@@ -371,7 +333,6 @@ def random_forest(X, y, m, k, *, rng, counts=None, **rules):
     [[3, 1, 2], [2], [3, 1, 2]]
 
     Errata: ensemble-15 (REP has k >= d).
-
     Claims: ensemble-14, ensemble-s04
     """
     _check_k(k, np.shape(X)[1])
@@ -388,9 +349,6 @@ def _check_k(k, d):
 
 def tree_outputs(trees, X):
     """What each of the `trees` predicts: the most frequent class of the leaf, or its mean: (n, m).
-
-    The forest predicts their `plurality`, or their mean. `RandomForestClassifier` takes the mean of
-    the class fractions instead; if all leaves are pure, these are the same votes.
 
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
     >>> plurality(tree_outputs(random_forest(X, y, m=9, k=1, rng=np.random.default_rng(0)), X))
@@ -429,20 +387,12 @@ class Stump(NamedTuple):
     right: Any
 
     def predict(self, X):
-        """The label on the side of each sample: (n,).
-
-        >>> Stump(0, 1.5, -1, 1).predict(np.array([[1.0], [2.0]]))
-        array([-1,  1])
-        """
+        """The label on the side of each sample: (n,)."""
         return np.where(X[:, self.feature] <= self.threshold, self.left, self.right)
 
 
 def best_stump(X, y, D):
-    """argmin_h eps(h) over all stumps h, for labels y of any kind.
-
-    `trees.best_split` finds the split with the least weighted error. Each side predicts the label
-    with the most weight there; if no threshold fits, the stump predicts one label everywhere. With
-    two classes eps <= 1/2, whatever the weights.
+    """argmin_h eps(h) over all stumps h, for any labels y; if no cut fits, one label everywhere.
 
     >>> best_stump(np.array([[1.0], [2.0], [4.0]]), np.array([1, -1, 1]), np.array([0.2, 0.5, 0.3]))
     Stump(feature=0, threshold=3.0, left=-1, right=1)
@@ -468,36 +418,22 @@ def _heaviest(y, D):
 def stumps(X, y):
     """The weak learner of stumps: learn(D) is the `best_stump` of the samples weighted by D.
 
-    >>> learn = stumps(np.array([[1.0], [2.0], [4.0]]), np.array([1, -1, 1]))
-    >>> learn(np.array([0.2, 0.5, 0.3]))
+    >>> stumps(np.array([[1.0], [2.0], [4.0]]), np.array([1, -1, 1]))(np.array([0.2, 0.5, 0.3]))
     Stump(feature=0, threshold=3.0, left=-1, right=1)
     """
-    return _Stumps(X, y)
-
-
-class _Stumps(NamedTuple):
-    """The learner of stumps."""
-
-    X: np.ndarray
-    y: np.ndarray
-
-    def __call__(self, D):
-        """The stump of least error."""
-        return best_stump(self.X, self.y, D)
+    return lambda D: best_stump(X, y, D)
 
 
 def learner(estimator, X, y, *, rng=None):
     """The weak learner that fits copies of an `estimator`: learn(D) is one, weighted by D.
 
     If its ``fit`` takes no sample_weight, the copy is fitted to n samples that are drawn with
-    replacement, sample i with probability D_i (MLN). For any fixed h, the expected error on the
-    drawn samples is the weighted error under D. Trees need sorted features, and share one sort.
+    replacement, sample i with probability D_i (MLN). Trees share one sort of the features.
 
     Returns: learn. Raises: ValueError if samples must be drawn and there is no rng.
 
     >>> X, y = np.array([[1.0], [2.0], [4.0]]), np.array([1, -1, 1])
-    >>> learn = learner(DecisionTreeClassifier(max_depth=1), X, y)
-    >>> learn(np.array([0.1, 0.6, 0.3])).predict(X)
+    >>> learner(DecisionTreeClassifier(max_depth=1), X, y)(np.array([0.1, 0.6, 0.3])).predict(X)
     array([-1, -1,  1])
     """
     if rng is None and not _takes_weights(estimator):
@@ -561,9 +497,7 @@ def vote_weight(error):
     (np.float64(0.0), 1.0986, 1.0986)
 
     Errata: ensemble-22 (ISML says that alpha is always positive).
-    Errata: ensemble-32 (REP has 2 alpha, which goes with exp(2 alpha 1[y != h]), not with its
-    exp(-alpha y h); together they make D swing to and fro).
-
+    Errata: ensemble-32 (REP has 2 alpha, which does not go with its exp(-alpha y h)).
     Claims: ensemble-21
     """
     with np.errstate(divide="ignore"):
@@ -572,8 +506,6 @@ def vote_weight(error):
 
 def normaliser(error):
     """Z = 2 sqrt(eps (1 - eps)) = sqrt(1 - 4 gamma^2), the least value of Z(alpha).
-
-    It is 1 at eps = 1/2, and less everywhere else.
 
     >>> print(normaliser(0.2), normaliser(0.5))
     0.8 1.0
@@ -584,9 +516,7 @@ def normaliser(error):
 def reweighted(D, y, h, alpha):
     """D_{t+1}(i) = D_t(i) exp(-alpha y_i h(x_i)) / Z, and Z = sum_i D_t(i) exp(-alpha y_i h(x_i)).
 
-    With the alpha of `vote_weight`, the weight of a sample that h (n,) gets right is multiplied by
-    1 / (2 (1 - eps)), and that of a wrong one by 1 / (2 eps). Right and wrong ones then weigh 1/2
-    each: under the new D, h is no better than a coin.
+    With the alpha of `vote_weight`, the error of h (n,) under the new D is 1/2. Returns: D and Z.
 
     >>> D, Z = reweighted(np.full(4, 0.25), np.ones(4), np.array([-1, 1, 1, 1]), vote_weight(0.25))
     >>> D.round(4), round(Z, 4)
@@ -600,52 +530,33 @@ def reweighted(D, y, h, alpha):
 
 
 class Round(NamedTuple):
-    """AdaBoost after a round.
+    """AdaBoost after a round."""
 
-    Attributes
-    ----------
-    h : object; the classifier of this round, None at the start
-    error : float; its weighted error under the D of the round before, inf at the start
-    alpha : float; its vote weight
-    Z : float; the normaliser of D
-    D : ndarray of shape (n,); the weights for the next round
-    F : ndarray of shape (n,), or (n, K); the votes so far for y = +1, or for each class
-    objective : float; sum_i D_1(i) exp(-y_i F_i) = prod_t Z_t, a bound on the training error
-    """
-
-    h: object
-    error: float
-    alpha: float
-    Z: float
-    D: np.ndarray
-    F: np.ndarray
-    objective: float
+    h: object  # the classifier of this round, None at the start
+    error: float  # its weighted error under the D of the round before, inf at the start
+    alpha: float  # its vote weight
+    Z: float  # the normaliser of D
+    D: np.ndarray  # (n,), the weights for the next round
+    F: np.ndarray  # (n,) or (n, K), the votes so far for y = +1, or for each class
+    objective: float  # sum_i D_1(i) exp(-y_i F_i) = prod_t Z_t, a bound on the training error
 
 
 def adaboost(X, y, learn, w=None):
     """AdaBoost: h = learn(D), its error eps, its vote alpha, the new D, and again.
 
-    The labels y are -1 and +1. D_1 is 1/n, or proportional to `w`. The classifier after T rounds is
-    sign(sum_t alpha_t h_t(x)). This is coordinate descent on the exponential loss: a round takes
-    the h and alpha that lower it most, and leaves the earlier votes alone.
-
+    The labels y are -1 and +1. D_1 is 1/n, or proportional to `w`. The classifier is sign(F).
     Boosting ends before a classifier that is no better than chance, and after one without error.
-    The infinite vote of that one is replaced by a vote that outvotes all others together. Every
-    other round multiplies the objective by Z < 1; it goes to 0 only if the edges stay away from 0.
+    That one outvotes all others together; its alpha would be infinite.
 
     Yields: the start, then a `Round` each.
 
     >>> X, y = np.array([[1.0], [2.0], [3.0], [4.0]]), np.array([1, -1, -1, 1])
-    >>> rounds = adaboost(X, y, stumps(X, y))
-    >>> for state in islice(rounds, 4):
+    >>> for state in islice(adaboost(X, y, stumps(X, y)), 2):
     ...     print(round(state.error, 3), state.D.round(3), np.sign(state.F))
     inf [0.25 0.25 0.25 0.25] [0. 0. 0. 0.]
     0.25 [0.167 0.167 0.167 0.5  ] [ 1. -1. -1. -1.]
-    0.167 [0.5 0.1 0.1 0.3] [-1. -1. -1.  1.]
-    0.2 [0.312 0.25  0.25  0.188] [ 1. -1. -1.  1.]
 
-    Errata: ensemble-29 (ISML says that the bound always converges to 0).
-
+    Errata: ensemble-29 (ISML says that the bound always converges to 0, even if the edges go to 0).
     Claims: ensemble-26, ensemble-s01
     """
     w = check_weights(w, len(X))  # ones, if there are none
@@ -680,11 +591,9 @@ def samme(X, y, learn, w=None, *, learning_rate=1.0):
     is sum_i D_1(i) exp(sum_t alpha_t (1[h_t(x_i) != y_i] - (K - 1)/K)).
 
     >>> X, y = np.array([[1.0], [2.0], [3.0]]), np.array(["a", "b", "c"])
-    >>> for state in islice(samme(X, y, stumps(X, y)), 3):
-    ...     print(round(state.alpha, 3), state.D.round(3))
-    0.0 [0.333 0.333 0.333]
-    1.386 [0.167 0.167 0.667]
-    2.303 [0.067 0.667 0.267]
+    >>> *_, state = islice(samme(X, y, stumps(X, y)), 2)
+    >>> round(state.alpha, 3), state.D.round(3)
+    (1.386, array([0.167, 0.167, 0.667]))
     """
     classes, w = np.unique(y), check_weights(w, len(X))
     D, K = w / w.sum(), len(classes)
@@ -710,13 +619,10 @@ def samme(X, y, learn, w=None, *, learning_rate=1.0):
 def error_bounds(errors):
     """prod_t Z_t = prod_t sqrt(1 - 4 gamma_t^2) <= exp(-2 sum_t gamma_t^2), after each round.
 
-    Both bound the training error of `adaboost`; `errors` (T,) are its weighted errors.
+    Both (T,) bound the training error of `adaboost`; `errors` (T,) are its weighted errors.
 
-    Returns: two arrays (T,).
-
-    >>> Z, bound = error_bounds([0.2, 0.1])
-    >>> Z.round(4), bound.round(4)
-    (array([0.8 , 0.48]), array([0.8353, 0.6065]))
+    >>> [bound.round(4) for bound in error_bounds([0.2, 0.1])]
+    [array([0.8 , 0.48]), array([0.8353, 0.6065])]
 
     Errata: ensemble-30 (ISML prints Z in the place of the product of all rounds).
     """
@@ -797,7 +703,7 @@ class _CommitteeClassifier(_Committee, ProbabilisticClassifier):
         self.oob_score_ = float(np.mean(labels == y[known])) if known.any() else nan
 
     def predict_proba(self, X):
-        """The mean of the members' class fractions: (n, C)."""
+        """The mean of the members' class fractions, or of their votes if they have none: (n, C)."""
         X = self._check_fitted(X)
         return self._mean(X)
 
@@ -873,8 +779,6 @@ class BaggingClassifier(_Bagging, _CommitteeClassifier):
     """A vote of copies of one classifier, each trained on a bootstrap set: `bag`.
 
     As in scikit-learn, without max_features, bootstrap_features, warm_start, n_jobs and verbose.
-    The class fractions of the members are averaged, or their votes if they have none. With
-    `sample_weight`, the sets are drawn by it.
 
     Parameters
     ----------
@@ -893,8 +797,7 @@ class BaggingClassifier(_Bagging, _CommitteeClassifier):
     estimators_ : list of fitted classifiers; a `Stump` for a set that holds one label only
     estimators_samples_ : list of ndarray; the samples that each was trained on
     oob_score_ : float; accuracy out of bag, if asked for
-    oob_decision_function_ : ndarray of shape (n, C); class fractions out of bag, nan if there are
-        none
+    oob_decision_function_ : ndarray of shape (n, C); class fractions out of bag, or nan
     n_features_in_ : int
 
     >>> X, y = [[0], [1], [2], [3]], ["low", "low", "high", "high"]
@@ -903,7 +806,7 @@ class BaggingClassifier(_Bagging, _CommitteeClassifier):
     """
 
     def fit(self, X, y, sample_weight=None):
-        """Train on samples X (n, d) with labels y (n,) of any kind; return self."""
+        """Train on sets of X (n, d) and y (n,), any labels, drawn by sample_weight; return self."""
         samples = check_samples(X)
         y = check_labels(y, len(samples))
         self.classes_ = np.unique(y)
@@ -912,10 +815,9 @@ class BaggingClassifier(_Bagging, _CommitteeClassifier):
         return self._remember(X)
 
     def decision_function(self, X):
-        """Scores (n,) for the second of two classes, or (n, C) for each of more.
+        """The mean of the members' scores: (n,) for two classes, or (n, C).
 
-        They are the mean of the members' scores. If a member has none, they are the differences
-        p_1 - p_0 of the class fractions, or the class fractions.
+        If a member has no scores, the class fractions p count: p_1 - p_0 for two classes, or p.
         """
         X = self._check_fitted(X)
         if all(hasattr(h, "decision_function") for h in self.estimators_):
@@ -953,7 +855,7 @@ class BaggingRegressor(_Bagging, _CommitteeRegressor):
     """
 
     def fit(self, X, y, sample_weight=None):
-        """Train on samples X (n, d) with targets y (n,); return self."""
+        """Train on sets of X (n, d) and y (n,), targets, drawn by sample_weight; return self."""
         samples = check_samples(X)
         y = check_targets(y, len(samples))
         self._fit_members(samples, y, sample_weight, DecisionTreeRegressor())
@@ -1006,8 +908,7 @@ def _fitted(model, tree, d, max_features, classes):
 class RandomForestClassifier(_Forest, _CommitteeClassifier):
     """A vote of trees on bootstrap sets, each split the best among k features: `random_forest`.
 
-    As in scikit-learn, the class fractions at the leaves are averaged; if the leaves are pure,
-    these are votes. The differences are those of `DecisionTreeClassifier`; also, warm_start, n_jobs
+    As in scikit-learn, with the differences of `DecisionTreeClassifier`. Also, warm_start, n_jobs
     and verbose are absent, and samples without a prediction do not count in the out-of-bag score.
 
     Parameters
@@ -1034,8 +935,7 @@ class RandomForestClassifier(_Forest, _CommitteeClassifier):
     max_features_ : int
     feature_importances_ : ndarray of shape (d,); the mean over the trees
     oob_score_ : float; accuracy out of bag, if asked for
-    oob_decision_function_ : ndarray of shape (n, C); class fractions out of bag, nan if there are
-        none
+    oob_decision_function_ : ndarray of shape (n, C); class fractions out of bag, or nan
     n_features_in_ : int
 
     >>> X, y = [[0], [1], [2], [3]], ["low", "low", "high", "high"]
@@ -1061,8 +961,7 @@ class RandomForestClassifier(_Forest, _CommitteeClassifier):
 class RandomForestRegressor(_Forest, _CommitteeRegressor):
     """The mean of regression trees on bootstrap sets: `random_forest` for targets.
 
-    As in scikit-learn, with the differences of `RandomForestClassifier`; by default a node
-    considers all features.
+    As in scikit-learn, with the differences of `RandomForestClassifier`.
 
     Parameters
     ----------
@@ -1111,10 +1010,9 @@ class RandomForestRegressor(_Forest, _CommitteeRegressor):
 class AdaBoostClassifier(ProbabilisticClassifier):
     """A weighted vote of weak classifiers, each trained where the earlier ones err: `samme`.
 
-    As in scikit-learn, with these differences: the default stump has the least weighted error
-    (`best_stump`), where scikit-learn's has the least Gini impurity; an estimator that takes no
-    weights is trained on samples drawn by them, as in the notes; one without error outvotes all
-    earlier ones.
+    As in scikit-learn, with these differences. The default stump has the least weighted error
+    (`best_stump`), not the least Gini impurity. An estimator that takes no weights is trained on
+    samples drawn by them. One without error outvotes all earlier ones.
 
     Parameters
     ----------
@@ -1185,10 +1083,7 @@ class AdaBoostClassifier(ProbabilisticClassifier):
         return self.estimator_weights_[: len(self.estimators_)]
 
     def staged_decision_function(self, X):
-        """`decision_function` after every round.
-
-        Yields: (n,), or (n, K).
-        """
+        """`decision_function` after every round. Yields: (n,), or (n, K)."""
         X, K = self._check_fitted(X), self.n_classes_
         votes, total = np.zeros((len(X), K)), 0.0
         for h, alpha in zip(self.estimators_, self._alpha, strict=True):
@@ -1216,17 +1111,11 @@ class AdaBoostClassifier(ProbabilisticClassifier):
         return self._label(F)
 
     def staged_predict(self, X):
-        """`predict` after every round.
-
-        Yields: (n,).
-        """
+        """`predict` after every round. Yields: (n,)."""
         return (self._label(F) for F in self.staged_decision_function(X))
 
     def staged_score(self, X, y, sample_weight=None):
-        """The accuracy after every round.
-
-        Yields: float.
-        """
+        """The accuracy after every round. Yields: float."""
         for labels in self.staged_predict(X):
             yield float(np.average(labels == np.asarray(y), weights=sample_weight))
 
@@ -1242,8 +1131,5 @@ class AdaBoostClassifier(ProbabilisticClassifier):
         return self._proba(F)
 
     def staged_predict_proba(self, X):
-        """`predict_proba` after every round.
-
-        Yields: (n, K).
-        """
+        """`predict_proba` after every round. Yields: (n, K)."""
         return (self._proba(F) for F in self.staged_decision_function(X))

@@ -1,8 +1,7 @@
 r"""Feature selection: which of the given features to keep?
 
-A feature that does not depend on the label is noise, and noise makes most classifiers worse. But
-d features have 2^d subsets. A filter scores each feature by itself and keeps the best ones; a
-search tries some subsets and compares their validation errors.
+A filter scores each feature by itself and keeps the best ones. A search tries some of the 2^d
+subsets of d features and compares their validation errors.
 
 Contents
     Subsets               selector_matrix, subsets, best_subsets, forward_selection, Step,
@@ -18,8 +17,7 @@ Symbols
     x            (n,)      one feature
     J            tuple     the numbers of the features that are kept, counted from 0
     E            (d, |J|)  0/1 selector matrix: X E = X_J
-    P            (a, b)    joint distribution f(x, y) of two discrete variables; leading axes are
-                           allowed
+    P            (a, b)    joint distribution f(x, y); leading axes are allowed
     risk         function  J -> number: the error of a model on the features J
     n_bins       int       the largest number of bins that a feature is cut into
     score_func   function  (X, y) -> (d,): a larger score is better
@@ -58,9 +56,6 @@ FOLDS = 5  # of cross-validation, by default
 
 def selector_matrix(J, d):
     """E = (e_j, j in J), the columns of the identity matrix that belong to J: X E = X_J.
-
-    Selection is the linear feature extraction x' = A^T x whose columns are different unit vectors:
-    E^T E = I. `d` is the number of features.
 
     Returns: (d, |J|). Raises: ValueError unless J holds different numbers from 0 to d - 1.
 
@@ -125,9 +120,7 @@ def forward_selection(risk, d):
 
         J_{s+1} = J_s + {argmin_j risk(J_s + {j})}
 
-    This fits d + (d - 1) + ... + 1 = d (d + 1) / 2 models instead of 2^d. A copy of a feature that
-    is already in lowers the risk no further, so it comes late; a filter does not notice copies. If
-    two features are good only together, the best subset may be missed.
+    This fits d (d + 1) / 2 models. It may miss features that are good only together.
 
     Yields: d + 1 `Step`s. The first is the empty set; its risk is inf, and is not computed.
     Raises: ValueError if the risk is nan whichever feature is added.
@@ -167,8 +160,7 @@ def residual_sum(X, y, J):
 def mutual_information(P):
     """MI(x, y) = sum_{x, y} f(x, y) ln[f(x, y) / (f(x) f(y))], in nats.
 
-    It is KL(f(x, y) || f(x) f(y)) = H(x) + H(y) - H(x, y): never negative, 0 only if x and y are
-    independent, and H(x) if y determines x. The names of the values play no part.
+    It is never negative, and 0 only if x and y are independent.
 
     Returns: (), or the leading axes of P. Raises: ValueError unless P >= 0 and its sum is 1.
 
@@ -199,15 +191,12 @@ def _check_distribution(P):
 def bin_codes(x, n_bins=BINS):
     """The bin 0, 1, ... of each value; all bins hold the same number of distinct values.
 
-    Without ties they hold the same number of samples. A feature with at most `n_bins` values keeps
-    them all: each has its own bin. An increasing function of x has the same bins as x.
+    A feature with at most `n_bins` values keeps them all: each has its own bin.
 
     Returns: (n,) integers. Raises: ValueError if n_bins is not an integer >= 1, or x holds nan.
 
     >>> bin_codes(np.array([0.1, 7.0, 0.3, 50.0]), n_bins=2)
     array([0, 1, 0, 1])
-    >>> bin_codes(np.array([5, 5, 5, 9]), n_bins=10)
-    array([0, 0, 0, 1])
     """
     values = _distinct(x, n_bins)
     bins = min(n_bins, len(values))
@@ -228,9 +217,7 @@ def _distinct(x, n_bins):
 def joint_distribution(codes, y):
     """The empirical joint distribution f(x, y) of each feature and the label: shares of samples.
 
-    `codes` (n, d) are the values of the features, as integers from 0 on.
-
-    Returns: (d, a, b), for a codes and b labels in sorted order.
+    Returns: (d, a, b), for codes (n, d) from 0 to a - 1 and b labels in sorted order.
     Raises: ValueError if a code is not an integer >= 0, or if y does not have a label per row.
 
     >>> joint_distribution(np.array([[0], [1], [1], [1]]), np.array(["n", "n", "p", "p"]))
@@ -264,10 +251,7 @@ def _check_codes(codes, k):
 def information_scores(X, y, n_bins=BINS):
     """MI(x_j, y) of each feature, cut into bins, and the label.
 
-    It is 0 for a constant feature, and H(y) at most. For an independent feature with a bins and b
-    classes the estimate is about (a - 1)(b - 1) / (2 n) too large: with few samples in a bin every
-    feature looks good. Features are scored one by one: if y = x_1 xor x_2, both score 0, although
-    together they determine y.
+    Features are scored one by one. With few samples in a bin every feature looks good.
 
     Returns: (d,). Raises: ValueError if n_bins is not an integer >= 2, or if X or y is not valid.
 
@@ -284,9 +268,7 @@ def information_scores(X, y, n_bins=BINS):
 
 
 def best_features(scores, K):
-    """The numbers of the K features with the largest scores, the best first: (K,).
-
-    Of equal scores the first feature comes first.
+    """The numbers of the K features with the largest scores: (K,), the best first, ties in order.
 
     >>> best_features(np.array([0.1, 0.4, 0.4, 0.3]), K=3)
     array([1, 2, 3])
@@ -299,8 +281,7 @@ def correlation_scores(X, y):
 
         |corr(x, z)| = |sum_i (x_i - mean x)(z_i - mean z)| / (||x - mean x|| ||z - mean z||)
 
-    For more classes z is +1 for one class and -1 for the rest. A constant feature scores 0. Only
-    linear dependence is seen.
+    For more classes z is +1 for one class and -1 for the rest. A constant feature scores 0.
 
     Returns: (d,). Raises: ValueError if X or y is not valid.
 
@@ -330,18 +311,15 @@ class FeatureCount(NamedTuple):
 def number_of_features(estimator, X, y, ks, *, score_func=information_scores, cv=None):
     """The number K of best features by cross-validation, and the error for each number in `ks`.
 
-    The features are chosen anew in every fold, from its training part. If they were chosen once,
-    from all samples, they would have seen the labels that they are tested on: for pure noise the
-    error would be far below chance. `estimator` is a classifier. `cv` is None for 5 folds, a number
-    of folds, a splitter of `model_selection`, or a list of pairs (train, test).
+    The features are chosen anew in every fold, from its training part, so that they have not seen
+    the labels that they are tested on. `estimator` is a classifier. `cv` is None for 5 folds, a
+    number of folds, a splitter of `model_selection`, or a list of pairs (train, test).
 
-    Returns: a `FeatureCount`.
-    Raises: ValueError if `ks` is empty, or a number in it is not an integer >= 1.
+    Returns: a `FeatureCount`. Raises: ValueError if `ks` is empty or holds no integers >= 1.
 
     >>> from mlnotes.neighbors import KNeighborsClassifier
     >>> X = np.array([[0.0, 9.0], [0.0, 3.0], [1.0, 8.0], [1.0, 4.0]])
-    >>> model = KNeighborsClassifier(n_neighbors=1)
-    >>> number_of_features(model, X, np.array([0, 0, 1, 1]), ks=(1, 2), cv=2)
+    >>> number_of_features(KNeighborsClassifier(1), X, np.array([0, 0, 1, 1]), ks=(1, 2), cv=2)
     FeatureCount(errors=array([0. , 0.5]), K=1)
     """
     X, y, ks, errors = np.asarray(X), np.asarray(y), list(ks), []
@@ -374,14 +352,12 @@ def _splits(X, y, ks, cv):
 class SelectKBest(Transformer):
     """Keep the k features with the best scores, in their order.
 
-    This is MLN's filter: each feature is scored by itself. Equal scores go to the first features.
-    Two copies of a feature score the same, so both may be kept. `number_of_features` finds a good
-    k. The default score is mutual information; in scikit-learn it is an F-test.
+    Ties go to the first features. In scikit-learn the default score is an F-test.
 
     Parameters
     ----------
     score_func : function (X, y) -> (d,); a larger score is better
-    k : int or "all"; number of features to keep, all if there are fewer
+    k : int or "all"; number of features to keep, all if there are fewer: see `number_of_features`
 
     Attributes
     ----------

@@ -1,9 +1,8 @@
 """Kernel principal component analysis: PCA of features that are known by inner products only.
 
-PCA finds a flat subspace near the samples. Mapped by phi first, samples may lie near a subspace
-that is flat in feature space and curved in the space of inputs: a ring, an arc. Only the Gram
-matrix is needed. Centre it, take its top eigenvectors and divide them by the roots of their
-eigenvalues: these are the coefficients of the axes, and they project new points as well.
+PCA finds a flat subspace near the samples. Kernel PCA finds one near their features phi(x), which
+may be a curve in the space of inputs, such as a ring. The axes come from the eigenvectors of the
+centred Gram matrix.
 
 Contents
     In feature space        feature_covariance, expansion
@@ -71,17 +70,12 @@ FEW = 10  # ... if there are this many times as many samples as components
 
 
 def feature_covariance(Phi):
-    """C = 1/n sum_i phi(x_i) phi(x_i)^T = 1/n Phi^T Phi, for features with sum_i phi(x_i) = 0.
+    """C = 1/n sum_i phi(x_i) phi(x_i)^T = 1/n Phi^T Phi, (D, D), for sum_i phi(x_i) = 0.
 
-    C (D, D) grows with the number of features and may be infinite. K = Phi Phi^T grows with the
-    number of samples; its entries are the k(x, z) = phi(x)^T phi(z).
-
-    >>> feature_covariance(np.array([[1.0, 2.0], [-1.0, -2.0]]))
-    array([[1., 2.],
-           [2., 4.]])
+    >>> feature_covariance(np.array([[1.0, 2.0], [-1.0, -2.0]])).tolist()
+    [[1.0, 2.0], [2.0, 4.0]]
 
     Errata: kernel_pca-03 (MLN prints C without the sum: a matrix of rank 1).
-
     Claims: kernel_pca-02
     """
     Phi = np.asarray(Phi, dtype=float)  # no integers
@@ -91,16 +85,12 @@ def feature_covariance(Phi):
 def expansion(Phi, v, lam):
     """a_j = phi(x_j)^T v / (n lam): with C v = lam v and lam > 0, v = sum_j a_j phi(x_j).
 
-    The reason is v = C v / lam = 1/(n lam) sum_j phi(x_j) (phi(x_j)^T v). At most min(n, D)
-    eigenvalues are > 0, and at most n - 1 for centred features.
-
     Returns: (n,). Raises: ValueError unless lam > 0.
 
     >>> expansion(np.array([[2.0, 0.0], [-2.0, 0.0]]), v=np.array([1.0, 0.0]), lam=4.0)
     array([ 0.25, -0.25])
 
-    Errata: kernel_pca-05 (MLN expands all D eigenvectors; those with lam = 0 are orthogonal to
-    every phi(x_j)).
+    Errata: kernel_pca-05 (MLN expands all D eigenvectors, also those with lam = 0).
     """
     check_number("lam", lam, above=0)
     return Phi @ v / (len(Phi) * lam)
@@ -114,13 +104,7 @@ def expansion(Phi, v, lam):
 def eigenpairs(K, noise=0.0):
     """K b_i = mu_i b_i, the eigenvectors of the Gram matrix of centred features.
 
-    Put v = sum_j a_j phi(x_j) into C v = lam v and multiply by phi(x_l)^T:
-
-        sum_j k(x_l, x_j) sum_p a_p k(x_j, x_p) = n lam sum_p a_p k(x_l, x_p),
-
-    that is K^2 a = n lam K a. Every a with K a = n lam a solves it, so that lam = mu / n. Other
-    solutions differ by null vectors of K, which do not change v. Eigenvalues within rounding of 0,
-    or below `noise`, are set to 0.
+    Eigenvalues within rounding of 0, or below `noise`, become 0. Variances are lam_i = mu_i / n.
 
     Returns: mu (n,), largest first, and B (n, n).
     Raises: ValueError if K is not finite and symmetric or has a negative eigenvalue.
@@ -140,8 +124,7 @@ def eigenpairs(K, noise=0.0):
 def first_eigenpairs(K, noise=0.0, *, q, tol=0.0, rng):
     """The first q of the `eigenpairs`, without the others, by the block Lanczos method.
 
-    The method and its certificate are those of `numerics.leading_eigenpairs`; `tol` bounds the
-    residual ||K b - mu b|| / ||K||. For 5 of 2,000 components it is some 8 times as fast.
+    It runs `numerics.leading_eigenpairs`; `tol` bounds the residual ||K b - mu b|| / ||K||.
 
     Returns: mu (q,), largest first, and B (n, q).
     Raises: ValueError as for `eigenpairs`, if the method meets a negative eigenvalue.
@@ -168,14 +151,10 @@ def _without_rounding(mu, noise):
 def coefficients(mu, B):
     """a_i = b_i / sqrt(mu_i): the axes v_i = sum_j a_ji phi(x_j) get the length 1.
 
-    v_i^T v_i = a_i^T K a_i = mu_i a_i^T a_i = 1, and v_i^T v_j = a_i^T K a_j = 0. An eigenvalue of
-    0 belongs to no axis.
-
     Returns: A (n, q). Raises: ValueError unless all mu > 0.
 
-    >>> coefficients(np.array([4.0]), np.array([[0.6], [0.8]]))
-    array([[0.3],
-           [0.4]])
+    >>> coefficients(np.array([4.0]), np.array([[0.6], [0.8]])).tolist()
+    [[0.3], [0.4]]
 
     Claims: kernel_pca-08
     """
@@ -189,11 +168,9 @@ def _check_positive(mu):
 
 
 def project(K_new, A):
-    """phi(x)^T v_i = sum_j a_ji k(x, x_j): the score of any x, without phi.
+    """phi(x)^T v_i = sum_j a_ji k(x, x_j): the scores of any points x, without phi, (m, q).
 
     It does not centre: centred axes need a centred `K_new`, as in `new_scores`.
-
-    Returns: (m, q).
 
     >>> project(np.array([[1.0, 2.0]]), np.array([[0.5], [0.25]]))
     array([[1.]])
@@ -206,9 +183,7 @@ def project(K_new, A):
 def linear_scores(K, K_new, q):
     """V_q^T x = S_q^{-1} U_q^T [x_1^T x, ..., x_n^T x]: linear PCA by inner products alone.
 
-    Let X = U S V^T be centred. K = X X^T = U S^2 U^T has the left singular vectors of X and the
-    s_i^2, and U_q^T X x = S_q V_q^T x for any x. The rows of `K_new` (m, n) hold the x_j^T x. At
-    most min(d, n - 1) of the s_i are not 0, since K 1 = X X^T 1 = 0.
+    X = U S V^T is centred, and K = X X^T = U S^2 U^T. `K_new` (m, n) holds the x_j^T x.
 
     Returns: (m, q). Raises: ValueError if q is not between 1 and the rank of K.
 
@@ -216,9 +191,7 @@ def linear_scores(K, K_new, q):
     >>> linear_scores(X @ X.T, np.array([[6.0, 8.0]]) @ X.T, 1).round(9)
     array([[10.]])
 
-    Errata: kernel_pca-11 (IRHD calls U S^2 U^T "the" eigendecomposition; the signs of its columns
-    are free, and so is any rotation of columns with equal eigenvalues).
-
+    Errata: kernel_pca-11 (IRHD calls U S^2 U^T "the" eigendecomposition; it is not unique).
     Claims: kernel_pca-10
     """
     mu, B = eigenpairs(K)
@@ -239,17 +212,11 @@ def _check_count(q, most, name):
 def centring_matrix(n):
     """H = I - 1 1^T / n, symmetric, with H H = H and H 1 = 0: H X has the rows x_i - mean.
 
-    H Phi has the rows phi(x_i) - mean phi. Their Gram matrix is H Phi Phi^T H = H K H, entry by
-    entry, for n samples,
+    H K H is the Gram matrix of the phi(x_i) - mean phi; `kernels.centre` computes it without a
+    matrix product. Centring the inputs does not centre the features.
 
-        K_jm - 1/n sum_p K_jp - 1/n sum_l K_lm + 1/n^2 sum_lp K_lp,
-
-    which `kernels.centre` computes without a matrix product. Centring the inputs does not centre
-    the features: ||mean phi||^2 = 1^T K 1 / n^2 is never 0 for a Gaussian kernel, for example.
-
-    >>> centring_matrix(2)
-    array([[ 0.5, -0.5],
-           [-0.5,  0.5]])
+    >>> centring_matrix(2).tolist()
+    [[0.5, -0.5], [-0.5, 0.5]]
 
     Claims: kernel_pca-13
     """
@@ -275,10 +242,8 @@ def kernel_pca(K, q=None, solver=eigenpairs):
         1. K_jl = k(x_j, x_l)    2. K_c = H K H    3. K_c = B diag(mu) B^T, largest mu first
         4. the first q    5. Z = B_q diag(mu_1, ..., mu_q)^{1/2}    6. `new_scores` of new points
 
-    With K = X X^T it is PCA. Z Z^T is the matrix of rank q that is nearest to K_c, with
-    ||K_c - Z Z^T||_F^2 = sum_{i > q} mu_i^2, and the variance lost is sum_{i > q} mu_i / n. Where
-    mu_i = 0 there is no axis, and the scores are 0. `solver` is `eigenpairs`, or another function
-    solver(K_c, noise) that returns at least the first q.
+    The variance lost is sum_{i > q} mu_i / n. Where mu_i = 0 there is no axis, and the scores are
+    0. `solver` is `eigenpairs`, or a function solver(K_c, noise) that returns the first q at least.
 
     Returns: `KernelComponents`, for all mu > 0 if q is not given.
     Raises: ValueError if K is not finite and symmetric, if K_c has a negative eigenvalue or is 0,
@@ -313,26 +278,16 @@ def _check_wanted(q, mu, n):
 
 
 def new_scores(K_new, K, mu, B):
-    """z = diag(mu)^{-1/2} B^T k_c with k_c = H (k_new - 1/n K 1): the scores of new points.
+    """z = diag(mu)^{-1/2} B^T k_c with k_c = H (k_new - 1/n K 1): the scores of new points, (m, q).
 
-    `K_new` (m, n) holds the k(x, x_j). They are centred by the mean of the samples:
-
-        <phi(x_j) - mean phi, phi(x) - mean phi> = k(x, x_j) - 1/n sum_l k(x, x_l)
-            - 1/n sum_p K_jp + 1/n^2 sum_lp K_lp .
-
-    A sample that is given as a new point gets its own score again. The row means 1/n K 1 (n,) are
-    enough in the place of K.
-
-    Returns: (m, q).
+    `K_new` (m, n) holds the k(x, x_j), not centred. For K its row means 1/n K 1 (n,) are enough.
 
     >>> X, x = np.array([[1.0], [2.0], [3.0]]), np.array([[7.0]])
     >>> mu, B, _ = kernel_pca(X @ X.T)
     >>> new_scores(x @ X.T, X @ X.T, mu, B).round(9)  # the axis of x points to the left
     array([[-5.]])
 
-    Errata: kernel_pca-17 (MLN projects the uncentred k_new; with these axes every score is off by
-    1/n 1^T K a_i).
-
+    Errata: kernel_pca-17 (MLN projects the uncentred k_new).
     Claims: kernel_pca-16
     """
     K_new = centre_new(K_new, K)  # the mean of the samples
@@ -347,15 +302,13 @@ def new_scores(K_new, K, mu, B):
 def pre_image_coefficients(K, X, alpha):
     """The W (n, d) that minimises ||K W - X||^2 + alpha tr(W^T K W): (K + alpha I) W = X.
 
-    A point z of feature space is usually the image of no x. Which x comes near is learnt by kernel
-    ridge regression of the samples X on their scores Z, with the Gram matrix K of the scores; the
-    estimate is x^ = k(z, Z) W.
+    It is kernel ridge regression of the samples X on their scores Z, with the Gram matrix K of the
+    scores. For a score z the estimate is x^ = k(z, Z) W.
 
     Raises: ValueError if K + alpha I is not positive definite.
 
-    >>> pre_image_coefficients(np.array([[3.0, 0.0], [0.0, 1.0]]), np.array([[8.0], [2.0]]), 1.0)
-    array([[2.],
-           [1.]])
+    >>> pre_image_coefficients(np.array([[3.0]]), np.array([[8.0]]), alpha=1.0)
+    array([[2.]])
 
     Claims: kernel_pca-s02
     """
@@ -381,10 +334,9 @@ class KernelPCA(Transformer):
     """Kernel PCA: q uncorrelated features of the samples, linear in feature space.
 
     Names and results are scikit-learn's, signs included. The differences: kernels are the names
-    that `kernels.gram` knows, "laplacian", "exponential" and "all_subsets" among them but not
-    "cosine", or a function k(X, Z) that returns the whole matrix; a centred Gram matrix with a
-    negative eigenvalue is refused, and so are samples that are all the same. In the place of ARPACK
-    there is "lanczos", which runs until its residuals are small and has no `max_iter`.
+    that `kernels.gram` knows, without "cosine", or a function k(X, Z) that returns the whole
+    matrix; a centred Gram matrix with a negative eigenvalue is refused, and so are samples that are
+    all the same. In the place of ARPACK there is "lanczos", without `max_iter`.
 
     Parameters
     ----------
@@ -418,10 +370,8 @@ class KernelPCA(Transformer):
     n_features_in_ : int
 
     >>> model = KernelPCA(kernel=lambda X, Z: X**2 @ (Z**2).T).fit([[-1.0], [1.0], [2.0]])
-    >>> model.transform([[-1.0], [2.0], [3.0]]).round(9)  # phi(x) = x^2, of mean 2
-    array([[-1.],
-           [ 2.],
-           [ 7.]])
+    >>> model.transform([[-1.0], [2.0], [3.0]]).round(9).ravel()  # phi(x) = x^2, of mean 2
+    array([-1.,  2.,  7.])
     """
 
     n_components: int | None = None

@@ -1,14 +1,8 @@
 r"""Learning theory: when does a low error on the sample mean a low error on new data?
 
 A learner sees n pairs and chooses from a class of functions one that does well on them. It should
-also do well on new pairs. For a function that is fixed beforehand, the two errors differ only by
-the chance error of a mean. For a function that was chosen by means of the sample, they may differ
-by any amount, unless the class is so small that all of its empirical risks are right at once. The
-VC dimension measures how small. Averaged over all possible targets, all learners have the same
-error on unseen points.
-
-All of this is computed: exactly, by going through all samples, labellings or targets, where the
-domain is finite, and in closed form for thresholds, intervals and boxes.
+also do well on new pairs. The chapter computes how far the two errors may differ: exactly on finite
+domains, and in closed form for thresholds, intervals and boxes.
 
 Contents
     The setting               Setting, losses, matrix_loss, draw, every_sample
@@ -51,8 +45,7 @@ Symbols
 
 Notes: MLN "Statistical Learning Framework", "Learning and Generalization", "Probably Approximately
 Correct Learning", "Consistency of Empirical Risk Minimization", "Assessing Learnt Models", "'No
-Free Lunch' Theorem"; IRHD 2.1; ISML 0/01 "Basic"; PRNN 3. MLN and IRHD put the target first in a
-loss; IRHD writes f and N for h and n.
+Free Lunch' Theorem"; IRHD 2.1; ISML 0/01 "Basic"; PRNN 3. MLN and IRHD also write L(y, f).
 """
 
 from bisect import bisect_left
@@ -81,9 +74,7 @@ SINE_DIGITS = 14  # labels that the digits of one floating-point frequency can h
 class Setting(NamedTuple):
     """The setting of supervised learning: a distribution, a class of functions and a loss.
 
-    Pairs (x_i, y_i) are drawn independently from P. The learner knows H and the loss, but of P
-    only the sample. On a finite domain all three are tables. For a density, P_ij is
-    p(x_j, y_i) dx_j at the nodes x_j of a quadrature.
+    For a density, P_ij is p(x_j, y_i) dx_j at the nodes x_j of a quadrature.
 
     Claims: learning_theory-01
     """
@@ -110,15 +101,13 @@ def _check_distribution(setting):
 def losses(setting):
     """L(h(x_j), y_i) of every function and every pair, (m, k_y, k); the prediction comes first.
 
-    Raises: ValueError if the tables do not fit, P is not a distribution, or a loss is not finite
-    and >= 0.
+    Raises: ValueError if the tables do not fit, P is no distribution, or a loss is < 0 or infinite.
 
     >>> P, H = np.array([[0.5, 0.0], [0.25, 0.25]]), np.array([[0, 0], [0, 1]])
     >>> losses(Setting(P, np.array([0, 1]), H, np.not_equal)).astype(int).tolist()
     [[[0, 0], [1, 1]], [[0, 1], [1, 0]]]
 
-    Errata: learning_theory-03 (MLN and IRHD write both L(y, h(x)) and l(f(x), y), which differ
-    where the two kinds of mistakes have different costs).
+    Errata: learning_theory-03 (MLN and IRHD write both L(y, h(x)) and l(f(x), y)).
     """
     _check_distribution(setting)
     L = setting.loss(setting.H[:, None, :], setting.values[:, None])
@@ -134,8 +123,7 @@ def matrix_loss(f, y, L):
 
     Raises: ValueError for a negative class, which would count from the end of the table.
 
-    >>> L = np.array([[0, 8], [1, 0]])  # a miss costs eight times a false alarm
-    >>> matrix_loss(np.array([0, 1]), np.array([1, 0]), L)
+    >>> matrix_loss(np.array([0, 1]), np.array([1, 0]), L=np.array([[0, 8], [1, 0]]))
     array([8, 1])
     """
     least = min(np.min(f), np.min(y))
@@ -149,10 +137,9 @@ def draw(setting, n, size=1, *, rng):
 
     Raises: ValueError if P is not a distribution.
 
-    >>> P, H = np.array([[1.0, 0.0], [0.0, 0.0]]), np.array([[0, 0]])
-    >>> draw(Setting(P, np.array([0, 1]), H, np.not_equal), n=3, rng=np.random.default_rng(0))
-    array([[[3, 0],
-            [0, 0]]])
+    >>> P, H = np.array([[1.0, 0.0]]), np.array([[0, 0]])
+    >>> draw(Setting(P, np.array([0]), H, np.not_equal), n=3, rng=np.random.default_rng(0))
+    array([[[3, 0]]])
     """
     _check_distribution(setting)
     P = setting.P
@@ -162,12 +149,9 @@ def draw(setting, n, size=1, *, rng):
 def every_sample(setting, n):
     """All samples of n pairs, each with its probability n! prod_ij P_ij^counts_ij / counts_ij!
 
-    With c = k_y k pairs there are C(n + c - 1, c - 1) samples: as many as there are places for
-    c - 1 bars among n + c - 1 positions, and counts_ij is the number of positions between two
-    bars. Keep n and c small.
+    With c = k_y k pairs there are C(n + c - 1, c - 1) samples. Keep n and c small.
 
-    Returns: counts (S, k_y, k) and probabilities (S,). Raises: ValueError if P is not a
-    distribution.
+    Returns: counts (S, k_y, k) and probabilities (S,). Raises: ValueError if P is no distribution.
 
     >>> P, H = np.array([[0.5], [0.5]]), np.array([[0]])
     >>> counts, probability = every_sample(Setting(P, np.array([0, 1]), H, np.not_equal), n=2)
@@ -175,7 +159,7 @@ def every_sample(setting, n):
     ([[0, 2], [1, 1], [2, 0]], [0.25, 0.5, 0.25])
     """
     _check_distribution(setting)
-    c = setting.P.size
+    c = setting.P.size  # counts_ij is the distance of two of c - 1 bars among n + c - 1 positions
     bars = np.array(list(combinations(range(n + c - 1), c - 1)), dtype=int).reshape(-1, c - 1)
     bars = np.pad(bars, ((0, 0), (1, 1)), constant_values=((0, 0), (-1, n + c - 1)))
     counts = np.diff(bars, axis=1) - 1
@@ -194,8 +178,6 @@ def risk(setting, counts=None):
 
         R(h) = E L(h(X), Y) = sum_ij P_ij L(h(x_j), y_i),
         R_n(h) = 1/n sum_i L(h(x_i), y_i) = sum_ij counts_ij / n L(h(x_j), y_i) .
-
-    R_n is unbiased for every fixed h, with variance Var(L) / n.
 
     Returns: R (m,), or R_n (..., m) for counts. Raises: ValueError if the counts do not have the
     shape of P, or a sample is empty; or as `losses` does.
@@ -242,12 +224,8 @@ def erm(setting, counts):
 
     Returns: the row of H with the least empirical risk, the first of equals (...,).
 
-    >>> H, values = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0.0, 1.0, 5.0])
-    >>> constants = Setting(np.full((3, 1), 1 / 3), values, H, lambda f, y: (f - y) ** 2)
-    >>> int(erm(constants, np.array([[1], [1], [1]])))  # the mean
-    2
-    >>> constants = constants._replace(loss=lambda f, y: abs(f - y))
-    >>> int(erm(constants, np.array([[1], [1], [1]])))  # the median
+    >>> P, H = np.array([[0.5], [0.5]]), np.array([[0], [1]])
+    >>> int(erm(Setting(P, np.array([0, 1]), H, np.not_equal), np.array([[1], [2]])))
     1
 
     Claims: learning_theory-05
@@ -259,15 +237,12 @@ def erm(setting, counts):
 def generalisation_gap(setting, counts):
     """G_n(h) = R(h) - R_n(h), the mean loss on new pairs minus that on the sample.
 
-    For a fixed h it has mean 0 and tends to 0, by the law of large numbers. For the learnt h_hat
-    this need not hold, because h_hat was chosen for its low R_n: E G_n(h_hat) >= 0, and if H holds
-    all functions of x, G_n(h_hat) may stay at 1/2 for every n.
+    For a fixed h it has mean 0. For the h_hat of `erm` its mean is >= 0.
 
     Returns: (..., m).
 
     >>> P, H = np.array([[0.5], [0.5]]), np.array([[0], [1]])
-    >>> coin = Setting(P, np.array([0, 1]), H, np.not_equal)
-    >>> generalisation_gap(coin, np.array([[3], [1]]))
+    >>> generalisation_gap(Setting(P, np.array([0, 1]), H, np.not_equal), np.array([[3], [1]]))
     array([ 0.25, -0.25])
 
     Errata: learning_theory-08 (IRHD states G_n -> 0 right after the learnt function).
@@ -288,10 +263,7 @@ def uniform_gap(setting, counts):
 
 
 def excess_risk(setting, counts):
-    """R(h_hat) - R(h*) >= 0, (...,): the price of learning from a sample instead of knowing P.
-
-    Because R_n(h_hat) <= R_n(h*), it is at most 2 sup_h |R_n(h) - R(h)|. Also |R_n(h_hat) - R(h*)|
-    is at most sup_h |R_n(h) - R(h)|. If the supremum tends to 0 (uniform convergence), so do both.
+    """R(h_hat) - R(h*) >= 0, (...,): the price of learning from a sample; at most 2 `uniform_gap`.
 
     >>> P, H = np.array([[0.75], [0.25]]), np.array([[0], [1]])
     >>> float(excess_risk(Setting(P, np.array([0, 1]), H, np.not_equal), np.array([[1], [2]])))
@@ -324,9 +296,6 @@ def deviation_probability(n, p, t):
 def hoeffding(n, t, m=1):
     """2 m exp(-2 n t^2) >= Pr(max_h |R_n(h) - R(h)| > t), for m functions and losses in [0, 1].
 
-    For m = 1 it is Hoeffding's bound for one fixed function. The probability that any of m
-    functions deviates is at most m times as large (the union bound).
-
     >>> round(hoeffding(n=200, t=0.1), 4), round(hoeffding(n=200, t=0.1, m=3), 4)
     (0.0366, 0.1099)
     """
@@ -335,8 +304,6 @@ def hoeffding(n, t, m=1):
 
 def hoeffding_sample_size(t, delta, m=1):
     """The least n with 2 m exp(-2 n t^2) <= delta: ln(2 m / delta) / (2 t^2), rounded up.
-
-    It grows only with the logarithm of the number of functions m.
 
     Raises: ValueError unless t and delta are in (0, 1).
 
@@ -390,15 +357,12 @@ def _positives(y, shape):
 
 
 def concept_error(C, C_star, p=None):
-    """err(C) = Pr(C(X) != C*(X)), the probability of the points that are in one concept only.
-
-    `p` are the probabilities of the points; without it all points have the same probability.
+    """err(C) = Pr(C(X) != C*(X)), for the probabilities `p` of the points, which are equal if None.
 
     Raises: ValueError if C (..., k) and C_star (k,) differ in k or hold anything but 0 and 1.
 
-    >>> C, C_star = np.array([True, True, False]), np.array([False, True, True])
-    >>> round(float(concept_error(C, C_star, p=np.array([0.5, 0.3, 0.2]))), 12)
-    0.7
+    >>> float(concept_error(np.array([1, 1, 0]), np.array([0, 1, 1]), np.array([0.5, 0.25, 0.25])))
+    0.75
 
     Claims: learning_theory-12
     """
@@ -445,9 +409,6 @@ def box_volume(box):
 def box_error(box, target):
     """err = P(A) + P(B) - 2 P(A n B) for A = `box` and B = `target`, with P uniform on [0, 1]^d.
 
-    For independent features with other distributions, map the boxes by the distribution functions
-    first.
-
     Raises: ValueError for boxes with different numbers of features.
 
     >>> A, B = Box(np.zeros(2), np.array([0.5, 1.0])), Box(np.zeros(2), np.array([1.0, 0.5]))
@@ -465,9 +426,7 @@ def box_error(box, target):
 
 
 def smallest_positive(x, y):
-    """The smallest concept x >= theta that holds all positive samples: theta is their minimum.
-
-    Without positive samples theta is inf.
+    """theta of the smallest concept x >= theta with all positive samples: their minimum, or inf.
 
     Raises: ValueError unless y (n,) holds 0 and 1 alone.
 
@@ -481,9 +440,6 @@ def smallest_positive(x, y):
 
 def tightest_box(X, y):
     """The smallest `Box` that holds all positive samples; an empty one (inf, -inf) without any.
-
-    If the labels are those of a box C*, without noise, the tightest box lies in C*. It is wrong on
-    no negative sample.
 
     Raises: ValueError unless y (n,) holds 0 and 1 alone.
 
@@ -503,16 +459,12 @@ def tightest_box(X, y):
 def learn_conjunction(X, y):
     """The longest conjunction of literals, x_j or not x_j, that all positive samples satisfy.
 
-    It starts with all 2 d literals, which no sample satisfies. Every positive sample strikes out
-    the d literals that it contradicts. X holds 0 and 1.
-
     Returns: (2, d), whether each x_j and each "not x_j" is in it. Raises: ValueError unless X (n,
     d) and y (n,) hold 0 and 1 alone.
 
     >>> X = np.array([[1, 0, 1], [1, 0, 0], [0, 0, 1]])
-    >>> learn_conjunction(X, np.array([1, 1, 0]))  # x_1 and not x_2
-    array([[ True, False, False],
-           [False,  True, False]])
+    >>> learn_conjunction(X, np.array([1, 1, 0])).tolist()  # x_1 and not x_2
+    [[True, False, False], [False, True, False]]
 
     Claims: learning_theory-s03
     """
@@ -548,16 +500,12 @@ def satisfies(literals, X):
 def exact_failure(n, eps, ends=1, mass=1.0):
     """Prob[err > eps] = Pr(K < ends), K binomial(n, eps), for the tightest concept on the line.
 
-    A threshold has one end. The learnt threshold has an error above eps if no sample falls in the
-    first eps of C*, which has probability (1 - eps)^n. An interval has two ends. The probability e
-    that it misses, at both ends together, has Pr(e > eps) = (1 - eps)^n + n eps (1 - eps)^(n - 1):
-    at most one sample falls in a set of probability eps. This holds for every continuous
-    distribution of X and every C* of probability `mass` > eps. An error never exceeds the mass.
+    A threshold has one end, an interval two. X is continuous, and C* has the probability `mass`.
 
     >>> round(exact_failure(n=2, eps=0.5), 12), round(exact_failure(n=2, eps=0.5, ends=2), 12)
     (0.25, 0.75)
     """
-    if eps >= mass:
+    if eps >= mass:  # the tightest concept errs only in C*
         return 0.0
     return float(np.exp(binomial_log_pmf(np.arange(ends), n, eps)).sum())
 
@@ -565,9 +513,7 @@ def exact_failure(n, eps, ends=1, mass=1.0):
 def failure_bound(n, eps, parts=1):
     """s (1 - eps / s)^n >= Prob[err > eps], where the region of errors has s = `parts` parts.
 
-    If the error is above eps, some part has a probability above eps / s, and no sample fell in it.
-    A threshold has one part. A box has 2d, one along each face. A conjunction has 2d, one for each
-    literal.
+    A threshold has one part, a box or a conjunction 2d: one for each face or literal.
 
     >>> failure_bound(n=2, eps=0.5), failure_bound(n=2, eps=0.5, parts=2)
     (0.25, 1.125)
@@ -578,9 +524,7 @@ def failure_bound(n, eps, parts=1):
 def pac_sample_size(eps, delta, parts=1):
     """N = (s / eps) ln(s / delta), rounded up: Prob[err > eps] < delta for all n > N.
 
-    It follows from s (1 - eps / s)^n < s exp(-n eps / s). The class is PAC learnable because this
-    one N serves every distribution of X and every C* of the class. C* must be in the class, and
-    the labels must be without noise. For `parts` see `failure_bound`.
+    It holds for every distribution of X and every C* of the class, if the labels are without noise.
 
     Raises: ValueError unless eps and delta are in (0, 1).
 
@@ -596,9 +540,7 @@ def pac_sample_size(eps, delta, parts=1):
 def finite_class_sample_size(eps, delta, m):
     """(ln m + ln 1/delta) / eps, rounded up, for m concepts and a learner without training errors.
 
-    A concept with an error above eps is consistent with n examples with probability at most
-    (1 - eps)^n < exp(-n eps), and there are at most m such concepts. If C* is not in the class,
-    `hoeffding_sample_size` is needed, which grows as 1 / eps^2.
+    If C* is not in the class, `hoeffding_sample_size` is needed.
 
     Raises: ValueError unless eps and delta are in (0, 1).
 
@@ -617,8 +559,7 @@ def finite_class_sample_size(eps, delta, m):
 def best_threshold(x, y):
     """Empirical risk minimisation over the concepts x >= theta under 0-1 loss, in O(n log n).
 
-    The candidates for theta lie halfway between neighbouring samples, or are -inf or inf; see
-    `decision_theory.cut_errors`. Of equally good ones the first is taken.
+    The candidates for theta are those of `decision_theory.cut_errors`; the first of equals wins.
 
     Raises: ValueError unless y (n,) holds 0 and 1 alone, and x (n,) finite numbers.
 
@@ -633,9 +574,7 @@ def threshold_risk(theta, theta_star, noise=0.0):
     """R = eta + (1 - 2 eta) |theta - theta*|, for X uniform on [0, 1] and noisy labels.
 
     The labels are those of x >= theta*. Each is flipped with probability eta, the `noise`.
-    `theta_star` is in [0, 1], and theta is clipped to [0, 1]. The least risk is eta, at theta*.
-    With noise, the smallest positive sample tends to 0, so that this learner fails. Empirical risk
-    minimisation still finds theta*.
+    `theta_star` is in [0, 1], and theta is clipped to [0, 1].
 
     >>> round(float(threshold_risk(0.75, theta_star=0.5, noise=0.1)), 12)
     0.3
@@ -686,8 +625,6 @@ def box_realises(X, y):
 def half_space_realises(X, y):
     """Whether some w^T x + b > 0 has the labels y: the convex hulls of the two parts are disjoint.
 
-    See `optimization.separating_hyperplane`. If all labels are equal, w = 0 realises them.
-
     Raises: ValueError unless y (n,) holds 0 and 1 alone.
 
     >>> X = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
@@ -695,7 +632,7 @@ def half_space_realises(X, y):
     [True, False]
     """
     y = _positives(y, X.shape[:1])
-    if y.all() or not y.any():
+    if y.all() or not y.any():  # w = 0 realises them
         return True
     return closest_points(X[y], X[~y]).distance > 0
 
@@ -705,9 +642,7 @@ def sine_frequency(y):
 
         omega = pi (1 + sum_i (1 - y_i) 10^i)
 
-    In omega x_i / pi the terms after the i-th are even integers, and the terms before it, with
-    10^-i, lie in (0, 1). So the i-th term alone decides the sign. The class has one parameter, but
-    its VC dimension is not finite.
+    The class has one parameter, but its VC dimension is not finite.
 
     Raises: ValueError for more labels than the digits of a float can hold, or others than 0 and 1.
 
@@ -726,10 +661,6 @@ def radon_labels(X):
 
         sum_i a_i = 0,   sum_i a_i x_i = 0,   a != 0 .
 
-    Then sum_i a_i f(x_i) = 0 for every f(x) = w^T x + b. If f(x_i) > 0 held exactly where a_i > 0,
-    the sum would be positive. Radon's theorem says the same: the convex hulls of the two parts
-    have a common point.
-
     Raises: ValueError unless X is (d + 2, d).
 
     >>> y = radon_labels(np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]))
@@ -746,9 +677,7 @@ def radon_labels(X):
 def dichotomies(X, realises):
     """All labellings of the points X that a class realises, (g, n): the class restricted to X.
 
-    All 2^n are tried, so keep n small. g is the growth of the class on X. An infinite class
-    becomes a finite table H on a finite domain. `realises` (X, y) tells whether a concept of the
-    class has the labels y, as `box_realises` does.
+    All 2^n are tried: keep n small. `realises` (X, y) is a function such as `box_realises`.
 
     >>> dichotomies(np.array([[3.0], [7.0]]), threshold_realises).tolist()
     [[0, 0], [0, 1], [1, 1]]
@@ -778,9 +707,7 @@ def shatters(H, points):
 def vc_dimension(H):
     """The size of the largest set of points that H (m, k) shatters, by trying all sets.
 
-    The subsets of a shattered set are shattered, so that the search ends at the first size without
-    a shattered set. If H is a class on a larger domain, restricted to k points by `dichotomies`,
-    the result is a lower bound.
+    For a class on a larger domain, restricted to k points by `dichotomies`, it is a lower bound.
 
     >>> x = np.arange(5.0)[:, None]
     >>> vc_dimension(dichotomies(x, threshold_realises)), vc_dimension(dichotomies(x, box_realises))
@@ -795,9 +722,7 @@ def vc_dimension(H):
 
 
 def sauer_bound(n, v):
-    """sum_{i <= v} C(n, i): the most labellings of n points that a class of VC dimension v has.
-
-    It is 2^n for n <= v, and a polynomial in n of degree v beyond. It is exact, a Python integer.
+    """sum_{i <= v} C(n, i): the most labellings of n points for VC dimension v, an exact integer.
 
     >>> [sauer_bound(n, v=1) for n in range(4)], sauer_bound(4, v=2)
     ([1, 2, 3, 4], 11)
@@ -808,8 +733,7 @@ def sauer_bound(n, v):
 def vc_bound(n, t, v):
     """4 S(2n) exp(-n t^2 / 8) >= Pr(sup_h |R_n(h) - R(h)| > t), S(n) the `sauer_bound`, 0-1 loss.
 
-    It holds for every distribution and every class of VC dimension v. It tends to 0, because S is
-    a polynomial. Values above 1 say nothing and are returned as 1.
+    Values above 1 say nothing and are returned as 1.
 
     >>> vc_bound(n=1000, t=0.1, v=1), round(vc_bound(n=20000, t=0.1, v=1), 6)
     (1.0, 2e-06)
@@ -824,9 +748,8 @@ def vc_radius(n, delta, v):
 
     Raises: ValueError unless delta is in (0, 1).
 
-    >>> t = vc_radius(1000, delta=0.05, v=1)
-    >>> round(t, 3), round(vc_bound(1000, t, v=1), 12)
-    (0.31, 0.05)
+    >>> round(vc_radius(1000, delta=0.05, v=1), 3)
+    0.31
     """
     _check_open(delta=delta)
     return sqrt(8 / n * (log(4 * sauer_bound(2 * n, v)) - log(delta)))
@@ -835,15 +758,13 @@ def vc_radius(n, delta, v):
 def vc_sample_size(t, delta, v):
     """The least n with `vc_bound` <= delta; it grows nearly in proportion to v.
 
-    4 S(2n) exp(-n t^2 / 8) rises first and then falls for good, so that it crosses delta once.
-
     Raises: ValueError unless t and delta are in (0, 1).
 
     >>> vc_sample_size(0.1, 0.05, v=1), vc_sample_size(0.1, 0.05, v=3)
     (11544, 28341)
     """
     _check_open(t=t)
-    n = 1
+    n = 1  # the bound rises first and then falls for good: it crosses delta once
     while vc_radius(n, delta, v) > t:
         n *= 2
     return bisect_left(range(n), True, key=lambda i: i > 0 and vc_radius(i, delta, v) <= t)
@@ -899,21 +820,18 @@ def nearest_neighbor(x, y, k):
 def off_training_error(F, H, p, x, q=None, *, seen=False):
     """J(F, D) = sum_h q_h sum_{x not in D} p(x) [1 - delta(F(x), h(x))]: errors on unseen points.
 
-    q_h is the probability that the learner, trained on D, returns h. A learner without randomness
-    has only one h. With `seen`, the inner sum runs over the points in D instead.
+    q_h is the probability that the learner returns h. With `seen`, the inner sum runs over x in D.
 
     x : (n,), the points of D.
     q : (m,), the probabilities of the rows of H, or None for equal ones.
 
     Returns: (...), for each of the targets F.
 
-    >>> F, p = np.array([1, 1, 0, 1]), np.full(4, 0.25)
-    >>> H = memoriser(np.array([0, 1]), F[:2], k=4)[None]
+    >>> F, H, p = np.array([1, 1, 0, 1]), np.array([[1, 1, 0, 0]]), np.full(4, 0.25)
     >>> float(off_training_error(F, H, p, x=np.array([0, 1])))
     0.25
 
-    Errata: learning_theory-19 (MLN prints the sum over x in D, for which the theorem is false: a
-    memoriser then has no errors).
+    Errata: learning_theory-19 (MLN prints the sum over x in D, for which the theorem is false).
 
     Claims: learning_theory-18
     """
@@ -925,16 +843,12 @@ def off_training_error(F, H, p, x, q=None, *, seen=False):
 def errors_on_targets(learner, x, p, *, seen=False):
     """J(F, D) for each of the 2^k targets F, where D holds the training points x, labelled by F.
 
-    Among the targets that agree on D, half have each label at an unseen point, whatever h predicts
-    there. Therefore the sum over all F is 2^k / 2 times the probability of the unseen points, for
-    every `learner`. For `seen` see `off_training_error`.
+    The sum over all F is 2^k / 2 times the probability of the unseen points, for every `learner`.
+    For `seen` see `off_training_error`.
 
-    >>> p = np.full(4, 0.25)
-    >>> [float(errors_on_targets(a, np.array([0, 1]), p).sum()) for a in (memoriser, majority)]
+    >>> x, p = np.array([0, 1]), np.full(4, 0.25)
+    >>> [float(errors_on_targets(learner, x, p).sum()) for learner in (memoriser, majority)]
     [4.0, 4.0]
-    >>> [float(errors_on_targets(a, np.array([0, 1]), p, seen=True).sum())
-    ...  for a in (memoriser, majority)]  # as printed
-    [0.0, 2.0]
     """
     k = len(p)
     targets = all_labellings(k)
@@ -948,8 +862,7 @@ def errors_on_targets(learner, x, p, *, seen=False):
 def expected_errors(learner, n, p, *, seen=False):
     """sum_D Pr[D | F] J(F, D) for each target F; D ranges over all k^n draws of n points by p.
 
-    No free lunch: the sum over all F is the same for every `learner`. A learner that is better on
-    some targets is worse on others. For `seen` see `off_training_error`.
+    No free lunch: the sum over all F is the same for every `learner`, unless `seen` is true.
 
     Returns: (2^k,), the targets in the order of `all_labellings`.
 

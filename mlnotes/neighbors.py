@@ -1,9 +1,6 @@
 """Nearest neighbours: predict from the samples close by.
 
-To predict at a point x, take the k samples nearest to it. Their average is k-NN regression, their
-vote is the k-NN classifier. There is no training. Nothing is assumed about the distribution,
-except that nearby points are alike, and with enough samples that is enough. The second half of
-the chapter asks how many samples are enough: in many dimensions no sample is near.
+The average of the k samples nearest to x is k-NN regression, their vote is the k-NN classifier.
 
 Contents
     Norms and distances      norm, distances
@@ -31,8 +28,7 @@ Symbols
     rng     Generator  source of random numbers
 
 Ties. Of samples at the same distance the first in X is the nearer. Of classes with the same
-number of votes the first in sorted order wins (PRNN's class 0, and scikit-learn's rule); `vote`
-also offers the class of the nearest neighbour among them.
+number of votes the first in sorted order wins; `vote` also offers the class of the nearest sample.
 
 Notes: REP "Nearest Neighbour Methods"; PRNN 6.2.1; ISML 1 "Nearest Neighbor Classifiers"; IRHD 2.2
 and 2.3; MLN "Bootstrap Methods". IRHD writes N for n and p for d.
@@ -75,19 +71,16 @@ ROUND_OFF = 1e-11  # two distances that differ by no more than this share may be
 def norm(x, p=2):
     """||x||_p = (sum_j |x_j|^p)^{1/p}; the sum for p = 1, the largest |x_j| for p = inf.
 
-    It is a norm: ||a x|| = |a| ||x||, ||x + y|| <= ||x|| + ||y||, and only 0 has the norm 0. For
-    p = 2 it is sqrt(x^T x). The square of that is not a norm, but it has the same neighbours.
-
     x (..., d). Returns: (...).
 
-    >>> v = np.array([3.0, -4.0])
-    >>> float(norm(v, 1)), float(norm(v)), float(norm(v, np.inf))
-    (7.0, 5.0, 4.0)
+    >>> [norm(np.array([3.0, -4.0]), p).item() for p in (1, 2, inf)]
+    [7.0, 5.0, 4.0]
 
     Errata: neighbors-29 (REP prints no plus sign before x_n^2).
     Claims: neighbors-01
     """
-    _check_order(p)
+    if not (isinstance(p, Real) and p >= 1):
+        raise ValueError(f"p must be a number >= 1: no norm otherwise; got {p!r}")
     if p in (1, 2, inf):
         return np.linalg.norm(x, p, axis=-1)
     largest = np.abs(x).max(axis=-1, keepdims=True)
@@ -98,10 +91,7 @@ def norm(x, p=2):
 def distances(x, X, p=2):
     """D(x, x_i) = ||x - x_i||_p of every query and every sample: (m, n).
 
-    For p = 2 it takes one matrix product, as ||x - x_i||^2 = ||x||^2 + ||x_i||^2 - 2 x^T x_i. The
-    user decides what near means: any function of two samples can take the place of the norm.
-
-    Raises: ValueError if such a function returns anything but numbers >= 0.
+    Raises: ValueError if p is a function that returns anything but numbers >= 0.
 
     >>> x, X = np.array([[0.0, 0.0]]), np.array([[3.0, 4.0], [0.0, 2.0]])
     >>> distances(x, X), distances(x, X, p=1), distances(x, X, lambda a, b: abs(b[0] - a[0]))
@@ -120,11 +110,6 @@ def distances(x, X, p=2):
     return np.concatenate([norm(x[rows, None] - X, p) for rows in blocks])
 
 
-def _check_order(p):
-    if not (isinstance(p, Real) and p >= 1):
-        raise ValueError(f"p must be a number >= 1: no norm otherwise; got {p!r}")
-
-
 # ---------------------------------------------------------------------------------------
 # The nearest samples
 # ---------------------------------------------------------------------------------------
@@ -140,14 +125,9 @@ class Neighbors(NamedTuple):
 def nearest_neighbors(x, X, k, p=2):
     """N_k(x), the k samples nearest to x: the first k when all n distances are sorted.
 
-    Sorting puts the nearest first, and of equally near samples the one with the smaller number.
-    Not all n have to be sorted: `_search` leaves out most of those that are too far away. It goes
-    through the queries in blocks of rows, so that memory is bounded.
-
     Returns: `Neighbors`. Raises: ValueError unless 1 <= k <= n and x has the columns of X.
 
-    >>> X = np.array([[9.0], [3.0], [0.0]])
-    >>> nearest_neighbors(np.array([[1.0]]), X, k=2)
+    >>> nearest_neighbors(np.array([[1.0]]), np.array([[9.0], [3.0], [0.0]]), k=2)
     Neighbors(distance=array([[1., 2.]]), index=array([[2, 1]]))
     """
     _check_query(x, X, k)
@@ -173,10 +153,9 @@ def _check_query(x, X, k):
 def _search(X, k, p, most):
     """The function of up to `most` queries x that gives the samples that may be among the nearest.
 
-    First a bound is found that k of the distances do not exceed. The samples within this bound, up
-    to rounding, are the candidates. For p = 2 their squares less ||x||^2 take the place of the
-    distances. The function returns pairs (i, j) of a query and a sample, and their distances r; the
-    i rise.
+    The candidates are the samples within a bound that k of the distances do not exceed, up to
+    rounding. For p = 2 the squares less ||x||^2 take the place of the distances. The function
+    returns pairs (i, j) of a query and a sample, and their distances r; the i rise.
     """
     measure = RelativeSquares(X, most) if p == 2 else lambda x: (distances(x, X, p), 0.0)
 
@@ -210,9 +189,6 @@ def _distances_of_pairs(x, X, i, j, p):
 def other_neighbors(X, k, p=2):
     """The k samples nearest to each sample among the n - 1 others.
 
-    The k + 1 nearest are found, and the sample itself is taken out. It need not be the first of
-    them: an equal sample with a smaller number comes before it.
-
     Returns: `Neighbors`, (n, k). Raises: ValueError unless 1 <= k <= n - 1.
 
     >>> other_neighbors(np.array([[0.0], [1.0], [3.0]]), k=1).index.ravel()
@@ -238,16 +214,12 @@ def _check_others(X, k):
 def relative_frequency(x, X, y):
     """The average of the y_i with x_i = x: E[Y | X = x] of the sample, if x was observed at all.
 
-    For a continuous X no sample equals the query, so that the point has to become a region.
-
     Returns: (m,). Raises: ValueError if a query was never observed.
 
-    >>> X, y = np.array([[1.0], [1.0], [2.0]]), np.array([3.0, 5.0, 7.0])
-    >>> relative_frequency(np.array([[1.0], [2.0]]), X, y)
-    array([4., 7.])
+    >>> relative_frequency(np.array([[1.0]]), np.array([[1.0], [1.0], [2.0]]), np.array([3, 5, 7]))
+    array([4.])
 
-    Errata: neighbors-06 (IRHD's five events are pairs (y, x), not (x, y): the average at x = 4
-    would be 1, not 5).
+    Errata: neighbors-06 (IRHD's five events are pairs (y, x), not (x, y)).
     """
     averages = []
     for query in np.asarray(x):
@@ -263,11 +235,7 @@ def relative_frequency(x, X, y):
 def regress(x, X, y, k, p=2):
     """f_k(x) = 1/k sum_{x_i in N_k(x)} y_i (REP; IRHD 2.9).
 
-    There are two approximations: an average in place of the expectation, and a region in place of
-    the point.
-
-    >>> X, y = np.array([[1.0], [2.0], [9.0]]), np.array([10.0, 20.0, 90.0])
-    >>> regress(np.array([[1.2]]), X, y, k=2)
+    >>> regress(np.array([[1.2]]), np.array([[1.0], [2.0], [9.0]]), np.array([10, 20, 90]), k=2)
     array([15.])
 
     Claims: neighbors-03
@@ -277,9 +245,6 @@ def regress(x, X, y, k, p=2):
 
 def smoother(x, X, k, p=2):
     """S (m, n) with f_k = S y: s_i = 1/k for the neighbours x_i, 0 for the rest.
-
-    For targets y_i = f(x_i) + e_i with noise of variance sigma^2, f_k has the variance
-    sigma^2 sum_i s_i^2 = sigma^2 / k and the bias sum_i s_i f(x_i) - f(x).
 
     >>> smoother(np.array([[1.2]]), np.array([[1.0], [2.0], [9.0]]), k=2)
     array([[0.5, 0.5, 0. ]])
@@ -308,10 +273,7 @@ def tally(labels, K, w=None):
 def vote(labels, K, w=None, ties="first"):
     """The class with the most votes; of several, the "first" (PRNN), or that of the "nearest".
 
-    An odd k prevents ties between two classes. With three classes, k = 3 can end 1 : 1 : 1, so that
-    a rule is needed: `ties` names it, the first class or the class of the nearest neighbour.
-
-    Returns: (m,).
+    `ties` names the rule. An odd k prevents ties between two classes only. Returns: (m,).
 
     >>> labels = np.array([[2, 0, 1], [2, 1, 1]])
     >>> vote(labels, K=3), vote(labels, K=3, ties="nearest")
@@ -330,18 +292,12 @@ def vote(labels, K, w=None, ties="first"):
 def classify(x, X, y, k, p=2, ties="first"):
     """argmax_c k_c(x), where k_c neighbours are of class c; for labels -1 and +1, sign of f_k.
 
-    If the k samples fill the volume V, then k_c / (n V) estimates p(x, c). So this is the Bayes
-    classifier with the k-NN density in place of the true one. For k = 1 it is the label of the
-    nearest sample. That is right on all training samples, unless two of them are equal and have
-    different labels.
-
     `ties` are broken as by `vote`. Returns: labels (m,).
 
-    >>> X, y = np.array([[0.0], [1.0], [2.0], [9.0]]), np.array(["a", "b", "b", "a"])
-    >>> classify(np.array([[0.2]]), X, y, k=1), classify(np.array([[0.2]]), X, y, k=3)
-    (array(['a'], dtype='<U1'), array(['b'], dtype='<U1'))
+    >>> classify(np.array([[0.2]]), np.array([[0.0], [1.0], [2.0]]), np.array(["a", "b", "b"]), k=3)
+    array(['b'], dtype='<U1')
 
-    Errata: neighbors-14 (ISML says that 1-NN is always right on its training samples).
+    Errata: neighbors-14 (ISML: 1-NN never errs on its samples; but equal samples may differ in y).
     Claims: neighbors-04
     """
     classes, number = np.unique(y, return_inverse=True)
@@ -354,8 +310,7 @@ def neighbor_weights(r, weights="uniform"):
 
     If samples coincide with the query (r = 0), only they count.
 
-    >>> r = np.array([[1.0, 2.0], [0.0, 3.0]])
-    >>> neighbor_weights(r, "distance")
+    >>> neighbor_weights(np.array([[1.0, 2.0], [0.0, 3.0]]), "distance")
     array([[1. , 0.5],
            [1. , 0. ]])
 
@@ -382,16 +337,11 @@ def _check_weights_of_function(w, r):
 def leave_one_out_errors(X, y, ks, p=2):
     """The share of samples that their k nearest others misclassify, for every k of `ks`.
 
-    A sample is its own nearest neighbour, so that its own vote must not count: otherwise k = 1
-    would look perfect on any labels. One search serves all k: the k nearest are the first k of
-    the max(ks) nearest.
-
     Returns: (len(ks),).
 
     Claims: neighbors-s03
 
-    >>> X, y = np.array([[0.0], [1.0], [2.0], [9.0]]), np.array([0, 0, 0, 1])
-    >>> leave_one_out_errors(X, y, ks=[1, 3])
+    >>> leave_one_out_errors(np.array([[0], [1], [2], [9]]), np.array([0, 0, 0, 1]), ks=[1, 3])
     array([0.25, 0.25])
     """
     classes, number = np.unique(y, return_inverse=True)
@@ -429,15 +379,11 @@ def box_cell(box):
 def clip(cell, a, c, site):
     """The part of the cell with a^T x <= c; the edge cut along a^T x = c faces the sample `site`.
 
-    Going round the cell, the vertices inside are kept, and an edge that crosses the line ends
-    there. A line that cuts nothing off changes nothing. a (2,) is the normal of the line, c a
-    number.
+    a (2,) is the normal of the line, c a number.
 
-    >>> clip(box_cell([[0, 0], [2, 1]]), np.array([1.0, 0.0]), 1.0, site=7)
-    Cell(vertices=array([[0., 0.],
-           [1., 0.],
-           [1., 1.],
-           [0., 1.]]), across=array([-1,  7, -1, -1]))
+    >>> vertices, across = clip(box_cell([[0, 0], [2, 1]]), np.array([1.0, 0.0]), 1.0, site=7)
+    >>> vertices.tolist(), across
+    ([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]], array([-1,  7, -1, -1]))
     """
     excess = cell.vertices @ a - c  # positive where a vertex is cut off
     corners, across = [], []
@@ -458,16 +404,13 @@ def clip(cell, a, c, site):
 def voronoi_cell(X, i, box):
     """The points of the box no farther from x_i than from any other sample of X (n, 2):
 
-        2 (x_j - x_i)^T x <= ||x_j||^2 - ||x_i||^2    for all j,
+        2 (x_j - x_i)^T x <= ||x_j||^2 - ||x_i||^2    for all j.
 
-    The cell is an intersection of half planes, and so convex. The half planes are cut off the box
-    one by one, the nearest sample first. A sample farther away than twice the farthest vertex cuts
-    nothing off.
+    A sample farther away than twice the farthest vertex cuts nothing off.
 
     i : number of the sample. Returns: `Cell`.
 
-    >>> X = np.array([[0.0, 0.0], [2.0, 0.0], [9.0, 0.0]])
-    >>> voronoi_cell(X, 0, box=[[-1, -1], [9, 1]]).vertices.tolist()
+    >>> voronoi_cell(np.array([[0, 0], [2, 0]]), 0, box=[[-1, -1], [9, 1]]).vertices.tolist()
     [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]]
 
     Claims: neighbors-10
@@ -522,13 +465,9 @@ def voronoi_edges(X, box):
 def asymptotic_error(log_p, prior, dx):
     """R_NN = E[1 - sum_k q_k(x)^2], the error of 1-NN as n grows: E[2 q (1 - q)] of two classes.
 
-    As n grows, the nearest sample comes to x itself. The two labels are then drawn independently
-    from the same posterior, and agree with probability sum_k q_k^2. The arguments are those of
-    `bayes_error`: log_p (m, K) at the points of a quadrature, its weights dx (m,), the prior (K,).
-    Points of probability 0 add nothing.
+    log_p (m, K) at the points of a quadrature, its weights dx (m,), the prior (K,).
 
-    >>> log_p, dx = np.log([[0.5, 0.5], [0.5, 0.5]]), np.ones(2)
-    >>> round(asymptotic_error(log_p, np.array([0.75, 0.25]), dx), 12)  # 2 (3/4) (1/4)
+    >>> round(asymptotic_error(np.log([[0.5, 0.5]]), np.array([0.75, 0.25]), np.array([2.0])), 12)
     0.375
     """
     log_evidences = log_evidence(log_p, prior)
@@ -540,10 +479,7 @@ def asymptotic_error(log_p, prior, dx):
 def cover_hart_bound(R, K=2):
     """R (2 - K / (K - 1) R), which is 2 R (1 - R) <= 2 R for two classes: R* <= R_NN <= bound(R*).
 
-    This holds in the limit of large n. For finite n it can fail: with a single sample of two
-    classes that do not overlap, R* = 0, and yet half of all x are misclassified.
-
-    R : the Bayes error R*. K : number of classes.
+    R is the Bayes error R*, K the number of classes. The bound holds in the limit of large n only.
 
     >>> cover_hart_bound(0.25), cover_hart_bound(0.5)
     (0.375, 0.5)
@@ -579,9 +515,7 @@ def cube_share(d):
 
 
 def tail_probability(alpha, d):
-    """1 - (1 - alpha)^d: the probability that at least one of d components is in its tail.
-
-    The components are independent, and each is in its tail with probability `alpha`.
+    """1 - (1 - alpha)^d: at least one of d independent events of probability alpha happens.
 
     >>> round(tail_probability(0.05, d=10), 3)
     0.401
@@ -595,8 +529,6 @@ def nearest_distance(n, d, share=0.5):
         P(nearest > r) = (1 - r^d)^n,    P(nearest <= r) = share
         for r = (1 - (1 - share)^{1/n})^{1/d}.
 
-    By default it is the median. It falls as n^{-1/d}: halving it takes 2^d times as many samples.
-
     >>> round(nearest_distance(500, d=10), 2)
     0.52
     """
@@ -608,12 +540,10 @@ def norm_log_density(r, d):
 
         p(r) = r^{d-1} exp(-r^2 / 2) / (2^{d/2-1} Gamma(d/2)),    largest at r = sqrt(d - 1).
 
-    r (m,), positive. The density of x is largest at the mean, and yet for large d there are hardly
-    any samples near it.
+    r (m,), positive.
 
-    >>> r = np.array([1.0])
-    >>> float(np.exp(norm_log_density(r, d=2)[0]).round(6)), float(np.exp(-0.5).round(6))
-    (0.606531, 0.606531)
+    >>> norm_log_density(np.array([1.0, 2.0]), d=2).round(6)
+    array([-0.5     , -1.306853])
     """
     return (d - 1) * np.log(r) - r**2 / 2 - (d / 2 - 1) * log(2) - lgamma(d / 2)
 
@@ -665,9 +595,8 @@ class _KNeighbors(Estimator):
     def kneighbors(self, X=None, n_neighbors=None, return_distance=True):
         """The samples nearest to X (m, d): distances (m, k) and numbers (m, k), nearest first.
 
-        Without X, those of the training samples, where a sample is not its own neighbour.
-        `n_neighbors` takes the place of the estimator's. Without `return_distance`, only the
-        numbers are returned.
+        Without X, those of the training samples, where a sample is not its own neighbour. Without
+        `return_distance`, only the numbers. `n_neighbors` takes the place of the estimator's.
         """
         self._require_fit()
         queries = self.samples_ if X is None else self._check_fitted(X)
@@ -697,12 +626,9 @@ def _check_enough(k, n):
 class KNeighborsClassifier(_KNeighbors, Classifier):
     """The vote of the k nearest samples, as in scikit-learn, by exact search without a tree.
 
-    Of samples at the same distance the first in X is the nearer. Of classes with the same number
-    of votes the first in sorted order wins.
-
     Parameters
     ----------
-    n_neighbors : int; k. An odd k prevents ties between two classes, but not among three
+    n_neighbors : int; k
     weights : "uniform", "distance" (1 / r) or a function of the distances (m, k)
     p : number >= 1; the order of the norm, where `metric` is "minkowski"
     metric : "minkowski", "euclidean", "manhattan", "chebyshev", or a function of two samples
@@ -745,10 +671,8 @@ class KNeighborsRegressor(_KNeighbors, Regressor):
 
     Parameters
     ----------
-    n_neighbors : int; k. The variance of a prediction is sigma^2 / k, its bias grows with k
-    weights : "uniform", "distance" (1 / r) or a function of the distances (m, k)
-    p : number >= 1; the order of the norm, where `metric` is "minkowski"
-    metric : "minkowski", "euclidean", "manhattan", "chebyshev", or a function of two samples
+    n_neighbors : int; k
+    weights, p, metric : as in `KNeighborsClassifier`
 
     Attributes
     ----------

@@ -1,11 +1,8 @@
 """Neural networks: layers of linear maps and activations, trained by the chain rule.
 
-A neuron computes a linear score and applies an activation to it. Layers of neurons represent
-functions that no linear classifier can, such as XOR, provided that the activations are not
-linear. The network is a function of one long parameter vector. Its gradient follows from the
-chain rule, evaluated from the output back to the input so that nothing is computed twice. The
-notes state this rule twice, by indices and as a product of Jacobians. Both forms are given here,
-and so is the matrix form for many samples at once that training uses. All three agree.
+Layers of neurons represent functions that no linear classifier can, such as XOR. The notes state
+the chain rule for their gradient by indices and as a product of Jacobians. Both forms are given
+here, and so is the matrix form for many samples at once that training uses.
 
 Contents
     The neuron            Activation, HardLimiter, Logistic, Tanh, ReLU, Identity, Softmax, RELU,
@@ -25,8 +22,7 @@ Contents
 
 Symbols
     X       (n, d)           samples x, one per row
-    Y       (n, o)           targets, one per row, y (o,) for one sample; for classes, the rows
-                             e_c of `one_hot`
+    Y       (n, o)           targets y (o,), one per row; for classes, the rows of `one_hot`
     l       int              number of layers of weights; layer 0 is the input, h_0 = x
     sizes   (l + 1,)         widths (d_0, ..., d_l): d_0 = d inputs, d_l = o outputs
     W, b    (d_j, d_{j-1})   weights of layer j: W[k, i] leads from unit i of layer j - 1 to unit
@@ -99,8 +95,6 @@ class Activation:
         ReLU            max(0, a)               1[h > 0] = 1[a > 0]
         identity        a                       1
 
-    The softmax is the exception: each of its components depends on all net inputs.
-
     >>> RELU.f(np.array([-2.0, 3.0])), RELU.slope(np.array([0.0, 3.0]))
     (array([0., 3.]), array([0., 1.]))
 
@@ -172,9 +166,7 @@ class Logistic(Activation):
 
 @dataclass(frozen=True)
 class Tanh(Activation):
-    """a0 tanh(b a), with amplitude a0 > 0 and steepness b > 0.
-
-    It is a scaled and shifted logistic function: a0 tanh(b a) = 2 a0 sigma(2 b a) - a0.
+    """a0 tanh(b a) = 2 a0 sigma(2 b a) - a0, with amplitude a0 > 0 and steepness b > 0.
 
     >>> Tanh(a0=2.0).f(np.array([0.0, 1000.0]))
     array([0., 2.])
@@ -240,13 +232,10 @@ class Identity(Activation):
 class Softmax(Activation):
     """s_c = exp(a_c) / sum_k exp(a_k), `logistic_regression.softmax`: C outputs that sum to 1.
 
-    Every component depends on all net inputs, so that the Jacobian is a full matrix.
+    >>> Softmax().f(np.array([[1000.0, 0.0]]))
+    array([[1., 0.]])
 
-    >>> Softmax().f(np.array([[0.0, 0.0], [1000.0, 0.0]]))
-    array([[0.5, 0.5],
-           [1. , 0. ]])
-
-    Errata: neural_networks-27 (IRHD 5.4 and 5.7 take all Jacobians of activations as diagonal).
+    Errata: neural_networks-27 (IRHD 5.4 and 5.7 take all Jacobians as diagonal; this one is not).
     """
 
     name = "softmax"
@@ -269,9 +258,7 @@ ACTIVATIONS = {each.name: each for each in (IDENTITY, LOGISTIC, TANH, RELU)}  # 
 
 
 def neuron(X, w, b, activation):
-    """y = f(a) with the net input a = w^T x + b: one neuron, with weights `w` (d,) and bias `b`.
-
-    With a hard limiter the neuron is the perceptron, with the identity it is Adaline.
+    """y = f(a), the `activation` of the net input a = w^T x + b, with `w` (d,) and bias `b`.
 
     Returns: (n,).
 
@@ -291,11 +278,7 @@ def neuron(X, w, b, activation):
 def scores(X, W, b):
     """a = W x + b of every sample: C linear scores, or the net inputs of a layer.
 
-    Row w_k of W is a template, and w_k^T x + b_k measures how well x fits it. Scores k and j are
-    equal on the hyperplane (w_k - w_j)^T x + b_k - b_j = 0, so that the argmax divides the space
-    into convex regions. The bias is needed: without it every boundary contains the origin, and
-    the label cannot change along a ray from the origin, because f(c x) = c f(x) for c > 0. This
-    holds for networks of ReLUs, too.
+    Row w_k of W is a template, and w_k^T x + b_k measures how well x fits it.
 
     Returns: (n, C). Raises: ValueError if b does not hold a number for every output.
 
@@ -303,7 +286,6 @@ def scores(X, W, b):
     array([[11.5,  2. ]])
 
     Errata: neural_networks-05 (ISML prints the scores as W x, without b).
-
     Claims: neural_networks-04
     """
     if np.shape(b) != (len(W),):
@@ -316,10 +298,7 @@ def homogeneous(layers):
 
         layer l: (b, W),    the layers before it: [[1, 0], [b, W]]
 
-    Every layer needs the constant input 1, so that each layer before the last passes it on
-    through a row of its own. This needs f(1) = 1, as for ReLU and the identity. With tanh or the
-    logistic function the unit puts out f(1), and the next layer would have to divide its column by
-    f(1). IRHD's footnote about biases leaves this out.
+    Each layer before the last hands on the 1. This needs f(1) = 1, as for ReLU and the identity.
 
     Returns: the list of l matrices.
 
@@ -339,8 +318,7 @@ def homogeneous(layers):
 def cross_entropy(P, Q):
     """H(P, Q) = -sum_c p_c log q_c = H(P) + KL(P || Q) >= H(P), with equality iff Q = P.
 
-    If P is certain, P = e_c, only -log q_c is left. The cross-entropy is not symmetric, and
-    0 log 0 counts as 0. P and Q (..., C) hold distributions in their rows.
+    For P = e_c it is -log q_c. 0 log 0 counts as 0. P and Q (..., C) hold distributions in rows.
 
     Returns: (...,).
 
@@ -357,8 +335,6 @@ def softmax_cross_entropy(A, Y):
 
         L = log sum_k exp(a_k) - y^T a,    dL/da = s - y .
 
-    In a network of l = 1 layer, the mean of L is the cost of logistic regression for C classes.
-
     Returns: (n,).
 
     >>> softmax_cross_entropy(np.array([[0.0, 0.0], [0.0, -99.0]]), np.eye(2)).round(2)
@@ -366,7 +342,6 @@ def softmax_cross_entropy(A, Y):
 
     Errata: neural_networks-30 (IRHD 5.18 has the number y_c for the vector e_c, and 5.19 a product
     with the label where the component f(x_i)_{c_i} is meant).
-
     Claims: neural_networks-29
     """
     A = A - A.max(axis=1, keepdims=True)  # as y sums to 1, a shift of all a_k changes nothing
@@ -376,9 +351,7 @@ def softmax_cross_entropy(A, Y):
 class Loss:
     """A loss L(h, y) of the output h of a network, for every sample.
 
-    Each loss has a matching output activation, for which delta_l = dL/da_l is simply h - y: the
-    identity for the squared error, the softmax for the cross-entropy, and the logistic function
-    for the cross-entropy of two classes.
+    Each loss has a matching `output` activation, for which delta_l = dL/da_l is simply h - y.
 
     >>> SQUARED_ERROR.of_output(np.array([[3.0, 1.0]]), np.array([[1.0, 1.0]]))
     array([2.])
@@ -475,14 +448,11 @@ BINARY_CROSS_ENTROPY = BinaryCrossEntropy()
 def one_hot(y, classes):
     """Class c as the unit vector e_c: column k is 1 where y is the k-th of the `classes` (C,).
 
-    The mean of the rows holds the class frequencies.
-
     Returns: (n, C). Raises: ValueError if y is not (n,), or a label is not one of `classes`.
 
-    >>> one_hot(np.array(["b", "a", "b"]), ["a", "b"])
+    >>> one_hot(np.array(["b", "a"]), ["a", "b"])
     array([[0., 1.],
-           [1., 0.],
-           [0., 1.]])
+           [1., 0.]])
 
     Claims: neural_networks-25
     """
@@ -512,8 +482,7 @@ class Network(NamedTuple):
 def network(sizes, hidden=RELU, loss=SQUARED_ERROR, output=None):
     """A `Network` with one activation for all `hidden` layers and one for the `output` layer.
 
-    If `output` is None, the loss's matching activation is taken. The task fixes the number of
-    outputs: one for regression, d for reconstruction, C for classes.
+    If `output` is None, the loss's matching activation is taken.
 
     Raises: ValueError if the widths are not integers >= 1, or the loss does not accept the output.
 
@@ -535,8 +504,6 @@ def network(sizes, hidden=RELU, loss=SQUARED_ERROR, output=None):
 
 def n_parameters(sizes):
     """p = sum_j d_j (d_{j-1} + 1): the weights and the biases.
-
-    A linear classifier of 32 x 32 x 3 pixels into 10 classes has
 
     >>> n_parameters((32 * 32 * 3, 10))
     30730
@@ -587,16 +554,13 @@ def forward(layers, activations, X):
 
         f = sigma_l o phi_l o ... o sigma_1 o phi_1,   phi_j(h) = W_j h + b_j .
 
-    If all sigma_j were linear, f would be a single linear map and the network a linear
-    classifier. ISML's two layers W_2 max(0, W_1 x) can represent more. `activations` holds the l
-    functions sigma_j.
+    `activations` holds the l functions sigma_j. If all were linear, f would be a linear map.
 
     Returns: the list of H_0 = X, ..., H_l, of shapes (n, d_j).
 
     >>> xor = [(np.ones((2, 2)), np.array([0.0, -1.0])), (np.array([[1.0, -2.0]]), np.zeros(1))]
-    >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
-    >>> forward(xor, [RELU, IDENTITY], X)[-1].ravel()
-    array([0., 1., 1., 0.])
+    >>> forward(xor, [RELU, IDENTITY], np.array([[0.0, 1.0], [1.0, 1.0]]))[-1].ravel()
+    array([1., 0.])
 
     Claims: neural_networks-09
     """
@@ -609,9 +573,8 @@ def forward(layers, activations, X):
 def output_loss(net, A, Y):
     """L and delta_l = dL/da_l of every sample, from the net inputs A (n, o) of the last layer.
 
-    If the output activation matches the loss, delta_l = h_l - y, and L is computed from the net
-    inputs, which keeps it finite where h_l rounds to 0 or 1. Otherwise delta_l is the derivative
-    dL/dh_l, multiplied by the Jacobian of the activation.
+    If the output activation matches the loss, delta_l = h_l - y, and L stays finite where h_l
+    rounds to 0 or 1. Otherwise delta_l = D_sigma(a_l)^T dL/dh_l.
 
     Returns: L (n,) and delta_l (n, o). Raises: ValueError if Y is not of shape (n, o).
 
@@ -630,8 +593,7 @@ def output_loss(net, A, Y):
 def risk(net, theta, X, Y, *, alpha=0.0, weights=None):
     """J(theta) = (1/n) sum_i L(f(x_i), y_i) + alpha / (2 n) sum_j ||W_j||^2.
 
-    With `weights` (n,) the mean is weighted, and n is the sum of the weights. Reconstruction is
-    the case Y = X. A loss that has no target takes Y = None.
+    With `weights` (n,) the mean is weighted, and n is their sum. A loss may take Y = None.
 
     Raises: ValueError if Y is not of shape (n, o).
 
@@ -656,9 +618,6 @@ def risk(net, theta, X, Y, *, alpha=0.0, weights=None):
 def mult_jacobian(x, m):
     """D_mult(x) = I_m (x) x^T of the map W -> W x, where W (m, d) is read row by row.
 
-    Row k holds x^T in the columns that belong to w_k, and 0 elsewhere. The map is linear, so that
-    its Jacobian does not depend on W.
-
     Returns: (m, m d), for `x` (d,) and `m` rows of W.
 
     >>> mult_jacobian(np.array([5.0, 6.0]), m=2)
@@ -672,9 +631,6 @@ def mult_jacobian(x, m):
 
 def softmax_jacobian(s):
     """D = diag(s) - s s^T of the softmax, at the net inputs a whose softmax is s (C,).
-
-    It is symmetric and positive semi-definite. D 1 = 0, because adding a constant to all a_k
-    does not change the softmax.
 
     >>> softmax_jacobian(np.array([0.5, 0.5]))
     array([[ 0.25, -0.25],
@@ -693,12 +649,10 @@ def jacobian_rows(net, theta, x, y, j):
 
     Returns: the rows of length d_j d_{j-1} and d_j. Raises: ValueError if there is no layer j.
 
-    >>> theta, x, y = np.array([1.0, 1.0, 0.0]), np.array([3.0, 4.0]), np.zeros(1)
-    >>> jacobian_rows(network((2, 1)), theta, x, y, j=1)
-    (array([21., 28.]), array([7.]))
+    >>> jacobian_rows(network((1, 1)), np.array([2.0, 0.0]), np.array([3.0]), np.zeros(1), j=1)
+    (array([18.]), array([6.]))
 
     Errata: neural_networks-20 (after J_sigma_{l-1} IRHD prints an undefined "J_{l-1}" for W_{l-1}).
-
     Claims: neural_networks-19
     """
     layers, sigma = unpack(theta, net.sizes), net.activations
@@ -714,9 +668,8 @@ def jacobian_rows(net, theta, x, y, j):
 def jacobian_gradient(net, theta, x, y):
     """The gradient of the loss of one sample, (p,), assembled from `jacobian_rows`.
 
-    >>> theta, x, y = np.array([1.0, 1.0, 0.0]), np.array([3.0, 4.0]), np.zeros(1)
-    >>> jacobian_gradient(network((2, 1)), theta, x, y)
-    array([21., 28.,  7.])
+    >>> jacobian_gradient(network((1, 1)), np.array([2.0, 0.0]), np.array([3.0]), np.zeros(1))
+    array([18.,  6.])
     """
     l = len(net.activations)  # noqa: E741
     return pack([jacobian_rows(net, theta, x, y, j) for j in range(1, l + 1)])
@@ -738,8 +691,7 @@ def deltas(net, theta, x, y):
     >>> deltas(network((1, 1, 1)), np.array([2.0, 0.0, 3.0, 0.0]), np.ones(1), np.zeros(1))[0]
     [array([18.]), array([6.])]
 
-    Errata: neural_networks-22 (MLN prints the first formula for any layer, but only the output has
-    a target).
+    Errata: neural_networks-22 (MLN prints the first formula for any layer).
     """
     layers, sigma = unpack(theta, net.sizes), net.activations
     h = [H[0] for H in forward(layers, sigma, x[None])]
@@ -759,11 +711,8 @@ def delta_gradient(net, theta, x, y):
 
         dL/dw_{k i} = delta_k of layer j  times  h_i of layer j-1,    dL/db_k = delta_k .
 
-    The weight w_{k i} enters only the net input a_k, where it is multiplied by h_i.
-
-    >>> theta, x, y = np.array([1.0, 1.0, 0.0]), np.array([3.0, 4.0]), np.zeros(1)
-    >>> delta_gradient(network((2, 1)), theta, x, y)
-    array([21., 28.,  7.])
+    >>> delta_gradient(network((1, 1)), np.array([2.0, 0.0]), np.array([3.0]), np.zeros(1))
+    array([18.,  6.])
     """
     found, h = deltas(net, theta, x, y)
     return pack([(np.outer(delta, h[j]), delta) for j, delta in enumerate(found)])
@@ -776,8 +725,7 @@ def backpropagate(net, theta, X, Y, *, alpha=0.0, weights=None):
         Delta_j = (Delta_{j+1} W_{j+1}) * sigma_j'(A_j),    j = l - 1, ..., 1
         dJ/dW_j = Delta_j^T H_{j-1} + alpha / n W_j,    dJ/db_j = sum of the rows of Delta_j
 
-    The gradient is the mean of `delta_gradient` over the samples. Gradient descent takes the
-    steps W_j <- W_j - eta dJ/dW_j of IRHD 5.14. For `weights` see `risk`.
+    For `weights` see `risk`.
 
     Returns: J, and its gradient (p,).
 
@@ -843,8 +791,7 @@ class Objective(NamedTuple):
 def normal_start(sizes, *, sigma=1.0, rng):
     """theta with normal weights of standard deviation `sigma`, and biases 0.
 
-    The weights must differ. Units of a layer that start with the same weights get the same
-    gradients forever. With ReLU or tanh, hidden weights that start at 0 never move.
+    Units of a layer that started with equal weights would get equal gradients forever.
 
     >>> normal_start((3, 1), rng=np.random.default_rng(0)).round(2)
     array([ 0.13, -0.13,  0.64,  0.  ])
@@ -858,12 +805,10 @@ def normal_start(sizes, *, sigma=1.0, rng):
 def glorot_start(sizes, *, factor=6.0, rng):
     """theta uniform between -M and M, M = sqrt(factor / (d_{j-1} + d_j)) in layer j, biases too.
 
-    With `factor` 6 the variance is 2 / (d_{j-1} + d_j), which keeps the size of the outputs and
-    of the deltas from layer to layer. As in scikit-learn, training starts here, with `factor` 2
-    for logistic units.
+    This keeps the size of the outputs and of the deltas from layer to layer. As in scikit-learn,
+    training starts here, with `factor` 2 for logistic units.
 
-    >>> theta = glorot_start((3, 3), rng=np.random.default_rng(0))  # M = 1
-    >>> theta[:3].round(2)
+    >>> glorot_start((3, 3), rng=np.random.default_rng(0))[:3].round(2)  # M = 1
     array([ 0.27, -0.46, -0.92])
     """
     layers = []
@@ -886,10 +831,9 @@ def descend(net, theta, X, Y, *, eta=None, alpha=0.0):
 
     Yields: the start, then an `optimization.DescentState` per step, whose x is theta.
 
-    >>> X, Y = np.array([[1.0], [-1.0]]), np.array([[3.0], [1.0]])  # y = x + 2
-    >>> states = descend(network((1, 1)), np.zeros(2), X, Y, eta=1.0)
+    >>> states = descend(network((1, 1)), np.zeros(2), np.eye(1), np.array([[4.0]]), eta=0.5)
     >>> [next(states).x.tolist() for _ in range(2)]
-    [[0.0, 0.0], [1.0, 2.0]]
+    [[0.0, 0.0], [2.0, 2.0]]
     """
     return gradient_descent(
         lambda theta: risk(net, theta, X, Y, alpha=alpha),
@@ -923,19 +867,16 @@ class Pass(NamedTuple):
 
 
 def passes(loss_and_gradient, theta, n, batch_size, rng, step):
-    """Passes over n samples: for each mini-batch, theta <- step(theta, g) with its gradient g.
+    """Passes over n samples: theta <- step(theta, g) in every mini-batch of `batch_size` samples.
 
-    ``loss_and_gradient(theta, rows)`` returns the mean loss of a mini-batch and its gradient g
-    (p,). The function `step` is the rule of the algorithm: see `sgd` and `adam`. For `batch_size`
-    see `mini_batches`.
+    ``loss_and_gradient(theta, rows)`` returns the mean loss of the mini-batch and the gradient g.
 
     Yields: the start, with the exact objective, then a `Pass` per pass over the data.
 
-    >>> def square(theta, rows):
-    ...     return float(theta @ theta), 2 * theta
+    >>> square = lambda theta, rows: (float(theta @ theta), 2 * theta)
     >>> states = passes(square, np.array([8.0]), 1, 1, None, lambda theta, g: theta - g / 4)
-    >>> [next(states).theta.tolist() for _ in range(4)]
-    [[8.0], [4.0], [2.0], [1.0]]
+    >>> [next(states).theta.tolist() for _ in range(3)]
+    [[8.0], [4.0], [2.0]]
     """
     batches = mini_batches(n, batch_size, None)
     lowest = sum(len(rows) * loss_and_gradient(theta, rows)[0] for rows in batches) / n
@@ -961,17 +902,14 @@ def sgd(
 
         u <- mu u - eta g,    theta <- theta + u    (`nesterov`:  theta <- theta + mu u - eta g).
 
-    Steps in the same direction add up, to at most 1 / (1 - mu) times a plain step, and steps in
-    opposite directions cancel. For `loss_and_gradient` see `passes`, for `n` and `batch_size`
-    `mini_batches`.
+    For `loss_and_gradient`, `n` and `batch_size` see `passes`.
 
     Yields: the start, with the exact objective, then a `Pass` per pass over the data.
 
-    >>> def square(theta, rows):
-    ...     return float(theta @ theta), 2 * theta
+    >>> square = lambda theta, rows: (float(theta @ theta), 2 * theta)
     >>> states = sgd(square, np.array([8.0]), 1, batch_size=1, learning_rate=0.25, rng=None)
-    >>> [next(states).theta.tolist() for _ in range(4)]
-    [[8.0], [4.0], [2.0], [1.0]]
+    >>> [next(states).theta.tolist() for _ in range(3)]
+    [[8.0], [4.0], [2.0]]
 
     Claims: neural_networks-s03
     """
@@ -995,15 +933,11 @@ def adam(
         theta <- theta - eta_t m / (sqrt(v) + epsilon),
         eta_t = eta sqrt(1 - beta_2^t) / (1 - beta_1^t)
 
-    in step t = 1, 2, ... The factor eta_t makes up for the start at m = v = 0. Every parameter has
-    its own step length: as long as its gradients keep their sign and size, a step is about eta,
-    however large they are. For `loss_and_gradient` see `passes`, for `n` and `batch_size`
-    `mini_batches`.
+    for t = 1, 2, ... For `loss_and_gradient`, `n` and `batch_size` see `passes`.
 
     Yields: the start, with the exact objective, then a `Pass` per pass over the data.
 
-    >>> def slope(theta, rows):
-    ...     return float(theta @ [5.0, -9.0]), np.array([5.0, -9.0])
+    >>> slope = lambda theta, rows: (float(theta @ [5.0, -9.0]), np.array([5.0, -9.0]))
     >>> states = adam(slope, np.zeros(2), 1, batch_size=1, learning_rate=0.1, rng=None)
     >>> [next(states).theta.round(6).tolist() for _ in range(3)]
     [[0.0, 0.0], [-0.1, 0.1], [-0.2, 0.2]]
@@ -1035,7 +969,6 @@ def patient(states, patience):
     """The same passes, each with the largest improvement among the last `patience` + 1.
 
     This is at most tol only if patience + 1 passes in a row did not improve by more than tol.
-    `states` have an improvement, inf at the start.
 
     Yields: the `states`, with that for their improvement.
 
@@ -1052,16 +985,11 @@ def patient(states, patience):
 def keep_best(states, score):
     """Early stopping: the passes, each with the theta of the highest ``score(theta)`` so far.
 
-    The improvement is the difference between the score and the highest before it.
+    Yields: the start, then the `states`; the improvement is the score minus the highest before it.
 
-    Yields: the start, then the `states` with these.
-
-    >>> results = [Pass(0.0, 9.0, np.inf), Pass(1.0, 5.0, 4.0), Pass(2.0, 3.0, 2.0)]
-    >>> for state in keep_best(iter(results), score=lambda theta: -theta):
-    ...     print(state)
-    Pass(theta=0.0, objective=9.0, improvement=inf)
-    Pass(theta=1.0, objective=5.0, improvement=inf)
-    Pass(theta=1.0, objective=3.0, improvement=-1.0)
+    >>> results = iter([Pass(0.0, 9.0, np.inf), Pass(1.0, 5.0, 4.0), Pass(2.0, 3.0, 2.0)])
+    >>> [(state.theta, state.improvement) for state in keep_best(results, lambda theta: -theta)]
+    [(0.0, inf), (1.0, inf), (1.0, -1.0)]
     """
     yield next(states)
     best, theta = -np.inf, None
@@ -1080,9 +1008,8 @@ def within_range(J, g):
 
     Raises: ValueError if an entry of g is larger than `base.LARGEST`, or NaN.
 
-    >>> within_range(1.0, np.array([1e200]))
-    Traceback (most recent call last):
-    ValueError: gradients must lie within 1e+150; got 1e+200: lower the learning rate, or scale X
+    >>> within_range(1.0, np.array([3.0]))
+    (1.0, array([3.]))
     """
     size = 0.0 if np.vdot(g, g) <= LARGEST**2 else np.abs(g).max()  # one pass in the place of two
     if not size <= LARGEST:
@@ -1110,9 +1037,7 @@ def hidden_widths(sizes):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Trainer:
-    """The hyperparameters of training by mini-batches, which all network estimators share.
-
-    They are explained in `MLPClassifier`.
+    """The hyperparameters of training by mini-batches: see `MLPClassifier`.
 
     >>> Trainer(solver="sgd").momentum
     0.9
@@ -1274,16 +1199,13 @@ class _Multilayer(Trainer, Estimator):
 class MLPClassifier(_Multilayer, Classifier):
     """Classifier by a feed-forward network with softmax output, trained on the cross-entropy.
 
-    It minimises the mean cross-entropy plus the penalty by `adam` or `sgd`. As in scikit-learn,
-    two classes have one logistic output, for the second class, and the n of the penalty is the
-    size of the mini-batch: the smaller the mini-batches, the stronger the penalty. Not there are
-    solver="lbfgs", a varying learning rate, warm_start and partial_fit; for a network that is
-    trained in several stages, see `adam` and `sgd`.
+    As in scikit-learn, two classes have one logistic output, for the second class, and the n of the
+    penalty is the size of the mini-batch. Not there are solver="lbfgs", a varying learning rate,
+    warm_start and partial_fit.
 
     Parameters
     ----------
-    hidden_layer_sizes : int or sequence of int; widths of the hidden layers, () for a linear
-        classifier
+    hidden_layer_sizes : int or sequence of int; widths of the hidden layers, () for none
     activation : "relu", "tanh", "logistic" or "identity"; of the hidden layers
     solver : "adam" or "sgd"
     alpha : float; of the penalty alpha / (2 n) sum_j ||W_j||^2
@@ -1296,8 +1218,7 @@ class MLPClassifier(_Multilayer, Classifier):
         than tol: the loss on its lowest value, or with early_stopping the score on its highest
     momentum : float; of "sgd", in [0, 1)
     nesterovs_momentum : bool; of "sgd"
-    early_stopping : bool; hold samples out, measure the score on them after every pass, and keep
-        the parameters of the best pass
+    early_stopping : bool; keep the parameters of the pass with the best score on samples held out
     validation_fraction : float; the share of samples held out
     beta_1, beta_2, epsilon : float; of "adam"
     n_iter_no_change : int; see tol
@@ -1310,8 +1231,7 @@ class MLPClassifier(_Multilayer, Classifier):
     n_layers_ : int; l + 1, as the input counts
     n_outputs_ : int
     out_activation_ : "softmax", or "logistic" for two classes
-    loss_curve_ : list of n_iter_ float; mean loss of the mini-batches of every pass, each
-        computed before its own step
+    loss_curve_ : list of n_iter_ float; the mean loss of the mini-batches of every pass
     loss_ : float; the last entry of loss_curve_
     best_loss_ : float; the lowest entry, None with early_stopping
     validation_scores_ : list of n_iter_ float; None without early_stopping
@@ -1371,9 +1291,8 @@ class MLPRegressor(_Multilayer, Regressor):
     ----------
     Those of `MLPClassifier`, without classes_; out_activation_ is "identity".
 
-    >>> X = np.linspace(-1, 1, 20)[:, None]
-    >>> model = MLPRegressor(n_iter_no_change=50, learning_rate_init=0.01, random_state=0)
-    >>> model.fit(X, np.abs(X[:, 0])).score(X, np.abs(X[:, 0])) > 0.99
+    >>> X, model = np.array([[0.0], [1.0]]), MLPRegressor(learning_rate_init=0.01, random_state=0)
+    >>> model.fit(X, [2.0, 1.0]).score(X, [2.0, 1.0]) > 0.9
     True
     """
 

@@ -1,10 +1,8 @@
 """Optimization: how to find a minimum, and how to prove that it is one.
 
-Learning ends in a minimisation. At the minimum of a convex function the gradient vanishes. Under
-constraints it need not; multipliers say what holds instead (Lagrange; Karush, Kuhn and Tucker).
-They are the variables of a second problem, the dual. Its value is a lower bound of the first; where
-the two values meet, each proves the other right. The chapter's solver of quadratic programs gives
-this proof with each solution, or proves that there is none.
+At the minimum of a convex function the gradient vanishes. Under constraints multipliers say what
+holds instead. They are the variables of the dual problem, whose value is a lower bound. The solver
+of quadratic programs proves each solution by this bound, or proves that there is none.
 
 Contents
     Convexity              segment, convexity_gap, indicator, smallest_gap, Witness,
@@ -27,8 +25,7 @@ Symbols
     f       x -> float   the objective; gradient x -> (d,), hessian x -> (d, d) its derivatives
     t       float        place on the segment from x1 to x2, in [0, 1]
     eta     float        step size
-    M       float        Lipschitz constant of the gradient: the largest curvature of f (often
-                         called L, which is the Lagrangian here)
+    M       float        Lipschitz constant of the gradient: the largest curvature of f
     E, I    sets         p equalities c_i(x) = 0 for i in E, m inequalities c_j(x) >= 0 for j in I
     c       (p + m,)     the values of all constraints, E first; J (p + m, d) is their Jacobian
     lam     (p + m,)     their multipliers lambda; >= 0 on I, of either sign on E
@@ -64,8 +61,6 @@ EPS = np.finfo(np.float64).eps
 def segment(x1, x2, t):
     """t x_2 + (1 - t) x_1: the point between x_1 (t = 0) and x_2 (t = 1).
 
-    A set is convex if it contains the segment between any two of its points.
-
     >>> segment(np.array([0.0, 0.0]), np.array([4.0, 8.0]), t=0.25)
     array([1., 2.])
     """
@@ -78,18 +73,14 @@ def convexity_gap(f, x1, x2, t):
     """t f(x_2) + (1 - t) f(x_1) - f(t x_2 + (1 - t) x_1): the height of the chord above f.
 
     f is convex if no gap is negative, for all x_1, x_2 and all t in [0, 1]. It is strictly convex
-    if the gap is positive for x_1 != x_2 and 0 < t < 1. Sums and maxima of convex functions are
-    convex. So is phi(f(x)) for convex phi, if f is affine, or if f is convex and phi does not
-    decrease. Minima and differences of convex functions need not be convex.
+    if the gap is positive for x_1 != x_2 and 0 < t < 1.
 
     Many pairs at once are rows of x1 and x2 and entries of t; f maps many points to their values.
-
-    Errata: optimization-02 (IRHD asks for a positive gap at the ends of the chord, too, where it
-    is 0 for every function).
 
     >>> convexity_gap(np.square, -1.0, 3.0, t=np.array([0.0, 0.25]))  # t (1 - t) (x_1 - x_2)^2
     array([0., 3.])
 
+    Errata: optimization-02 (IRHD asks for a positive gap at the ends of the chord, too).
     Claims: optimization-01
     """
     return t * f(x2) + (1 - t) * f(x1) - f(segment(x1, x2, t))
@@ -116,15 +107,12 @@ class Witness(NamedTuple):
 def smallest_gap(f, X, *, pairs=1000, rng):
     """The smallest convexity gap of f on random `pairs` of the points X (n, d), or X (n,).
 
-    A gap that is negative beyond rounding shows that f is not convex, and the `Witness` is the
-    proof. If no negative gap is found, nothing is proved. `rng` draws the pairs and the t.
+    If it is negative beyond rounding, f is not convex, and the `Witness` is the proof. Otherwise
+    nothing is proved. `rng` draws the pairs and the t.
 
     Returns: a `Witness`.
 
-    >>> rng = np.random.default_rng(0)
-    >>> smallest_gap(np.sin, np.linspace(0, 3, 50), rng=rng).gap < -0.5
-    True
-    >>> smallest_gap(np.abs, np.linspace(-3, 3, 50), rng=rng).gap >= -1e-15
+    >>> smallest_gap(np.sin, np.linspace(0, 3, 50), rng=np.random.default_rng(0)).gap < -0.5
     True
     """
     i, j = rng.integers(len(X), size=(2, pairs))
@@ -139,9 +127,8 @@ def subdifferential(f, c, *, h=1e-6):
 
         (f(c) - f(c - h)) / h <= f'_-(c) <= f'_+(c) <= (f(c + h) - f(c)) / h .
 
-    Every slope s between the one-sided derivatives is a subgradient: f(x) >= f(c) + s (x - c) for
-    all x. So c is a minimiser iff 0 is a subgradient at c: for the mean of |y_i - c|, iff c is a
-    median (`decision_theory.absolute_subdifferential`). Beyond |c| = 1 the step is h |c|.
+    The slopes s from f'_- to f'_+ are the subgradients: f(x) >= f(c) + s (x - c) for all x. c is a
+    minimiser iff 0 is one of them. Beyond |c| = 1 the step is h |c|.
 
     >>> subdifferential(abs, 0.0)
     (-1.0, 1.0)
@@ -174,20 +161,17 @@ class DescentState(NamedTuple):
 def gradient_descent(f, gradient, x0, *, eta=None):
     """Step by step against the gradient: x <- x - eta gradient f(x).
 
-    f falls fastest in the direction -gradient. With eta = 1/M each step lowers f by
-    eta/2 ||gradient||^2 or more; see also `descent_bound`. On a quadratic eta > 2/M diverges.
-    Without eta, `backtrack` finds each step size, starting from twice the last one (from the last
-    one, once rounding hides the fall of f).
+    eta = 1/M is safe; beyond 2/M it may diverge. Without eta, `backtrack` finds each step size,
+    starting from twice the last one (from the last one, once rounding hides the fall of f).
 
     Yields: the start, then a `DescentState` per step. It ends where the gradient is 0 or, with
     backtracking, where no step changes x.
-
-    Errata: optimization-09 (IRHD follows the gradient itself, along which f rises fastest).
 
     >>> states = gradient_descent(lambda x: x @ x, lambda x: 2 * x, np.array([8.0]), eta=0.25)
     >>> [float(next(states).x[0]) for _ in range(4)]
     [8.0, 4.0, 2.0, 1.0]
 
+    Errata: optimization-09 (IRHD follows the gradient itself, along which f rises fastest).
     Claims: optimization-s01
     """
     x, step = np.array(x0, dtype=np.float64), np.nan
@@ -215,7 +199,6 @@ def backtrack(f, x, value, direction, gradient, *, eta=1.0):
     `value` is f(x), `direction` is p, and `gradient` is the gradient of f at x.
 
     Returns: eta, x + eta p and f there. eta is 0 if no step that changes x lowers f enough.
-
     Raises: ValueError if x or p is not finite.
 
     >>> backtrack(lambda x: x**2, 3.0, 9.0, direction=-6.0, gradient=6.0)
@@ -240,10 +223,7 @@ def _check_direction(x, direction):
 
 
 def descent_bound(M, x0, x_star, k):
-    """M ||x_0 - x_star||^2 / (2 k), which f(x_k) - f(x_star) never exceeds for eta = 1/M.
-
-    It holds for every convex f after k = 1, 2, ... steps. If all curvatures are >= M / kappa, a
-    step also shrinks the distance to the minimum by the factor 1 - 1/kappa or less.
+    """M ||x_0 - x_star||^2 / (2 k) >= f(x_k) - f(x_star), for convex f, k steps and eta = 1/M.
 
     >>> descent_bound(M=2.0, x0=np.array([8.0]), x_star=np.array([0.0]), k=np.array([1, 4]))
     array([64., 16.])
@@ -262,20 +242,17 @@ class StochasticState(NamedTuple):
 def stochastic_gradient_descent(f, gradient, x0, n, *, eta, batch=1, rng):
     """Descent on f = (1/n) sum_i f_i that uses a few of the n terms per step, in random order.
 
-    ``gradient(x, rows)`` is the mean gradient of the `batch` terms with the indices `rows`. On
-    average it is the gradient of f. If eta is a number, x ends up wandering around the minimiser.
-    If eta is a function of the step's number k = 1, 2, ... with sum_k eta_k = inf and
-    sum_k eta_k^2 < inf, such as 1/k, the wandering dies out. `rng` draws the order.
+    ``gradient(x, rows)`` is the mean gradient of the `batch` terms with the indices `rows`. With a
+    number eta, x ends up wandering around the minimiser. With a function of the step's number
+    k = 1, 2, ... the wandering dies out if sum_k eta_k = inf and sum_k eta_k^2 < inf, as for 1/k.
+    `rng` draws the order.
 
     Yields: the start, then a `StochasticState` per pass over all terms.
 
-    With f_i = (x - y_i)^2 / 2 and eta_k = 1/k, x is the mean of the y_i seen so far:
-
-    >>> y = np.array([1.0, 2.0, 9.0])
+    >>> y, rng = np.array([1.0, 2.0, 9.0]), np.random.default_rng(0)
     >>> f, gradient = lambda x: np.mean((x - y) ** 2) / 2, lambda x, rows: x - y[rows].mean()
-    >>> start, rng = np.array([0.0]), np.random.default_rng(0)
-    >>> states = stochastic_gradient_descent(f, gradient, start, 3, eta=lambda k: 1 / k, rng=rng)
-    >>> [next(states).x.round(9).tolist() for _ in range(2)]
+    >>> states = stochastic_gradient_descent(f, gradient, [0.0], 3, eta=lambda k: 1 / k, rng=rng)
+    >>> [next(states).x.round(9).tolist() for _ in range(2)]  # 4 is the mean of y
     [[0.0], [4.0]]
 
     Claims: optimization-s02
@@ -308,11 +285,9 @@ class NewtonState(NamedTuple):
 def newton(f, gradient, hessian, x0, *, solve=None):
     """To the minimum of the quadratic that fits f at x: x <- x - eta H^-1 gradient f(x).
 
-    Far from the minimiser `backtrack` takes a share eta of the step. Near it eta = 1, and every
-    step doubles the number of correct digits. f is about decrement^2 / 2 above its minimum.
-
-    ``solve(H, slope)`` gives H^-1 slope by other means than elimination (`newton_direction`);
-    then `hessian` may return what `solve` takes for H.
+    `backtrack` finds eta, which is 1 near the minimiser. There f is about decrement^2 / 2 above its
+    minimum. ``solve(H, slope)`` gives H^-1 slope by other means than elimination
+    (`newton_direction`); then `hessian` may return what `solve` takes for H.
 
     Yields: the start, then a `NewtonState` per step. It ends where the gradient is 0 or where
     rounding hides whether a step lowers f.
@@ -342,9 +317,8 @@ def newton(f, gradient, hessian, x0, *, solve=None):
 def newton_direction(H, gradient):
     """p = -(H + shift I)^-1 gradient, with shift = 0 if H is positive definite.
 
-    If H is not, -H^-1 gradient may point uphill or not exist. Then shift is the first of 1e-8,
-    1e-7, ... times H's largest entry that makes H + shift/2 I positive definite, so that
-    gradient^T p < 0.
+    Otherwise -H^-1 gradient may point uphill. Then shift is the first of 1e-8, 1e-7, ... times H's
+    largest entry that makes H + shift/2 I positive definite, so that gradient^T p < 0.
 
     Raises: ValueError if H is not finite.
 
@@ -378,16 +352,14 @@ class ProjectedState(NamedTuple):
 def projected_gradient(f, gradient, project, x0, *, eta):
     """A step downhill, then back to the set: x <- project(x - eta gradient f(x)).
 
-    `project` maps a point to the nearest point of the set. Where x stays, it is stationary on the
-    set; if f and the set are convex, it is a minimiser. f falls at every step if eta <= 1/M.
+    `project` maps a point to the nearest point of the set. f falls at every step if eta <= 1/M.
 
     Yields: the projected start, then a `ProjectedState` per step.
 
-    >>> def project(x):
-    ...     return np.maximum(x, 1.0)
-    >>> states = projected_gradient(lambda x: x @ x, lambda x: 2 * x, project, [5.0], eta=0.25)
-    >>> [next(states).x.tolist() for _ in range(4)]
-    [[5.0], [2.5], [1.25], [1.0]]
+    >>> f, gradient, project = np.sum, np.ones_like, lambda x: np.maximum(x, 1.0)
+    >>> states = projected_gradient(f, gradient, project, [5.0], eta=3.0)
+    >>> [next(states).x.tolist() for _ in range(3)]
+    [[5.0], [2.0], [1.0]]
 
     Claims: optimization-s04
     """
@@ -409,8 +381,6 @@ def project_ball(x, radius=1.0):
 
 def project_sphere(x, radius=1.0):
     """The point of the sphere ||x|| = `radius` nearest to x.
-
-    The sphere is not convex: a stationary point on it can be a maximum.
 
     Raises: ValueError for x = 0, which has the same distance to all points of the sphere.
 
@@ -439,17 +409,13 @@ def _no_jacobian(x):
 class Problem(NamedTuple):
     """min f(x) subject to c_i(x) = 0 for i in E and c_j(x) >= 0 for j in I.
 
-    All fields are functions of x. PRNN writes its inequalities a_j^T w + b_j <= 0, for which
-    c_j(w) = -(a_j^T w + b_j).
-
-    >>> half_line = Problem(
-    ...     f=lambda x: x[0] ** 2, gradient=lambda x: 2 * x,
-    ...     inequalities=lambda x: x - 1, inequality_jacobian=lambda x: np.eye(1))
+    >>> half_line = Problem(f=np.sum, gradient=np.ones_like,
+    ...                     inequalities=lambda x: x - 1, inequality_jacobian=lambda x: np.eye(1))
     >>> half_line.inequalities(np.array([3.0]))
     array([2.])
     """
 
-    f: Callable  # -> float
+    f: Callable  # of x, as all fields; -> float
     gradient: Callable  # -> (d,)
     equalities: Callable = _no_constraint  # -> (p,)
     equality_jacobian: Callable = _no_jacobian  # -> (p, d)
@@ -494,14 +460,11 @@ class QuadraticProgram(NamedTuple):
 def quadratic_program(P, q, A=None, b=None, G=None, h=None):
     """The problem min 1/2 x^T P x + q^T x subject to A x = b and G x >= h.
 
-    Returns: a `QuadraticProgram`.
+    Returns: a `QuadraticProgram`. Raises: ValueError if the parts do not fit together or are not
+    finite, there is no variable, or P is not symmetric.
 
-    Raises: ValueError if the parts do not fit together or are not finite, there is no variable,
-    or P is not symmetric.
-
-    >>> program = quadratic_program(np.eye(2), np.zeros(2), A=[[1.0, 1.0]], b=[1.0])
-    >>> program.f(np.array([3.0, 4.0])), program.equalities(np.array([3.0, 4.0]))
-    (12.5, array([6.]))
+    >>> quadratic_program(np.eye(2), np.zeros(2), A=[[1.0, 1.0]], b=[1.0]).f(np.array([3.0, 4.0]))
+    12.5
     """
     P, q = _finite("P", P, 2), _finite("q", q, 1)
     d = len(q)
@@ -546,9 +509,8 @@ def constraints(problem, x):
 
     Raises: ValueError unless c_E(x) and c_I(x) are vectors; x must be one.
 
-    >>> problem = quadratic_program(np.eye(1), [0.0], A=[[1.0]], b=[1.0], G=[[2.0]], h=[0.0])
-    >>> constraints(problem, np.array([3.0]))
-    array([2., 6.])
+    >>> constraints(quadratic_program([[1.0]], [0.0], A=[[2.0]], b=[1.0]), x=np.array([3.0]))
+    array([5.])
     """
     return np.concatenate(_equalities_and_inequalities(problem, x))
 
@@ -574,13 +536,10 @@ def violation(problem, x):
 def active_set(problem, x, *, tol=1e-8):
     """A(x) = E and {j in I: c_j(x) = 0}: the constraints that hold with equality at x.
 
-    A c_j(x) within `tol` of 0 counts as 0.
+    Returns: their positions in c, ascending. A c_j(x) within `tol` of 0 counts as 0.
 
-    Returns: their positions in c, ascending.
-
-    >>> problem = quadratic_program(np.eye(2), np.zeros(2), G=np.eye(2), h=[1.0, 1.0])
-    >>> active_set(problem, np.array([5.0, 1.0]))
-    array([1])
+    >>> active_set(quadratic_program([[1.0]], [0.0], G=[[1.0]], h=[1.0]), x=np.array([1.0]))
+    array([0])
 
     Claims: optimization-13
     """
@@ -592,9 +551,7 @@ def active_set(problem, x, *, tol=1e-8):
 def lagrangian(problem, x, lam):
     """L(x, lam) = f(x) - sum_i lam_i c_i(x), over E and I.
 
-    At a feasible x it is at most f(x), if lam_j >= 0 on I. For x^2 on x >= 1:
-
-    >>> problem = quadratic_program([[2.0]], [0.0], G=[[1.0]], h=[1.0])
+    >>> problem = quadratic_program([[2.0]], [0.0], G=[[1.0]], h=[1.0])  # x^2 on x >= 1
     >>> lagrangian(problem, np.array([3.0]), lam=np.array([2.0]))
     5.0
 
@@ -629,20 +586,16 @@ def kkt_residuals(problem, x, lam):
 
         gradient_x L = 0,  c_i = 0 on E,  c_j >= 0 on I,  lam_j >= 0 on I,  lam_i c_i = 0 .
 
-    If the constraints are linear, or regular in some other way, every minimiser has multipliers
-    that satisfy them. (The minimiser of x on -x^2 >= 0 has none.) Conversely, if f is convex and
-    the constraints are linear, a point that satisfies them is a minimiser. On E the sign of lam is
-    free.
+    If the constraints are linear, every minimiser has multipliers that satisfy them. If f is
+    convex, too, every point that satisfies them is a minimiser.
 
     Returns: `KKTResiduals`.
-
-    Errata: optimization-23 (IRHD 8.2.2 has lam >= 0 on E, too; then x^2 on x + 1 = 0 would have no
-    minimiser).
 
     >>> problem = quadratic_program([[2.0]], [0.0], A=[[1.0]], b=[-1.0])
     >>> max(kkt_residuals(problem, np.array([-1.0]), lam=np.array([-2.0])))
     0.0
 
+    Errata: optimization-23 (IRHD 8.2.2 has lam >= 0 on E, too).
     Claims: optimization-15
     """
     equalities, inequalities = _equalities_and_inequalities(problem, x)
@@ -668,23 +621,16 @@ def _size(v):
 def dual_function(problem, lam, points):
     """g(lam) = inf_x L(x, lam), with the infimum over the rows of `points` (k, d).
 
-    If a minimiser of L is among the points, this is g itself; otherwise it is at least g. As the
-    minimum of functions f(x) - lam^T c(x), each affine in lam, g is concave for every f.
+    If a minimiser of L is among the points, this is g itself; otherwise it is at least g. If
+    lam_j >= 0 on I, then g(lam) <= p_star, the infimum of f over the feasible x. For convex f and
+    linear constraints the largest g is p_star (strong duality).
 
-    Weak duality holds for every f: if lam_j >= 0 on I, then g(lam) <= p_star, the infimum of f
-    over the feasible x. Strong duality says that the largest g is p_star. It holds for convex f and
-    linear constraints, with multipliers of either sign on E.
-
-    Returns: a number; (l,) for l multipliers, the rows of lam (l, p + m). Raises: ValueError if
-    there is no point.
+    Returns: a number; (l,) for lam (l, p + m). Raises: ValueError if there is no point.
 
     Errata: optimization-22 (PRNN claims strong duality of every problem), optimization-23 (IRHD
-    has lam >= 0 on E, too: the largest g may be below p_star), optimization-24 (IRHD prints the
-    infimum of f over all x, which is smaller in general).
+    has lam >= 0 on E, too), optimization-24 (IRHD takes the infimum over all x for p_star).
 
-    For x^2 on x >= 1, where p_star = 1:
-
-    >>> problem = quadratic_program([[2.0]], [0.0], G=[[1.0]], h=[1.0])
+    >>> problem = quadratic_program([[2.0]], [0.0], G=[[1.0]], h=[1.0])  # x^2 on x >= 1
     >>> dual_function(problem, np.array([[0.0], [2.0], [4.0]]), np.linspace(-5, 5, 101)[:, None])
     array([0., 1., 0.])
     """
@@ -700,15 +646,12 @@ def quadratic_dual(lam, P, q, A=None, b=None, G=None, h=None):
 
         g(lam) = c^T lam - 1/2 r^T P^-1 r,   r = q - C^T lam .
 
-    This is the value of L(x, lam) where P x = -r. If no x solves that (as for P = 0 and r != 0),
-    or if P has a negative eigenvalue, L has no lower bound and g(lam) = -inf.
+    P^-1 r is any x with P x = r. Without one, or if P has a negative eigenvalue, g(lam) = -inf.
 
     Raises: ValueError as `quadratic_program`, or if lam does not fit.
 
     >>> quadratic_dual(np.array([2.0]), [[2.0]], [0.0], G=[[1.0]], h=[1.0])
     1.0
-    >>> quadratic_dual(np.array([2.0]), [[0.0]], [1.0], G=[[1.0]], h=[1.0])
-    -inf
 
     Claims: optimization-19
     """
@@ -754,18 +697,15 @@ def interior_point(P, q, G, h):
 
         P x + q - G^T lam = 0,   G x - s = h,   lam_j s_j = 0,   lam >= 0,   s >= 0 .
 
-    Newton's method on the equations would run into the boundary lam_j = 0 or s_j = 0 and stay
-    there. So a step aims at lam_j s_j = sigma mu, where mu is the mean of the lam_j s_j, and stops
-    short of the boundary. The predictor is the step with sigma = 0. If it lowers mu much, sigma is
-    small. The corrector uses this sigma, and the products dlam_j ds_j that the predictor left out.
+    A step aims at lam_j s_j = sigma mu, where mu is the mean of the lam_j s_j, and stops short of
+    the boundary. The predictor has sigma = 0. If it lowers mu much, sigma is small. The corrector
+    uses this sigma, and the products dlam_j ds_j that the predictor left out.
 
     Yields: the start, then an `InteriorState` per step. It ends where rounding stops it, or where
     x or lam diverge because the program has no solution.
 
-    For x^2 on x >= 3:
-
     >>> *_, last = interior_point(np.array([[2.0]]), np.zeros(1), np.eye(1), np.array([3.0]))
-    >>> last.x.round(6), last.lam.round(6)
+    >>> last.x.round(6), last.lam.round(6)  # x^2 on x >= 3
     (array([3.]), array([6.]))
 
     Claims: optimization-s05
@@ -801,18 +741,10 @@ def interior_step(P, G, M, dual, primal, lam, s, aim):
         G dx             -  ds  = -primal ,         primal = G x - s - h
              s_j dlam_j + lam_j ds_j = aim_j - lam_j s_j .
 
-    The third gives ds_j = (aim_j - s_j dlam_j) / lam_j - s_j. With that and W = diag(lam / s) the
-    second gives dlam, and then the first gives dx:
+    M = P + G^T diag(lam / s) G is the matrix of dx once ds and dlam are eliminated. Two more rounds
+    solve for what rounding has left: near the boundary lam / s has very large and small entries.
 
-        dlam = W (r - G dx) ,   r = aim / lam - s - primal ,
-        M dx = G^T W r - dual ,   M = P + G^T W G .
-
-    Two more rounds solve for what rounding has left of the two equations: near the boundary W
-    holds very large and very small numbers.
-
-    For x^2 on x >= 3, from x = 4, lam = 1, s = 1:
-
-    >>> P, G, M = np.array([[2.0]]), np.array([[1.0]]), np.array([[3.0]])
+    >>> P, G, M = np.array([[2.0]]), np.array([[1.0]]), np.array([[3.0]])  # x^2 on x >= 3, x = 4
     >>> interior_step(P, G, M, np.array([7.0]), np.zeros(1), np.ones(1), np.ones(1), aim=0.0)
     (array([-2.66666667]), array([1.66666667]), array([-2.66666667]))
     """
@@ -880,16 +812,11 @@ class QPSolution(NamedTuple):
 def solve_qp(P, q, A=None, b=None, G=None, h=None, *, tol=1e-9, max_iter=100):
     """min 1/2 x^T P x + q^T x subject to A x = b and G x >= h, P positive semi-definite.
 
-    1. Scale the variables and the constraints, so that all numbers have a size near 1.
-    2. Eliminate the equalities: x = x_0 + N u, where the columns of N span the null space of A.
-    3. Find u and the multipliers lam of the inequalities by the `interior_point` method.
-    4. Guess which inequalities are active, and solve the linear KKT equations of these alone. This
-       gives the last digits, and lam_j = 0 exactly for the inactive inequalities.
-
+    After scaling, `interior_point` solves for what the equalities leave free. Then the linear KKT
+    equations of the active inequalities give the last digits, and lam_j = 0 exactly for the others.
     The rows of A and G may repeat each other. P may be singular, or 0 (a linear program).
 
-    Returns: a `QPSolution`. If its residual is above `tol` after `max_iter` steps, a
-    ConvergenceWarning says so.
+    Returns: a `QPSolution`. A ConvergenceWarning says if its residual is > `tol` after `max_iter`.
 
     Raises: InfeasibleError or UnboundedError if there is no solution, with the proof; ValueError
     if the parts do not fit together, if P is not positive semi-definite, or if the numbers of the
@@ -935,11 +862,9 @@ def box(lower, upper):
 
     Raises: ValueError if the bounds are not vectors of one length.
 
-    >>> G, h = box(np.array([0.0, 0.0]), np.array([5.0, np.inf]))
-    >>> G, h
+    >>> box(np.array([0.0, -np.inf]), np.array([np.inf, 5.0]))
     (array([[ 1.,  0.],
-           [ 0.,  1.],
-           [-1., -0.]]), array([ 0.,  0., -5.]))
+           [-0., -1.]]), array([ 0., -5.]))
     """
     lower, upper = np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64)
     if lower.ndim != 1 or lower.shape != upper.shape:
@@ -973,11 +898,7 @@ def _eliminate(A, b):
 
 
 def _last_digits(program, x, lam):
-    """The best of x, lam and the solutions for a few guesses of the active constraints.
-
-    The first guess is lam_j > s_j. Then constraints with lam_j < 0 leave the guess and violated
-    ones join it, until it repeats itself.
-    """
+    """The best of x, lam and the solutions for a few guesses of the active constraints."""
     P, q, C, c, p = program
     equality = np.arange(len(c)) < p
     best, smallest = (x, lam), _residual(program, x, lam)
@@ -1029,10 +950,8 @@ def _residual(program, x, lam):
 def _scale(program):
     """The same program with numbers of size 1, for x' and lam': x = columns x', lam = rows lam'.
 
-    The rows and columns of K = | P  C^T | are divided by the roots of their largest entries, again
-                                | C   0  |
-    and again. Then x' is measured in units of c (without c, of the minimum without constraints),
-    and the objective in units of its largest coefficient.
+    The rows and columns of the KKT matrix K are divided by the roots of their largest entries. Then
+    x' is divided by the size of c (without c, of the free minimum), and the objective by its own.
     """
     P, q, C, c, p = program
     d, m = len(q), len(c)
@@ -1061,7 +980,6 @@ class InfeasibleError(ValueError):
 
     Its `certificate` y (p + m,) has A^T y_E + G^T y_I = 0, y_I >= 0 and b^T y_E + h^T y_I > 0. An x
     with A x = b and G x >= h would give 0 = (A^T y_E + G^T y_I)^T x >= b^T y_E + h^T y_I > 0.
-    Conversely, if there is no such x, there is such a y (Farkas).
     """
 
     def __init__(self, message, certificate=None):
@@ -1072,9 +990,8 @@ class InfeasibleError(ValueError):
 class UnboundedError(ValueError):
     """The objective falls without bound on the feasible set.
 
-    Its `direction` v (d,) has P v = 0, A v = 0, G v >= 0 and q^T v < 0. If x is feasible, so is
-    x + t v for all t >= 0, and the objective changes along this ray by t q^T v. A feasible program
-    without such a v has a minimum.
+    Its `direction` v (d,) has P v = 0, A v = 0, G v >= 0 and q^T v < 0: from a feasible x the
+    objective falls along x + t v for all t >= 0.
     """
 
     def __init__(self, message, direction=None):
@@ -1171,9 +1088,7 @@ def separating_hyperplane(X, Y):
     w^T x + b >= ||w||^2 / 2 on the hull of X, and <= -||w||^2 / 2 on the hull of Y. No other
     hyperplane has a larger distance from both hulls: it has the largest margin.
 
-    Returns: w (d,) and b.
-
-    Raises: ValueError if the hulls of X (n, d) and Y (k, d) meet.
+    Returns: w (d,) and b. Raises: ValueError if the hulls of X (n, d) and Y (k, d) meet.
 
     >>> w, b = separating_hyperplane(np.array([[4.0, 3.0]]), np.array([[3.0, 0.0], [1.0, 2.0]]))
     >>> w.round(9), round(b, 9)

@@ -1,9 +1,6 @@
 """The perceptron: a hyperplane learnt from mistakes alone.
 
-The oldest learning algorithm looks at one sample at a time. If its prediction is right, it does
-nothing. If it is wrong, it adds the sample, times its label, to the weights. The theorem of the
-chapter says that this ends on separable data, and after how many mistakes at most. On other data
-it never ends; Adaline trains the same neuron by least squares instead.
+The perceptron adds every mistake, times its label, to the weights. Adaline uses least squares.
 
 Contents
     The linear classifier    decision, classify, is_mistake
@@ -70,8 +67,7 @@ def decision(X, w, b=0.0):
 def classify(X, w, b=0.0):
     """Labels sign(w^T x + b), with sign(0) = -1.
 
-    Training asks for more than the right label: y f > 0. On the hyperplane a sample is a mistake
-    whatever its label (see `is_mistake`), although the label -1 is predicted there.
+    On the hyperplane every sample counts as a mistake all the same: see `is_mistake`.
 
     >>> classify(np.array([[3.0, 1.0], [1.0, 3.0]]), w=np.array([1.0, -1.0]))
     array([ 1., -1.])
@@ -84,9 +80,7 @@ def classify(X, w, b=0.0):
 def is_mistake(y, f):
     """Whether y f <= 0: the sample is on the wrong side, or on the hyperplane.
 
-    The equality matters. At w = 0 every score is 0; without it the perceptron would never move.
-
-    Errata: perceptron-05 (the printed condition y f < 0 stops at w = 0).
+    Errata: perceptron-05 (with the printed condition y f < 0 the perceptron never leaves w = 0).
 
     >>> is_mistake(np.array([1, 1, -1]), np.array([2.0, 0.0, 0.0]))
     array([False,  True,  True])
@@ -102,16 +96,12 @@ def is_mistake(y, f):
 def loss(y, f):
     """L = max(0, -y f) of each sample: 0 on the right side, |f| on the wrong one.
 
-    The sum over the samples is convex in (w, b). Its minimum 0 is also reached at w = 0, b = 0,
-    which separates nothing. The perceptron finds a separator because it moves at y f = 0, too.
-
     Returns: (n,).
 
     >>> loss(np.array([1, 1, -1]), np.array([2.0, -3.0, 0.5]))
     array([0. , 3. , 0.5])
 
-    Errata: perceptron-05 (REP: descent on this loss alone need not find a separator).
-
+    Errata: perceptron-05 (REP descends it to find a separator; but w = 0, b = 0 has the loss 0).
     Claims: perceptron-03
     """
     return np.maximum(0.0, -y * f)
@@ -120,16 +110,12 @@ def loss(y, f):
 def loss_gradient(X, y, f):
     """dL/dw = -y x and dL/db = -y for a mistake, 0 for any other sample.
 
-    At the kink y f = 0 every t (-y x) with t in [0, 1] is a subgradient. We take t = 1, as the
-    perceptron does.
-
     Returns: dL/dw (n, d) and dL/db (n,).
 
     Errata: perceptron-04 (REP prints both without the condition: right samples would count, too).
 
-    >>> dw, db = loss_gradient(np.array([[2.0], [5.0]]), np.array([1, 1]), np.array([-1.0, 1.0]))
-    >>> dw.ravel(), db
-    (array([-2.,  0.]), array([-1.,  0.]))
+    >>> loss_gradient(np.array([[2.0, 5.0]]), np.array([1]), np.array([-1.0]))
+    (array([[-2., -5.]]), array([-1.]))
     """
     db = np.where(is_mistake(y, f), -y, 0.0)
     return db[:, None] * X, db
@@ -152,17 +138,13 @@ class PerceptronState(NamedTuple):
 def perceptron(X, y, w0=None, *, eta=1.0, rng=None):
     """Pass over the data, w <- w + eta y x at every mistake, until a pass has none.
 
-    If no hyperplane through the origin separates the data, the passes never end; the weights stay
-    bounded. From w0 = 0 the objective starts at its minimum 0, so it cannot tell the end.
+    If no hyperplane through the origin separates the data, the passes never end.
 
     Yields: the start, then a `PerceptronState` per pass; the last has no mistake.
 
-    >>> X, y = np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([1, -1])
-    >>> for state in perceptron(X, y):
-    ...     print(state.w, state.mistakes)
-    [0. 0.] inf
-    [ 1. -1.] 2
-    [ 1. -1.] 0
+    >>> states = list(perceptron(np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([1, -1])))
+    >>> states[-1].w, [state.mistakes for state in states]
+    (array([ 1., -1.]), [inf, 2, 0])
 
     Claims: perceptron-06, perceptron-s01
     """
@@ -182,10 +164,7 @@ def perceptron(X, y, w0=None, *, eta=1.0, rng=None):
 def sweep(X, y, w, *, eta=1.0, order=None):
     """One pass: for each i in `order`, if y_i w^T x_i <= 0 then w <- w + eta y_i x_i.
 
-    Between two mistakes w stays the same. So one product gives the scores of many samples, and the
-    first mistake among them is the next one. After every look without a mistake the next look is
-    at twice as many samples, up to a block; after a mistake it is at one. A sample that is still
-    wrong after its own update waits for the next pass, as x = 1 does in the example.
+    Between two mistakes w stays the same, so one product gives the scores up to the next one.
 
     Yields: i, w (d,) for every mistake: its sample, and the weights after it.
 
@@ -224,15 +203,10 @@ class Update(NamedTuple):
 def updates(X, y, w0=None, *, eta=1.0, rng=None):
     """The same run as `perceptron`, mistake by mistake: w_k = w_{k-1} + eta y x.
 
-    So the weights are a sum of mistakes: w_k = w_0 + eta (y_1 x_1 + ... + y_k x_k).
-
     Yields: the start, then an `Update` per mistake, until a pass has none.
 
-    >>> for update in updates(np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([1, -1])):
-    ...     print(update.made, update.sample, update.w)
-    0 -1 [0. 0.]
-    1 0 [2. 1.]
-    2 1 [ 1. -1.]
+    >>> [u.w.tolist() for u in updates(np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([1, -1]))]
+    [[0.0, 0.0], [2.0, 1.0], [1.0, -1.0]]
     """
     update, made_before = Update(initial(X, w0), -1, 0), -1
     yield update
@@ -251,9 +225,6 @@ def updates(X, y, w0=None, *, eta=1.0, rng=None):
 def margin(X, w, b=0.0):
     """gamma = min_i |w^T x_i + b| / ||w||: the distance from the hyperplane to the closest sample.
 
-    This is the `geometric_margin` for the labels that the hyperplane predicts. The theorem below
-    uses ``margin(augment(X), theta)``, which is ||w|| / ||theta|| times this one.
-
     >>> margin(np.array([[5.0, 0.0], [0.0, 10.0]]), w=np.array([3.0, 4.0]))
     3.0
 
@@ -265,12 +236,7 @@ def margin(X, w, b=0.0):
 def mistake_bound(X, y, w_star):
     """Novikoff: from w_0 = 0 the perceptron makes k <= ||w_star||^2 M / v^2 mistakes.
 
-    Every mistake raises w^T w_star by at least v, and ||w||^2 by at most M. After k mistakes
-
-        k v <= w_k^T w_star <= ||w_k|| ||w_star|| <= sqrt(k M) ||w_star|| .
-
-    The bound holds for every separator. It is smallest for the one of largest margin. REP scales
-    the data so that it reads 1 / gamma^2.
+    The bound is smallest for the separator of largest margin. With REP's scaling it is 1 / gamma^2.
 
     Raises: ValueError if w_star does not separate the data.
 
@@ -288,13 +254,8 @@ def mistake_bound_from(X, y, w_star, w0):
 
         (w_0^T w_star + k v)^2 <= ||w_star||^2 (||w_0||^2 + k M) .
 
-    From another start than 0 the perceptron still ends, but it may need more mistakes than
-    `mistake_bound` allows. With one sample, x = 1:
-
-    >>> X, y, w_star, w0 = np.array([[1.0]]), np.array([1]), np.array([1.0]), np.array([-5.0])
-    >>> made = sum(len(state.wrong) for state in perceptron(X, y, w0))
-    >>> mistake_bound(X, y, w_star), made, mistake_bound_from(X, y, w_star, w0)
-    (1.0, 6, 11.0)
+    >>> mistake_bound_from(np.array([[1.0]]), np.array([1]), np.array([1.0]), w0=np.array([-5.0]))
+    11.0
 
     Errata: perceptron-15 (PRNN takes w_0 = 0 "without loss of generality"; the bound changes).
     """
@@ -325,9 +286,7 @@ def adaline(X, y, w0=None, *, eta):
 
         w <- w + eta sum_i (y_i - w^T x_i) x_i
 
-    The perceptron corrects wrong outputs. Adaline corrects the net input w^T x, for samples on the
-    right side, too. For 0 < eta < `max_eta` it converges to the least-squares solution on any
-    data. `linear_regression.lms` is the same rule, one sample at a time.
+    For 0 < eta < `max_eta` it converges to the least-squares solution on any data.
 
     Yields: the start, then an `optimization.DescentState` per step.
 
@@ -392,10 +351,9 @@ class _Neuron(LinearClassifier):
 class Perceptron(_Neuron):
     """Linear classifier trained by the perceptron rule.
 
-    Training stops as in the notes, after a pass without a mistake. On data that are not separable
-    there is no such pass. There it stops after `n_iter_no_change` passes without fewer mistakes
-    than in the best pass before, or after `max_iter` passes, and warns. Separable data of tiny
-    margin may need a larger `n_iter_no_change`. scikit-learn compares losses with a `tol` instead.
+    Training stops after a pass without a mistake. Otherwise it stops, with a warning, after
+    `max_iter` passes, or after `n_iter_no_change` passes without fewer mistakes than in the best
+    pass before; data of tiny margin may need more. scikit-learn compares losses instead.
 
     Parameters
     ----------
@@ -447,10 +405,8 @@ class Adaline(_Neuron):
     ----------
     fit_intercept : bool
     max_iter : int; largest number of descent steps, each on all samples
-    tol : float; training stops where the norm of the gradient is at most this
-        (features of very different scales need many steps: standardise them)
-    eta0 : float or None; learning rate. None stands for half of `max_eta`, with which every step
-        lowers the error
+    tol : float; stops at a gradient of this norm, which takes long unless features have one scale
+    eta0 : float or None; learning rate, None for half of `max_eta`
 
     Attributes
     ----------

@@ -1,22 +1,15 @@
 """Pictures: one style for all of them, and the same bytes from the same input.
 
-A chapter's script registers its figures. The script is also a program that draws them into the
-folder of its name beside it, as SVG or in the given formats (``python figures/svm.py pdf png``):
+A chapter's script registers its figures and films. The script is also a program that draws them
+into the folder of its name beside it, as SVG or in `formats` (``python figures/svm.py pdf gif``):
 
     @figure("margin", claims=("svm-30",), panels=2)
     def margin(left, right): ...
 
-    @film("lloyd", lloyd, measure="J", K=(2, 3, 4))
-    def lloyd_film(K): ...
-
     if __name__ == "__main__":
         run_script(__file__)
 
-A film shows the states of an algorithm, one after the other. The site plays it, with a slider for
-each setting; ``python figures/svm.py gif`` saves it for slides.
-
-Whatever colours tell apart, lightness and markers or dashes tell apart as well. So the pictures can
-be read by the colour-blind and from a black-and-white printer.
+Whatever colours tell apart, lightness and markers or dashes tell apart as well.
 
 Contents
     Figures of a chapter    figure, LectureFigure, REGISTRY, pictures, draw_all, run_script
@@ -95,17 +88,14 @@ UNDATED = {
 
 
 class LectureFigure(NamedTuple):
-    """A figure of a chapter.
-
-    `draw` takes one pair of axes for each panel, row by row. Its docstring is the caption.
-    """
+    """A figure of a chapter."""
 
     chapter: str
     name: str
     claims: tuple
     panels: tuple  # rows, columns
     size: tuple  # of one panel, in inches
-    draw: Callable
+    draw: Callable  # takes axes for each panel, row by row; its docstring is the caption
 
 
 REGISTRY = []
@@ -114,8 +104,7 @@ REGISTRY = []
 def figure(name, *, claims, panels=1, size=PANEL):
     """Register the decorated function as the lecture figure `name`, which draws the `claims`.
 
-    `panels` is the number of panels in one row, or (rows, columns). `size` is the size of one panel
-    in inches.
+    `panels` is their number in one row, or (rows, columns); `size` is that of one, in inches.
     """
     grid = panels if isinstance(panels, tuple) else (1, panels)
 
@@ -130,7 +119,7 @@ def figure(name, *, claims, panels=1, size=PANEL):
 def pictures(chapter, formats=("svg",)):
     """The registered figures of a chapter as files; for the format "gif", its films.
 
-    Yields: the name and the bytes of each file. The bytes are the same at every call.
+    Yields: the name and the bytes of each file.
     """
     for kind in formats:
         if kind not in (*UNDATED, "gif"):
@@ -159,10 +148,8 @@ def _file(lecture_figure, kind):
 def draw_all(folder, formats=("svg",)):
     """Draw the figures of the chapter that the folder is named after, into the folder.
 
-    All figures are drawn before the first file is written, and each file is replaced in one step:
-    a script that fails leaves every picture as it was. A file stays as it is if it already shows
-    the same, so that another processor, which rounds differently, leaves it alone. Pictures that
-    no figure draws any more are deleted.
+    A script that fails leaves every picture as it was. A file that already shows the same (see
+    `difference`) stays as it is. Pictures that no figure draws any more are deleted.
     """
     folder = Path(folder)
     drawn = dict(pictures(folder.name, formats))
@@ -192,10 +179,7 @@ def run_script(script):
 
 
 class Film(NamedTuple):
-    """A film of an algorithm: its states are drawn one after the other.
-
-    `make` takes a value of each setting and returns a `Take`. Its docstring is the caption.
-    """
+    """A film of an algorithm: its states are drawn one after the other."""
 
     chapter: str
     name: str
@@ -203,7 +187,7 @@ class Film(NamedTuple):
     measure: str  # what the curve below the picture shows; empty for no curve
     settings: dict  # name: the values to choose from
     size: tuple  # of the picture, in inches
-    make: Callable
+    make: Callable  # takes a value of each setting, returns a `Take`; its docstring is the caption
 
 
 class Take(NamedTuple):
@@ -223,8 +207,7 @@ FRAME = 0.7  # seconds for a state in a GIF
 def film(name, algorithm, *, measure="", size=PANEL, **settings):
     """Register the decorated function as the film `name` of the `algorithm`.
 
-    `measure` and `size` are those of the `Film`. Each keyword in `settings` is a setting with the
-    values to choose from; the first values are chosen at the start.
+    `measure`, `size` and `settings` are those of the `Film`; it starts with their first values.
     """
 
     def register(make):
@@ -238,9 +221,8 @@ def film(name, algorithm, *, measure="", size=PANEL, **settings):
 def frames(one_film, values):
     """The states of `one_film` for these `values` of its settings, each drawn on the same axes.
 
-    Yields: (ax, state, take, line). The axes hold the picture of the state until the next one is
-    asked for. `line` is the line of the source at which the algorithm yielded the state; None
-    unless the states are a call of the algorithm.
+    Yields: (ax, state, take, line). The axes hold the picture until the next one is asked for.
+    `line` is the source line that yielded the state; None unless the algorithm itself was called.
     """
     import matplotlib as mpl
     from matplotlib.figure import Figure
@@ -301,10 +283,9 @@ class Mark(NamedTuple):
 def difference(new, old):
     """What is different between the pictures `new` and `old`, as bytes; None if nothing is.
 
-    The last bits of a computation depend on the processor. They change the last digits of
-    coordinates, the number of points in a contour line, and the names that matplotlib derives from
-    the content. So two SVG files show the same if they draw the same styles in the same order, and
-    if every line of one is within TOLERANCE of lines of the other that have the same style.
+    Another processor rounds differently. This changes the last digits of coordinates, the number of
+    points in a contour line, and ids. So two SVG files show the same if they draw the same styles
+    in the same order, and every line of one is within TOLERANCE of lines of the other.
     """
     if new == old:
         return None
@@ -351,9 +332,7 @@ def _marks(svg):
 
 
 def _elements(element, named, place, styles):
-    """What an element and the elements in it draw.
-
-    `place` (3, 3) maps the coordinates of the element to those of the page.
+    """The paths and images in an element; `place` (3, 3) maps its coordinates to the page's.
 
     Yields: (style, segments, images) of every path and image.
     """
@@ -479,9 +458,8 @@ def set_view(ax, X, margin=0.08, equal=True):
 def draw_samples(ax, X, y=None, *, size=5, names=None):
     """Draw the samples X (n, 2), with a marker and a colour for each class; grey dots without y.
 
-    The markers of every second class are open. If the labels are -1 and +1, the positive class
-    comes first. `names` are the names of the classes in the legend, in their order; `size` is the
-    size of a marker in points.
+    If the labels are -1 and +1, the positive class comes first. `names` are those of the classes in
+    the legend, in their order; `size` is that of a marker in points.
     """
     X = np.asarray(X)
     if y is None:
@@ -530,7 +508,7 @@ def _over_view(ax, f):
 def draw_regions(ax, predict, classes):
     """Tint the view by the class that `predict` gives to points (m, 2), with lines in between.
 
-    `classes` are in the order of `draw_samples`, so that a region has the colour of its samples.
+    `classes` must be in the order of `draw_samples`: a region has the colour of its samples.
     """
     x, y, Z = _over_view(ax, predict)
     for k, c in enumerate(classes):

@@ -1,9 +1,5 @@
 """What a notebook shows of the package, and what the index reads in a notebook.
 
-A notebook shows the source of a function with `show` and a drawn figure with `show_figure`. The
-source is read from the function itself: the code on the page is the code that runs. Whoever does an
-exercise asks `check` whether the result is right.
-
 Contents
     Code on the page      source, show, public_names
     Figures               show_figure
@@ -53,10 +49,7 @@ CAPTION = re.compile(r"^\*\*Figure (\d+)\.(\d+)\.?\*\*(.*?)(?=\n\s*\n|\Z)", re.M
 
 
 def source(function):
-    """The source text of a function or class: its decorators and its body, without docstrings.
-
-    Comments and blank lines stay as they are, except for the blank lines after a docstring. What
-    tells a formatter to leave a line alone is not for readers and goes.
+    """The source text of a function or class, without docstrings and marks for a formatter.
 
     >>> print(source(source).splitlines()[0])
     def source(function):
@@ -75,11 +68,7 @@ def source(function):
 
 
 def show(*functions):
-    """Display the source of the `functions` as one block of Python code in a notebook.
-
-    The output depends on the source alone, so a test that runs the notebook sees when the source
-    has changed. Where Markdown is not rendered, the same code appears as plain text.
-    """
+    """Display the source of the `functions` as one block of Python code in a notebook."""
     from IPython.display import display
 
     code = "\n\n\n".join(source(function) for function in functions)
@@ -131,13 +120,10 @@ def check(exercise, answer):
     """Print whether `answer` is right, in one sentence; `...` stands for no answer yet.
 
     A number may be an int, a float, a fraction or a bool, and several may be a list, a tuple or an
-    array. A typical mistake gets a hint. The package does not hold the answers, only a
-    `fingerprint` of each; whoever tries all numbers finds the right one all the same.
+    array. A typical mistake gets a hint. The package holds only a `fingerprint` of each answer.
 
     Raises: ValueError if the exercise has no check.
 
-    >>> check("perceptron-x01b", ...)
-    No answer yet: enter the bound on the number of mistakes.
     >>> check("perceptron-x01b", [1, 2])
     Not right yet: expected one number, got 2 numbers.
     """
@@ -161,8 +147,6 @@ def equivalents(answer, kind=""):
 
     >>> equivalents([[0], [2]], "scale")
     [array([0., 1.]), array([-0., -1.])]
-    >>> equivalents(["b", "b", "a"], "labels")
-    [array([0., 0., 2.])]
     """
     array = np.asarray(list(answer) if isinstance(answer, set) else answer).squeeze()
     if kind in ("labels", "words"):
@@ -181,9 +165,8 @@ def fingerprint(exercise, numbers, tol, phases):
     """A hash by which an answer is recognised and from which it is not read off.
 
     The numbers are rounded to a grid with the step 3 `tol`, shifted by a quarter of a step times
-    the phase 0, 1, 2 or 3 of each number. The phases are chosen such that a right number is within
-    an eighth of a step of a grid point. So what is off by `tol` or less has the same fingerprint,
-    and what is off by 2 `tol` or more has another one.
+    the phase 0, 1, 2 or 3 of each number. The phases are chosen for the right numbers: what is off
+    by `tol` or less has the same fingerprint, and what is off by 2 `tol` or more has another one.
 
     >>> fingerprint("svm-x01", [0.5, 2], 0.1, "33") == fingerprint("svm-x01", [0.6, 1.9], 0.1, "33")
     True

@@ -1,11 +1,9 @@
 """Support vector machines: the hyperplane that keeps the largest distance from both classes.
 
-Among all hyperplanes that separate two classes one has the largest margin, and a convex quadratic
-program finds it. Its dual has one multiplier per sample, most of them 0, and it contains the
-samples only in inner products, so that a kernel can take the place of these. Slack variables make
-room for classes that overlap. The dual is solved by SMO, which moves two multipliers per step, and
-by a Newton step on the few free multipliers now and then. Every solution comes with a certificate:
-a primal value, a dual value, and the gap between them.
+A convex quadratic program finds it. Its dual has one multiplier per sample, most of them 0, and it
+contains the samples only in inner products, so that a kernel can take the place of these. Slack
+variables make room for classes that overlap. `solve` maximises the dual, and certifies its solution
+by the gap to a primal value.
 
 Contents
     Hyperplanes             label, project, signed_distance, geometric_margin, canonical
@@ -82,8 +80,7 @@ from mlnotes.optimization import InfeasibleError, box, newton, solve_qp
 from mlnotes.perceptron import decision, margin
 
 ROUNDING = 1e-9  # a sum this small beside its terms counts as 0
-HIDDEN = 1e-12  # a curvature this small beside the diagonal of K, or a multiplier this close to
-#                 a bound beside the numbers it was computed from, may be rounding error alone
+HIDDEN = 1e-12  # a number this small beside those it was computed from may be rounding error alone
 
 
 # ---------------------------------------------------------------------------------------
@@ -94,17 +91,13 @@ HIDDEN = 1e-12  # a curvature this small beside the diagonal of K, or a multipli
 def label(f):
     """h(x) = sign f(x): +1 where f > 0, and -1 elsewhere, the hyperplane f = 0 included.
 
-    f(x) = w^T x + b is `perceptron.decision`. For c > 0 the hyperplane (c w, c b) gives the same
-    labels as (w, b); for c < 0 all labels change.
-
     Returns: (n,).
 
     >>> label(np.array([0.2, 0.0, -3.0]))
     array([ 1., -1., -1.])
 
-    Errata: svm-09 (the printed rules put f = 0 on both sides, or count it as right for either
-    label); svm-04 (IRHD asks for b >= 0, but x = -3 with y = -1 and x = -1 with y = +1 need the
-    other sign); svm-11 (REP allows any c that is not 0).
+    Errata: svm-09 (the printed rules put f = 0 on both sides); svm-04 (IRHD asks for b >= 0);
+    svm-11 (REP scales (w, b) by any c that is not 0, but c < 0 changes all labels).
     Claims: svm-01
     """
     return np.where(f > 0, 1.0, -1.0)
@@ -113,23 +106,18 @@ def label(f):
 def project(X, w, b):
     """x_P = x - (f(x) / ||w||^2) w: the nearest point of the hyperplane.
 
-    Any other r with f(x + r) = 0 is this step plus some r_perp orthogonal to w. By Pythagoras it is
-    longer: ||r||^2 = ||lambda w||^2 + ||r_perp||^2.
-
     Returns: (n, d).
 
     >>> project(np.array([[5.0, 5.0]]), w=np.array([3.0, 4.0]), b=-10.0)
     array([[2., 1.]])
 
-    Errata: svm-03 (IRHD names the triangle inequality, which bounds ||r|| from above only).
+    Errata: svm-03 (IRHD's proof names the triangle inequality; it takes Pythagoras).
     """
     return X - np.multiply.outer(decision(X, w, b) / (w @ w), w)
 
 
 def signed_distance(X, w, b):
     """delta = f(x) / ||w||: the distance from the hyperplane, negative on its negative side.
-
-    (c w, c b) has the same distances for every c > 0.
 
     Returns: (n,).
 
@@ -156,16 +144,14 @@ def geometric_margin(X, w, b):
 def canonical(X, y, w, b):
     """(w, b) / min_i y_i f(x_i), after which y_i f(x_i) >= 1 with equality for some i.
 
-    The classifier stays the same and its geometric margin is 1 / ||w||. The slab |f| < 1 holds no
-    sample, and its width is 2 / ||w||.
+    The geometric margin is then 1 / ||w||, and the slab |f| < 1 without samples is 2 / ||w|| wide.
 
     Returns: w, b. Raises: ValueError if (w, b) does not separate the classes.
 
     >>> canonical(np.array([[3.0], [1.0]]), np.array([1, -1]), w=np.array([4.0]), b=-8.0)
     (array([1.]), -2.0)
 
-    Errata: svm-09 (PRNN prints f < -1 for class -1, with which the program below has no minimum);
-    svm-13 (the width is not 1 / ||w||, ||w||^-2 or 2 / ||w||^2).
+    Errata: svm-09 (PRNN has f < -1 for class -1); svm-13 (printed width: 1 / ||w||, 2 / ||w||^2).
     Claims: svm-08
     """
     smallest = (y * decision(X, w, b)).min()
@@ -196,17 +182,12 @@ class HullsMeet(NamedTuple):
 def separate(X, y):
     """Either a hyperplane with y_i f(x_i) > 0 for all i, or the proof that there is none.
 
-    The proof is a common point of the convex hulls: X_+^T u = X_-^T v for weights u, v >= 0 that
-    sum to 1. At that point a separator would be positive and negative at once. The weights are the
-    certificate with which `optimization.solve_qp` finds the hard margin infeasible.
+    The proof is a common point of the convex hulls, X_+^T u = X_-^T v.
 
     Returns: a `Separator`, the one of largest margin, or `HullsMeet`.
 
     >>> separate(np.array([[3.0], [1.0]]), np.array([1, -1]))
     Separator(w=array([1.]), b=-2.0)
-    >>> XOR = np.array([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]])
-    >>> separate(XOR, np.array([1, 1, -1, -1])).u.round(9)
-    array([0.5, 0.5])
 
     Claims: svm-05
     """
@@ -235,10 +216,7 @@ class Machine(NamedTuple):
 
 
 def hard_margin(X, y):
-    """min 1/2 ||w||^2 subject to y_i (w^T x_i + b) >= 1 for all i, by `optimization.solve_qp`.
-
-    The separator of largest margin 1 / ||w||. At the optimum samples of both classes lie on f = 1
-    and f = -1, and 2 / ||w|| is the distance between the convex hulls. w and b are unique.
+    """The largest margin 1 / ||w||: min 1/2 ||w||^2 subject to y_i (w^T x_i + b) >= 1 for all i.
 
     Returns: a `Machine`. Raises: `optimization.InfeasibleError` if nothing separates the classes.
 
@@ -246,8 +224,7 @@ def hard_margin(X, y):
     >>> machine.w.round(9) + 0.0, round(machine.b, 9), round(machine.objective, 9)
     (array([1., 0.]), -1.0, 0.5)
 
-    Errata: svm-16 (maximising 2 / ||w||, minimising ||w|| and minimising w^T w have the same
-    solution, but not the same value); svm-28 (the multipliers need not be unique).
+    Errata: svm-16 (REP writes max 1 / ||w|| = min w^T w); svm-28 (unique are w and b, not alpha).
     Claims: svm-15
     """
     n, d = X.shape
@@ -261,14 +238,11 @@ def hard_margin(X, y):
 def hard_lagrangian(X, y, w, b, alpha):
     """L(w, b, alpha) = 1/2 ||w||^2 - sum_i alpha_i [y_i (w^T x_i + b) - 1], alpha >= 0.
 
-    The primal is the minimum over w, b of the maximum over alpha, the dual the maximum of the
-    minimum. At a saddle point both are equal.
-
     >>> hard_lagrangian(np.array([[2.0]]), np.array([1]), np.array([3.0]), -1.0, np.array([0.5]))
     2.5
 
-    Errata: svm-22 (IRHD prints the minimum over alpha too, which is -inf, ISML the maximum alone,
-    which is inf, and PRNN takes sum_i alpha_i y_i = 0 for an assumption; it is a result).
+    Errata: svm-22 (the dual is the max over alpha of the min over w, b: IRHD prints min for both,
+    ISML the max alone; PRNN assumes sum_i alpha_i y_i = 0, which follows).
     Claims: svm-21
     """
     return float(w @ w / 2 - alpha @ (y * decision(X, w, b) - 1))
@@ -277,9 +251,8 @@ def hard_lagrangian(X, y, w, b, alpha):
 def hard_lagrangian_gradients(X, y, w, alpha):
     """The gradients of L in w and in b: w - sum_i alpha_i y_i x_i, and -sum_i alpha_i y_i.
 
-    >>> X, y = np.array([[2.0], [1.0]]), np.array([1, -1])
-    >>> hard_lagrangian_gradients(X, y, w=np.array([3.0]), alpha=np.array([1.0, 1.0]))
-    (array([2.]), -0.0)
+    >>> hard_lagrangian_gradients(np.array([[2.0]]), np.array([1]), np.array([3.0]), np.ones(1))
+    (array([1.]), -1.0)
     """
     return w - X.T @ (alpha * y), -float(alpha @ y)
 
@@ -289,14 +262,10 @@ def dual_value(alpha, K, y):
 
         q(alpha) = sum_i alpha_i - 1/2 alpha^T Q alpha   if sum_i alpha_i y_i = 0, else -inf .
 
-    L is linear in b, so that its infimum is -inf unless the multipliers of the two classes
-    balance. The minimum over w is at w = sum_i alpha_i y_i x_i. Q is positive semidefinite and q
-    concave, and q(alpha) <= 1/2 ||w||^2 for every separator.
+    q(alpha) <= 1/2 ||w||^2 for every separator.
 
     >>> dual_value(np.array([0.5, 0.5]), np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([1, -1]))
     0.5
-    >>> dual_value(np.array([0.5, 0.0]), np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([1, -1]))
-    -inf
 
     Claims: svm-25
     """
@@ -309,8 +278,7 @@ def dual_value(alpha, K, y):
 def support_vectors(alpha):
     """S = {i: alpha_i > 0}, ascending: the samples that determine w.
 
-    In a hard margin they all have y_i f(x_i) = 1. In a soft margin the free ones have it, those
-    with alpha_i < C.
+    In a hard margin all have y_i f(x_i) = 1, in a soft margin those with alpha_i < C.
 
     >>> support_vectors(np.array([0.0, 0.3, 0.3]))
     array([1, 2])
@@ -323,9 +291,7 @@ def support_vectors(alpha):
 
 
 def recover(X, y, alpha):
-    """w = sum_{i in S} alpha_i y_i x_i and, for a hard margin, b = y_j - w^T x_j for j in S.
-
-    Every j gives the same b if alpha is exact. The mean over all j is returned.
+    """w = sum_{i in S} alpha_i y_i x_i and, for a hard margin, b: the mean of y_j - w^T x_j over S.
 
     Returns: w, b. Raises: ValueError if S is empty.
 
@@ -349,8 +315,7 @@ def recover(X, y, alpha):
 def slack(f, y):
     """xi_i = max(0, 1 - y_i f_i): the least xi_i >= 0 with y_i f_i >= 1 - xi_i. It is the `hinge`.
 
-    It is 0 beyond the margin, below 1 inside the margin on the right side, 1 on the hyperplane, and
-    above 1 on the wrong side. The distance of the sample from its margin line is xi_i / ||w||.
+    It is 0 beyond the margin, 1 on the hyperplane, and above 1 on the wrong side.
 
     >>> slack(np.array([2.0, 0.5, 0.0, -1.0]), np.array([1, 1, 1, 1]))
     array([0. , 0.5, 1. , 2. ])
@@ -362,8 +327,6 @@ def slack(f, y):
 
 def hinge(f, y):
     """l(f, y) = max(0, 1 - y f): convex in f, at least the 0-1 loss, and 0 iff y f >= 1.
-
-    It takes the place of the slack once the constraints are dropped.
 
     >>> hinge(np.array([1.0, 0.0]), np.array([1, -1]))
     array([0., 1.])
@@ -388,8 +351,7 @@ def soft_margin(X, y, C):
 
         y_i (w^T x_i + b) >= 1 - xi_i,   xi_i >= 0 ,
 
-    by `optimization.solve_qp`. There is always a solution. C = inf allows no slack and gives the
-    `hard_margin`.
+    by `optimization.solve_qp`. C = inf allows no slack and gives the `hard_margin`.
 
     Returns: a `Machine`. Raises: ValueError unless C > 0.
 
@@ -397,8 +359,7 @@ def soft_margin(X, y, C):
     >>> machine.w.round(9), machine.alpha.round(9), round(machine.objective, 9)
     (array([0.5]), array([0.25, 0.25]), 0.375)
 
-    Errata: svm-35 (REP minimises w^T w + C sum xi, so that its C is twice ours); svm-36 (REP says
-    that C = 0 makes the slack 0; it makes slack free, and w = 0).
+    Errata: svm-35 (REP's C is twice ours); svm-36 (REP sets the slack to 0 for C = 0; it is free).
     Claims: svm-34
     """
     check_number("C", C, above=0)
@@ -417,9 +378,6 @@ def soft_margin(X, y, C):
 
 def soft_lagrangian(X, y, w, b, xi, alpha, r, C):
     """L = 1/2 ||w||^2 + C sum_i xi_i - sum_i alpha_i [y_i f_i - 1 + xi_i] - sum_i r_i xi_i .
-
-    xi_i is free here and L is linear in it, so that the infimum is -inf unless alpha_i + r_i = C.
-    With r = C - alpha the slack cancels, and the dual of the hard margin with alpha_i <= C is left.
 
     >>> soft_lagrangian(np.array([[2.0]]), np.array([1]), np.array([3.0]), -1.0,
     ...                 np.array([1.0]), alpha=np.array([0.5]), r=np.array([1.5]), C=2.0)
@@ -449,9 +407,7 @@ def kkt_residuals(X, y, w, b, xi, alpha, C=inf):
         w = sum_i alpha_i y_i x_i,  sum_i alpha_i y_i = 0,  alpha_i + r_i = C,  alpha_i, r_i >= 0,
         y_i f_i >= 1 - xi_i,  xi_i >= 0,  alpha_i (y_i f_i - 1 + xi_i) = 0,  r_i xi_i = 0 ,
 
-    with r = C - alpha. C = inf stands for the hard margin, where xi = 0. A sample with alpha_i = 0
-    has y_i f_i >= 1, one with 0 < alpha_i < C has y_i f_i = 1, and one with alpha_i = C has
-    y_i f_i <= 1.
+    with r = C - alpha. C = inf stands for the hard margin, where xi = 0.
 
     Returns: `KKTResiduals`.
 
@@ -484,13 +440,8 @@ def _largest(v):
 def squared_slack_margin(X, y, C):
     """min over w, b, xi of 1/2 ||w||^2 + C/2 sum_i xi_i^2 subject to y_i f_i >= 1 - xi_i .
 
-    xi_i >= 0 need not be required, because setting a negative xi_i to 0 lowers the cost. At the
-    optimum xi = alpha / C. The dual is that of the hard margin with K + I / C; its alpha is unique
-    and has no upper bound:
-
-        max sum_i alpha_i - 1/2 alpha^T Q alpha - 1/(2C) sum_i alpha_i^2,  sum_i alpha_i y_i = 0 .
-
-    C = inf allows no slack.
+    C = inf allows no slack. At the optimum xi = alpha / C >= 0. The dual is that of the hard margin
+    with K + I / C. Its alpha is unique and has no upper bound.
 
     Returns: a `Machine`. Raises: ValueError unless C > 0.
 
@@ -535,16 +486,14 @@ def nu_margin(X, y, nu):
     If rho > 0, then nu is at least the share of samples with xi_i > 0 and at most the share of
     support vectors. Divided by rho, the solution is that of `soft_margin` with C = 1 / (rho n).
 
-    Returns: a `NuMachine`. Raises: ValueError unless 0 < nu <= 2 min(n_+, n_-) / n: for a larger
-    nu the objective has no minimum, because b, rho and xi can grow together without end.
+    Returns: a `NuMachine`. Raises: ValueError unless 0 < nu <= 2 min(n_+, n_-) / n.
 
     >>> machine = nu_margin(np.array([[1.0], [-1.0]]), np.array([1, -1]), nu=0.5)
     >>> machine.w.round(9), round(machine.rho, 9), round(machine.objective, 9)
     (array([0.5]), 0.5, -0.125)
 
-    Errata: svm-77 (MLN's "upper bounded on the fractions" reads backwards); svm-79 (MLN prints
-    C = 1 / rho n "with the same solution": the classifier is the same, the numbers are not);
-    svm-80 (MLN has b outside the bracket of y_i, which makes the Lagrangian unbounded in b).
+    Errata: svm-77 (MLN's "upper bounded on the fractions" reads backwards); svm-79 (MLN prints "the
+    same solution", but w is divided by rho); svm-80 (MLN has b outside the bracket of y_i).
     Claims: svm-75
     """
     _check_nu(y, nu, np.full(len(y), 1 / len(y)))
@@ -591,10 +540,7 @@ def c_dual(y, C=inf):
 
         max y^T beta - 1/2 beta^T K beta,   0 <= y_i beta_i <= C,   sum_i beta_i = 0 .
 
-    The same as max sum_i alpha_i - 1/2 alpha^T Q alpha. C occurs in the box only. C = inf is the
-    dual of the hard margin, with the optimum 1/2 ||w||^2 = 1/2 sum_i alpha_i; every C above the
-    largest alpha_i of the hard margin gives the same solution. C may be an array, with a bound per
-    sample.
+    C = inf is the dual of the hard margin. C may be an array, with a bound per sample.
 
     Returns: a `Dual`.
 
@@ -613,9 +559,8 @@ def nu_dual(y, nu, weights=None):
 
         max -1/2 beta^T K beta,   0 <= alpha_i <= 1/n,   sum_i alpha_i = nu/2 in both classes .
 
-    The last condition says the same as sum_i alpha_i y_i = 0 and sum_i alpha_i = nu. With
-    `weights` (n,) the bound of sample i is its share of them instead of 1/n. Groups are slices, so
-    that y must hold one class after the other.
+    With `weights` (n,) the bound of sample i is its share of them instead of 1/n. Groups are
+    slices, so that y must hold one class after the other.
 
     Returns: a `Dual`. Raises: ValueError for nu out of range, or a y that changes more than once.
 
@@ -651,16 +596,12 @@ class DualSolution(NamedTuple):
 
 
 def solve_dual(K, dual):
-    """The maximiser of a `Dual` by `optimization.solve_qp`: the second route, for small n.
+    """The maximiser of a `Dual` by `optimization.solve_qp`, for an array K and small n.
 
-    An interior point method, which moves all multipliers at once. K is an array.
+    Returns: a `DualSolution`. Raises: `optimization.UnboundedError` if C = inf and the hulls meet.
 
-    Returns: a `DualSolution`. Raises: `optimization.UnboundedError` for C = inf and classes that
-    nothing separates.
-
-    >>> solution = solve_dual(np.array([[1.0, -1.0], [-1.0, 1.0]]), c_dual(np.array([1.0, -1.0])))
-    >>> solution.beta.round(9), round(solution.objective, 9)
-    (array([ 0.5, -0.5]), 0.5)
+    >>> solve_dual(np.eye(2), c_dual(np.array([1.0, -1.0]))).beta.round(9)
+    array([ 1., -1.])
 
     Claims: svm-68
     """
@@ -683,16 +624,13 @@ def offset_intervals(gradient, dual, beta):
 
         max {g_i: beta_i < upper_i} <= b <= min {g_i: beta_i > lower_i} .
 
-    For the soft margin g_i = y_i - w^T x_i. A free multiplier is in both sets and leaves a single
-    b; without a free one there may be a whole interval of optimal b. Away from the optimum the left
-    end is above the right end, and SMO makes the difference small.
+    A free multiplier leaves a single b. Away from the optimum the left end is above the right end.
 
     Returns: (groups, 2).
 
-    >>> X, y = np.array([[0.0], [1.0], [0.5], [1.5]]), np.array([-1.0, -1.0, 1.0, 1.0])
-    >>> beta = 0.1 * y
-    >>> offset_intervals(y - X @ X.T @ beta, c_dual(y, C=0.1), beta)
-    array([[-1.  ,  0.85]])
+    >>> y = np.array([1.0, -1.0])
+    >>> offset_intervals(y, c_dual(y), beta=np.zeros(2))  # g = y for beta = 0
+    array([[ 1., -1.]])
 
     Claims: svm-50
     """
@@ -711,10 +649,9 @@ def is_free(dual, beta):
 
 
 def offsets(gradient, dual, beta):
-    """b of each group: the mean of g over its free multipliers.
+    """b of each group: the mean of g = p - K beta over its free multipliers.
 
-    A group without a free multiplier gets the middle of its `offset_intervals`, or the only finite
-    end. For the soft margin this is b = y_j - w^T x_j, averaged over 0 < alpha_j < C.
+    A group without a free one gets the middle of its `offset_intervals`, or the only finite end.
 
     Returns: (groups,).
 
@@ -722,8 +659,7 @@ def offsets(gradient, dual, beta):
     >>> offsets(y - X @ X.T @ (0.5 * y), c_dual(y), 0.5 * y)
     array([-2.])
 
-    Errata: svm-49 (ISML and IRHD average the support vectors at the bound too; y_j - w^T x_j is
-    b + y_j xi_j there).
+    Errata: svm-49 (ISML and IRHD average the support vectors at the bound, too).
     Claims: svm-48
     """
     free, b = is_free(dual, beta), []
@@ -752,14 +688,12 @@ def certify(K, dual, beta):
 
         1/2 beta^T K beta + sum_i max(u_i (g_i - b), l_i (g_i - b)) + sum b s
 
-    bounds the dual from above if K is positive semidefinite. For the soft margin this is
-    1/2 ||w||^2 + C sum_i xi_i. It is inf if a sample without an upper bound misses its margin.
+    bounds the dual from above if K is positive semidefinite. For the soft margin it is the primal.
 
     Returns: a `Certificate`.
 
-    >>> K, dual = np.array([[1.0, -1.0], [-1.0, 1.0]]), c_dual(np.array([1.0, -1.0]), C=2.0)
-    >>> certify(K, dual, np.array([0.5, -0.5]))[:4]
-    (0.5, 0.5, 0.0, 0.0)
+    >>> certify(np.eye(2), c_dual(np.array([1.0, -1.0])), np.array([1.0, -1.0]))[:4]
+    (1.0, 1.0, 0.0, 0.0)
 
     Claims: svm-62
     """
@@ -796,25 +730,21 @@ class SMOState(NamedTuple):
 def smo(K, dual, start=None):
     """Sequential minimal optimisation: the best step on two multipliers at a time.
 
-    One multiplier alone cannot move, because the sum of its group must stay. Two of a group can.
     Let g = p - K beta. Moving to beta_i + t and beta_j - t changes the objective by
 
         t (g_i - g_j) - t^2 eta / 2,   eta = K_ii + K_jj - 2 K_ij,
 
     which is largest at t = (g_i - g_j) / eta, clipped where either multiplier meets its bound.
-    `violating_pair` chooses i and j. Two rows of K bring g up to date, so that a step costs O(n).
-    After a step that is not clipped g_i = g_j, and the next pair must not depend on which of them
-    rounding makes larger: they are set equal.
-    Equal samples have eta = 0, and rounding may make it negative: the step then goes to a bound.
+    `violating_pair` chooses i and j. A step costs O(n). After a step that is not clipped, g_i and
+    g_j are set equal, so that the next pair does not depend on rounding.
 
     K is an array or `numerics.GramRows`. `start` is a state from which to go on; None stands for
     the start of `dual`.
 
     Yields: `SMOState`, the start included. It ends at an optimum, or where rounding hides a step.
 
-    >>> K, dual = np.array([[1.0, -1.0], [-1.0, 1.0]]), c_dual(np.array([1.0, -1.0]))
-    >>> [(state.beta.tolist(), state.objective) for state in smo(K, dual)]
-    [([0.0, 0.0], 0.0), ([0.5, -0.5], 0.5)]
+    >>> [state.beta.tolist() for state in smo(np.eye(2), c_dual(np.array([1.0, -1.0])))]
+    [[0.0, 0.0], [1.0, -1.0]]
 
     Claims: svm-71
     """
@@ -864,9 +794,8 @@ def violating_pair(high, low, group):
 
     Returns: g_i - g_j, i, j. Nothing can be gained if the first is not above 0.
 
-    >>> high, low = np.array([1.0, -np.inf, -np.inf]), np.array([np.inf, -1.0, -2.0])
-    >>> violating_pair(high, low, slice(0, 3))
-    (3.0, 0, 2)
+    >>> violating_pair(np.array([1.0, -np.inf]), np.array([np.inf, -2.0]), slice(0, 2))
+    (3.0, 0, 1)
     """
     i = group.start + int(high[group].argmax())
     j = group.start + int(low[group].argmin())
@@ -876,12 +805,9 @@ def violating_pair(high, low, group):
 def step_bounds(dual, beta, i, j):
     """The ends of the segment on which a step on the pair i, j may move beta_i.
 
-    beta_i + beta_j stays, and the box cuts a segment out of the line on which it does.
-
     Returns: L, H.
 
-    >>> dual = c_dual(np.array([1.0, -1.0]), C=2.0)
-    >>> step_bounds(dual, np.array([0.5, -0.5]), i=0, j=1)
+    >>> step_bounds(c_dual(np.array([1.0, -1.0]), C=2.0), np.array([0.5, -0.5]), i=0, j=1)
     (0.0, 2.0)
     """
     total = beta[i] + beta[j]
@@ -892,15 +818,14 @@ def step_bounds(dual, beta, i, j):
 def chunking(K, dual, size, *, rng):
     """Optimise over a random chunk of `size` multipliers, the others fixed; again and again.
 
-    What the fixed multipliers contribute goes into p, and the sums of the groups within the chunk
-    must stay. This is again a `Dual`, which `solve_dual` maximises.
+    The problem of a chunk is again a `Dual`, which `solve_dual` maximises.
 
     Yields: `SMOState`; its pair holds the chunk.
 
-    >>> K, dual = np.array([[1.0, -1.0], [-1.0, 1.0]]), c_dual(np.array([1.0, -1.0]), C=2.0)
-    >>> states = chunking(K, dual, size=2, rng=np.random.default_rng(0))
+    >>> dual, rng = c_dual(np.array([1.0, -1.0]), C=2.0), np.random.default_rng(0)
+    >>> states = chunking(np.eye(2), dual, size=2, rng=rng)
     >>> [round(next(states).objective, 9) for _ in range(2)]
-    [0.0, 0.5]
+    [0.0, 1.0]
 
     Claims: svm-70
     """
@@ -938,22 +863,19 @@ MEET = 1e-6  # hulls that are closer than this share of the spread of the sample
 def newton_step(K, dual, state, F, clip=False):
     """Newton's step on the free multipliers F (m,), cut at the first bound that it meets.
 
-    Among free multipliers the only constraints are the sums of the groups. Then the solution of one
-    linear system maximises the objective, at beta_F + v:
+    Over the free multipliers the objective is largest at beta_F + v:
 
         [K_FF   ones^T] [v]   [g_F]
         [ones   0     ] [b] = [ 0 ],   ones the rows that sum the groups.
 
-    With `clip` the step need not be cut: multipliers that would leave their box stop at its bound,
-    and the others are solved for again (`numerics.newton_in_box`). The objective then need not rise
-    all the way along v, and the step ends where it is largest.
+    With `clip` multipliers that would leave their box stop at its bound, and the others are solved
+    for again (`numerics.newton_in_box`). The step then ends where the objective is largest along v.
 
     Returns: a `SMOState`; the same one if nothing is gained. Its violation is not computed: inf.
 
-    >>> K, dual = np.array([[1.0, -1.0], [-1.0, 1.0]]), c_dual(np.array([1.0, -1.0]))
-    >>> state = SMOState(np.array([0.1, -0.1]), np.array([0.8, -0.8]), (), 0.18, 1.6)
-    >>> newton_step(K, dual, state, np.array([0, 1])).beta.round(6)
-    array([ 0.5, -0.5])
+    >>> state = SMOState(np.array([0.1, -0.1]), np.array([0.9, -0.9]), (), 0.19, 1.8)
+    >>> newton_step(np.eye(2), c_dual(np.array([1.0, -1.0])), state, np.array([0, 1])).beta.round(6)
+    array([ 1., -1.])
     """
     beta, g, _, objective, _ = state
     K_F, low, high = K[F], dual.lower[F] - beta[F], dual.upper[F] - beta[F]
@@ -977,16 +899,14 @@ def newton_on_free(K, dual, state, before):
     """Newton steps on the free multipliers, where they are worth their time.
 
     There is one on all of them if they are nearly those that were free at the last try, `before`:
-    then SMO has found out which ones they are, and the step leads to the optimum. Other steps are
-    on up to `FEW` of them, one after the other as long as a multiplier meets its bound. A linear
-    kernel needs no more free multipliers than features and one, and this soon removes the others.
+    then SMO has found out which ones they are. Other steps are on up to `FEW` of them, one after
+    the other as long as a multiplier meets its bound.
 
     Returns: a `SMOState`; the same one if nothing is gained.
 
-    >>> K, dual = np.array([[1.0, -1.0], [-1.0, 1.0]]), c_dual(np.array([1.0, -1.0]))
-    >>> state = SMOState(np.array([0.1, -0.1]), np.array([0.8, -0.8]), (), 0.18, 1.6)
-    >>> newton_on_free(K, dual, state, before=np.array([], dtype=int)).beta.round(6)
-    array([ 0.5, -0.5])
+    >>> state = SMOState(np.array([0.1, -0.1]), np.array([0.9, -0.9]), (), 0.19, 1.8)
+    >>> newton_on_free(np.eye(2), c_dual(np.array([1.0, -1.0])), state, before=[]).beta.round(6)
+    array([ 1., -1.])
     """
     F = np.flatnonzero(is_free(dual, state.beta))
     if 0 < len(F) <= MANY and len(np.setxor1d(F, before)) <= SETTLED * len(F):
@@ -1004,14 +924,10 @@ def newton_on_free(K, dual, state, before):
 def smo_with_newton(K, dual, start=None):
     """`smo`, and `newton_on_free` after every n/4 steps, or 64 if that is more.
 
-    SMO soon finds out which multipliers are free, but then takes many steps on pairs to solve for
-    all of them. One Newton step does that.
-
     Yields: `SMOState`, the start included. It ends where `smo` does.
 
-    >>> K, dual = np.array([[1.0, -1.0], [-1.0, 1.0]]), c_dual(np.array([1.0, -1.0]))
-    >>> [state.objective for state in smo_with_newton(K, dual)]
-    [0.0, 0.5]
+    >>> [state.objective for state in smo_with_newton(np.eye(2), c_dual(np.array([1.0, -1.0])))]
+    [0.0, 1.0]
     """
     every, before = max(64, len(dual.p) // 4), np.array([], dtype=int)
     while True:
@@ -1030,14 +946,9 @@ def smo_with_newton(K, dual, start=None):
 def first_state(K, dual):
     """The state in which `solve` begins: the start of `dual`, or a better one for a K of low rank.
 
-    A linear kernel of many samples has a K of low rank. `numerics.low_rank_start` then comes close
-    to the optimum, and SMO has hardly a step to take. Without it, such an SVC takes 3 to 6 times as
-    long as LIBSVM, with it a sixth to 1.2 times.
-
     Returns: a `SMOState`.
 
-    >>> K, dual = np.array([[1.0, -1.0], [-1.0, 1.0]]), c_dual(np.array([1.0, -1.0]))
-    >>> first_state(K, dual).objective
+    >>> first_state(np.eye(2), c_dual(np.array([1.0, -1.0]))).objective
     0.0
     """
     near = low_rank_start(K, dual.p, dual.lower, dual.upper, dual.start, dual.groups)
@@ -1059,18 +970,16 @@ class Solved(NamedTuple):
 def solve(K, dual, tol, max_iter):
     """The optimum of a `Dual`, to a violation of at most `tol`, with its certificate.
 
-    `smo_with_newton` runs until the violation is at `tol`. Then the gradient is computed afresh for
-    the certificate. If that disagrees, because rounding errors have added up, the run goes on from
-    there. Without an upper bound it also stops when the classes turn out not to be separable.
-
-    There are at most `max_iter` steps; -1 stands for 10^7, or 100 n if that is more.
+    After `smo_with_newton` the certificate is computed afresh. If it disagrees, because rounding
+    errors have added up, the run goes on from there. Without an upper bound it also stops when the
+    classes turn out not to be separable. There are at most `max_iter` steps; -1 stands for 10^7, or
+    100 n if that is more.
 
     Returns: a `Solved`; it has converged if the violation of the certificate is at most `tol`.
 
-    >>> K, dual = np.array([[1.0, -1.0], [-1.0, 1.0]]), c_dual(np.array([1.0, -1.0]))
-    >>> solution = solve(K, dual, tol=1e-3, max_iter=-1)
+    >>> solution = solve(np.eye(2), c_dual(np.array([1.0, -1.0])), tol=1e-3, max_iter=-1)
     >>> solution.beta, solution.certificate.gap, solution.run.converged
-    (array([ 0.5, -0.5]), 0.0, True)
+    (array([ 1., -1.]), 0.0, True)
     """
     left = max(10**7, 100 * len(dual.p)) if max_iter == -1 else max_iter
     start, history, violation = first_state(K, dual), np.zeros(1), inf
@@ -1096,11 +1005,9 @@ def until_hulls_meet(states, K, dual):
 
     Yields: the `states`, until the hulls meet.
 
-    >>> from itertools import islice
     >>> K, dual = np.ones((2, 2)), c_dual(np.array([1.0, -1.0]))  # two equal samples
-    >>> states = smo(K, dual), until_hulls_meet(smo(K, dual), K, dual)
-    >>> [len(list(islice(each, 5))) for each in states]
-    [5, 2]
+    >>> len(list(until_hulls_meet(smo(K, dual), K, dual)))
+    2
     """
     spread = sqrt(np.abs(K.diagonal()).max())
     for state in states:
@@ -1119,8 +1026,7 @@ def until_hulls_meet(states, K, dual):
 def erm_objective(X, y, w, b, C):
     """1/2 ||w||^2 + C sum_i max(0, 1 - y_i f_i): the soft margin without its constraints.
 
-    This is n C times (lambda/2) ||w||^2 + (1/n) sum_i max(0, 1 - y_i f_i) with lambda = 1 / (n C):
-    regularised empirical risk with the hinge loss.
+    Divided by n C it is the regularised empirical risk of the hinge loss, with lambda = 1 / (n C).
 
     >>> erm_objective(np.array([[1.0], [-1.0]]), np.array([1, -1]), np.array([0.5]), 0.0, C=0.25)
     0.375
@@ -1146,8 +1052,7 @@ def subgradient_descent(X, y, C):
 
         w <- w - (w - C sum_in y_i x_i) / step,   b <- b + C sum_in y_i / step ,
 
-    where sum_in runs over the samples with y_i f_i < 1. This is the step of Pegasos, on all
-    samples. It needs no dual, and it is slow: the distance from the optimum shrinks like 1 / step.
+    where sum_in runs over the samples with y_i f_i < 1. Errors shrink like 1 / step.
 
     Yields: a `SubgradientState`, the start w = 0, b = 0 included.
 
@@ -1174,13 +1079,8 @@ def primal_newton(A, y, C, penalty):
 
         F(theta) = 1/2 sum_j penalty_j theta_j^2 + sum_i C_i max(0, 1 - y_i theta^T a_i)^2 .
 
-    With the samples inside the margin, y_i theta^T a_i < 1, as the rows of A_in,
-
-        gradient = penalty theta - 2 sum_in C_i y_i (1 - y_i theta^T a_i) a_i,
-        Hessian  = diag(penalty) + 2 A_in^T diag(C_in) A_in .
-
     A (n, m) holds the samples, with a column of ones for b, whose penalty is 0. y holds -1 and +1,
-    C (n,) the cost of each sample. The line search of `optimization.newton` makes every step safe.
+    C (n,) the cost of each sample.
 
     Yields: an `optimization.NewtonState`, the start theta = 0 included.
 
@@ -1219,8 +1119,7 @@ def kernel_parameters(X, kernel="rbf", gamma="scale", degree=3, coef0=0.0):
     gamma "scale" is 1 / (d Var X), with the variance of all entries of X, and "auto" is 1 / d. The
     linear kernel has no gamma and gets 1; so does a constant X, which has no variance.
 
-    Returns: a dict. Raises: ValueError for a gamma that is neither of the two nor a number > 0, and
-    what `kernels.check_kernel` refuses.
+    Returns: a dict. Raises: ValueError if gamma is another word or not > 0, and as `check_kernel`.
 
     >>> kernel_parameters(np.array([[0.0, 2.0]]), "rbf", "scale")
     {'kernel': 'rbf', 'gamma': 0.5, 'degree': 3, 'coef0': 0.0}
@@ -1238,15 +1137,13 @@ def kernel_parameters(X, kernel="rbf", gamma="scale", degree=3, coef0=0.0):
 def about_mean(X, how):
     """X - mean and the mean for the linear kernel; X and 0 for the others.
 
-    The sum of beta is 0, so that another origin changes only b, by w^T mean. But far from the
-    origin the products x_i^T x_j lose the digits in which the samples differ. `how` holds the
-    `kernel_parameters`.
+    Another origin only changes b, by w^T mean. But far from the origin the products x_i^T x_j lose
+    the digits in which the samples differ. `how` holds the `kernel_parameters`.
 
     Returns: X (n, d), mean (d,).
 
-    >>> about_mean(np.array([[1e9], [1e9 + 1]]), {"kernel": "linear"})
-    (array([[-0.5],
-           [ 0.5]]), array([1.e+09]))
+    >>> about_mean(np.array([[5.0, 7.0]]), {"kernel": "linear"})
+    (array([[0., 0.]]), array([5., 7.]))
     """
     mean = X.mean(axis=0) if how["kernel"] == "linear" else np.zeros(X.shape[1])
     return X - mean, mean
@@ -1259,9 +1156,8 @@ def kernel_matrix(X, how, megabytes, ridge=0.0):
 
     Raises: ValueError if k(x, z) overflows.
 
-    >>> kernel_matrix(np.array([[1.0], [2.0]]), {"kernel": "linear"}, megabytes=1, ridge=0.5)
-    array([[1.5, 2. ],
-           [2. , 4.5]])
+    >>> kernel_matrix(np.array([[2.0]]), {"kernel": "linear"}, megabytes=1, ridge=0.5)
+    array([[4.5]])
     """
     capacity = int(megabytes * MEBIBYTE / (8 * len(X)))  # rows
     if capacity < len(X):
@@ -1279,14 +1175,12 @@ def kernel_score(Z, X, beta, how):
     """f(z) = sum_i beta_i k(x_i, z), without its offset, in blocks of bounded memory.
 
     Z (m, d) are the points, X (s, d) the support vectors with their beta (s,) or (s, k), and `how`
-    holds the `kernel_parameters`. A machine has to keep nothing else. With alpha_i = 1/n for every
-    sample the score is the difference of two Parzen estimates (svm-67).
+    holds the `kernel_parameters`.
 
     Returns: (m,) or (m, k).
 
-    >>> X, Z = np.array([[1.0], [2.0]]), np.array([[3.0]])
-    >>> kernel_score(Z, X, np.array([1.0, -1.0]), {"kernel": "linear"})
-    array([-3.])
+    >>> kernel_score(np.array([[3.0]]), np.array([[2.0]]), np.array([-1.0]), {"kernel": "linear"})
+    array([-6.])
     """
     return kernel_product(partial(gram, **how), Z, X, beta)
 
@@ -1357,10 +1251,7 @@ class KernelMachine(Estimator):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class _OneVersusOne(KernelMachine, Classifier):
-    """A kernel machine for two classes; for more there is a machine for each pair of classes.
-
-    Subclasses differ in `_solve`, which finds the multipliers from a Gram matrix.
-    """
+    """A kernel machine for every pair of classes; subclasses differ in `_solve`, the training."""
 
     decision_function_shape: str = "ovr"
 
@@ -1448,8 +1339,7 @@ class _OneVersusOne(KernelMachine, Classifier):
         """Scores (n,) for the second of two classes; of more classes (n, K) or (n, pairs).
 
         "ovo" gives f of every pair, positive for its first class. "ovr" gives the votes for a
-        class, plus a number between -1/3 and 1/3 that grows with the sum of its scores, so that
-        ties are broken.
+        class, plus a number between -1/3 and 1/3 that breaks ties by the sum of its scores.
         """
         F = self._pair_scores(X)
         if len(self.classes_) == 2:
@@ -1478,8 +1368,7 @@ class SVC(_OneVersusOne):
     there are no class weights and no probabilities; `n_iter_` is one number, that of the pair that
     took most steps.
 
-    K classes take K (K - 1) / 2 machines, each half a millisecond at least: 10 classes are 45
-    machines, and 300 classes are 44,850 and take about half a minute. `LinearSVC` needs only K.
+    K classes take K (K - 1) / 2 machines, so that many classes take long. `LinearSVC` needs only K.
 
     Parameters
     ----------
@@ -1538,15 +1427,14 @@ def _scaled_to_separate(state, y, certificate):
 class NuSVC(_OneVersusOne):
     """The nu machine with a kernel, by `solve`.
 
-    nu is at least the share of margin errors and at most the share of support vectors. As in
-    scikit-learn the solution is divided by rho, so that the margins are at f = 1 and -1; the
+    As in scikit-learn the solution is divided by rho, so that the margins are at f = 1 and -1; the
     certificate is that of the undivided problem. If nu is too small for the overlap of the classes,
     rho is 0 and w is 0, and the labels are rounding errors. `tol` bounds n times the violation, as
     for scikit-learn's box [0, 1]. For the rest see `SVC`.
 
     Parameters
     ----------
-    nu : float; above 0, and at most 2 min(n_+, n_-) / n of every pair of classes
+    nu : float; see `nu_margin`; in (0, 2 min(n_+, n_-) / n] for every pair of classes
     kernel, degree, gamma, coef0, tol, cache_size, max_iter, decision_function_shape : as in `SVC`
 
     Attributes
@@ -1584,8 +1472,7 @@ SMALLEST = 1e-300  # a smaller rho counts as 0: one cannot divide by it
 class L2SVC(SVC):
     """The soft margin with squared slack and a kernel, by `solve`: the hard margin with K + I / C.
 
-    It minimises 1/2 ||w||^2 + C/2 sum_i xi_i^2, which always has a unique solution. The certificate
-    is that of this problem. scikit-learn has no such machine with a kernel.
+    It minimises 1/2 ||w||^2 + C/2 sum_i xi_i^2. scikit-learn has no such machine with a kernel.
 
     Parameters
     ----------
@@ -1627,9 +1514,8 @@ class LinearSVC(LinearClassifier):
 
         min over w, b of 1/2 ||w||^2 + C sum_i max(0, 1 - y_i f_i)^2 ,
 
-    for each class against the rest, and for two classes only for the second. The time grows with
-    n d^2, and no Gram matrix is needed. The loss is scikit-learn's, without the factor 1/2 of
-    ISML's squared slack, so that C here is C / 2 there. b is not penalised; scikit-learn's is.
+    for each class against the rest, and for two classes only for the second. No Gram matrix is
+    needed. C is half of ISML's, as in scikit-learn. b is not penalised; scikit-learn's is.
 
     Parameters
     ----------

@@ -1,11 +1,7 @@
 """Support vector regression: the flattest function in a tube around the targets.
 
 Errors up to epsilon cost nothing: the samples may lie anywhere in a tube of that half width around
-f. Among all functions whose tube holds them, the one with the least ||w|| varies least. Slack makes
-room for samples outside the tube. The dual is that of the support vector machines with two
-multipliers per sample, one for each side of the tube, and it has the same solver. Samples inside
-the tube have no part in the solution. Squared slack leads to ridge regression as epsilon goes to 0,
-and the parameter nu chooses epsilon from the data.
+f. Slack makes room for samples outside the tube.
 
 Contents
     The insensitive loss    insensitive_loss, insensitive_subgradient, slack
@@ -26,19 +22,14 @@ Symbols
     epsilon  float     half the width of the tube
     C        float     cost of a unit of slack
     nu       float     parameter of the nu tube, which finds epsilon
-    xi       (2, n)    slack: xi[0] holds the xi_i of y_i - f_i <= epsilon + xi_i, for samples above
-                       the tube, and xi[1] the xi_i' of f_i - y_i <= epsilon + xi_i', below it
-    alpha    (2, n)    multipliers of these constraints: alpha_i in alpha[0], alpha_i' in alpha[1]
+    xi       (2, n)    slack: xi[0] holds the xi_i, above the tube, and xi[1] the xi_i', below it
+    alpha    (2, n)    multipliers of the tube's sides: alpha_i in alpha[0], alpha_i' in alpha[1]
     r        (2, n)    multipliers of xi >= 0
-    beta     (n,)      beta = alpha[0] - alpha[1], so that w = sum_i beta_i x_i; it has the sign of
-                       y_i - f_i
+    beta     (n,)      beta = alpha[0] - alpha[1], so that w = sum_i beta_i x_i
     K        (n, n)    Gram matrix x_i^T x_j or k(x_i, x_j)
 
-MLN writes alpha, alpha' and xi, xi' for the two rows, and m both for the number of basis functions
-and for the number of features. ISML has alpha, alpha* with absolute slack; with squared slack its
-alpha is our alpha[1] and its alpha-hat our alpha[0]. In MLN's nu machine a unit of slack costs
-C / n; in scikit-learn's `NuSVR`, and ours, it costs C. In the notes on ridge regression C
-multiplies the penalty, here the loss (svr-24).
+ISML has alpha, alpha* with absolute slack; with squared slack its alpha is our alpha[1] and its
+alpha-hat our alpha[0]. In its ridge regression C multiplies the penalty, here the loss (svr-24).
 
 Notes: MLN "Support Vector Regression", "v-SVR"; ISML 3 "Support Vector Regression".
 """
@@ -84,8 +75,6 @@ ROUNDING = 1e-9  # a sum this small beside its terms counts as 0
 def insensitive_loss(f, y, epsilon):
     """loss(y, f) = max(|y - f| - epsilon, 0): 0 in the tube, and outside the distance from it.
 
-    It is convex in f, and |y - f| for epsilon = 0. The empirical risk is sum_i loss(y_i, f_i).
-
     Returns: (n,).
 
     >>> insensitive_loss(np.array([0.0, 2.0, 5.0]), np.array([0.5, 5.0, 3.0]), epsilon=1.0)
@@ -108,12 +97,7 @@ def insensitive_subgradient(f, y, epsilon):
 def slack(f, y, epsilon):
     """xi_i = max(y_i - f_i - epsilon, 0) and xi_i' = max(f_i - y_i - epsilon, 0).
 
-    These are the least numbers >= 0 with y_i - f_i <= epsilon + xi_i and
-    f_i - y_i <= epsilon + xi_i'. A sample is on one side of the tube only, so that xi_i xi_i' = 0
-    and xi_i + xi_i' is its loss. To minimise the sum under these constraints is to minimise the
-    empirical risk.
-
-    Returns: (2, n).
+    Returns: (2, n); xi_i + xi_i' is the loss of sample i.
 
     >>> slack(np.array([0.0, 2.0, 5.0]), np.array([0.5, 5.0, 3.0]), epsilon=1.0)
     array([[0., 2., 0.],
@@ -148,14 +132,12 @@ def shortest_rise(w, epsilon):
 def linear_margin(w, epsilon):
     """m(f) = inf {||x - x'||: |f(x) - f(x')| >= 2 epsilon}; for a linear f it is 2 epsilon / ||w||.
 
-    By Cauchy-Schwarz no step is shorter than `shortest_rise`. So a small ||w|| means a large margin
-    and a smooth f. Any f with |f(x) - f(x')| <= M ||x - x'|| has m(f) >= 2 epsilon / M. m(f) > 0
-    for all epsilon says that f is *uniformly* continuous. A constant f has m = inf.
+    A large margin means a smooth f. A constant f has m = inf.
 
     >>> linear_margin(np.array([3.0, 4.0]), epsilon=2.5)
     1.0
 
-    Errata: svr-18 (MLN asks for continuity only, which x^2 has, and yet m = 0).
+    Errata: svr-18 (MLN says that m > 0 if f is continuous; x^2 is continuous and has m = 0).
     Claims: svr-17
     """
     length = float(np.linalg.norm(w))
@@ -165,8 +147,7 @@ def linear_margin(w, epsilon):
 def sampled_margin(X, f, epsilon):
     """min {||x_i - x_j||: |f_i - f_j| >= 2 epsilon}: the margin of f, seen from the samples only.
 
-    It is at least the margin of f and tends to it as the samples fill the space. It is inf if no
-    two values differ by 2 epsilon.
+    It is at least the margin of f, and inf if no two values differ by 2 epsilon.
 
     >>> sampled_margin(np.array([[0.0], [1.0], [3.0]]), np.array([0.0, 1.0, 2.0]), epsilon=1.0)
     3.0
@@ -197,11 +178,7 @@ class Tube(NamedTuple):
 
 
 def hard_tube(X, y, epsilon):
-    """min 1/2 ||w||^2 subject to |y_i - w^T x_i - b| <= epsilon for all i, by `solve_qp`.
-
-    The flattest function whose tube holds every sample. Its margin m(f) is the largest, and w = 0
-    as soon as epsilon >= (max y - min y) / 2. A solution exists iff epsilon is at least that of
-    `narrowest_tube`; a narrower tube needs slack.
+    """The flattest tube that holds all samples: min 1/2 ||w||^2 subject to |y_i - f_i| <= epsilon.
 
     Returns: a `Tube`. Raises: `optimization.InfeasibleError` if no such tube holds all samples.
 
@@ -225,8 +202,7 @@ def narrowest_tube(X, y):
 
     Returns: w, b, epsilon_0.
 
-    >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([0.0, 2.0, 0.0])
-    >>> w, b, epsilon = narrowest_tube(X, y)
+    >>> w, b, epsilon = narrowest_tube(np.array([[0.0], [1.0], [2.0]]), np.array([0.0, 2.0, 0.0]))
     >>> abs(w.round(9)), round(b, 9), round(epsilon, 9)
     (array([0.]), 1.0, 1.0)
     """
@@ -246,10 +222,7 @@ def narrowest_tube(X, y):
 def soft_tube(X, y, epsilon, C):
     """min over w, b, xi of 1/2 ||w||^2 + C sum_i (xi_i + xi_i') subject to
 
-        y_i - f_i <= epsilon + xi_i,   f_i - y_i <= epsilon + xi_i',   xi_i, xi_i' >= 0 ,
-
-    with f(x) = w^T x + b, or w^T phi(x) + b for samples phi(x_i). There is always a solution. The
-    units of y set the scale: the targets s y have the solution s w, s b for s epsilon and s C.
+        y_i - f_i <= epsilon + xi_i,   f_i - y_i <= epsilon + xi_i',   xi_i, xi_i' >= 0 .
 
     Returns: a `Tube`. Raises: ValueError unless C > 0 and epsilon >= 0.
 
@@ -281,9 +254,8 @@ def _check_tube(epsilon, C):
 def regularised_risk(X, y, w, b, epsilon, C):
     """1/2 ||w||^2 + C sum_i loss(y_i, f_i): the soft tube without its constraints.
 
-    >>> X, y = np.array([[1.0], [-1.0]]), np.array([2.0, -2.0])
-    >>> regularised_risk(X, y, np.array([0.5]), 0.0, epsilon=0.5, C=0.25)
-    0.625
+    >>> regularised_risk(np.eye(2), np.array([2.0, -2.0]), np.array([0.5, -0.5]), 0.0, 0.5, C=0.25)
+    0.75
     """
     losses = insensitive_loss(decision(X, w, b), y, epsilon)
     return float(w @ w / 2 + np.sum(C * losses))
@@ -293,10 +265,6 @@ def lagrangian(X, y, w, b, xi, alpha, r, epsilon, C):
     """L = 1/2 ||w||^2 + C sum_i (xi_i + xi_i') + sum_i alpha_i (y_i - f_i - epsilon - xi_i)
 
         + sum_i alpha_i' (f_i - y_i - epsilon - xi_i') - sum_i (r_i xi_i + r_i' xi_i') .
-
-    The minimum over w is at w = sum_i beta_i x_i and contributes -1/2 beta^T K beta. Without its
-    first term L is linear in w: its infimum is -inf unless sum_i beta_i x_i = 0, and no Gram matrix
-    appears. That is the linear program of the empirical risk alone (svr-06).
 
     >>> lagrangian(np.array([[1.0]]), np.array([2.0]), np.array([0.5]), 0.0, np.zeros((2, 1)),
     ...            alpha=np.array([[1.0], [0.0]]), r=np.zeros((2, 1)), epsilon=0.5, C=1.0)
@@ -309,9 +277,7 @@ def lagrangian(X, y, w, b, xi, alpha, r, epsilon, C):
 def lagrangian_gradients(X, w, alpha, r, C):
     """The gradients of L in w, b and xi: w - sum_i beta_i x_i, -sum_i beta_i and C - alpha - r.
 
-    All are 0 at the optimum, so that 0 <= alpha <= C.
-
-    Returns: (d,), a float, (2, n).
+    Returns: (d,), a float, (2, n), all 0 at the optimum.
 
     >>> alpha = np.array([[1.0], [0.0]])
     >>> lagrangian_gradients(np.array([[2.0]]), np.array([3.0]), alpha, 1.0 - alpha, C=1.0)
@@ -330,10 +296,8 @@ def lagrangian_gradients(X, w, alpha, r, C):
 def beta_of(alpha):
     """beta = alpha[0] - alpha[1].
 
-    For epsilon > 0 alpha_i and alpha_i' are never both above 0 at the optimum: subtracting the
-    smaller from both leaves beta and gains 2 epsilon times it. So beta_i = 0 inside the tube,
-    beta_i = C sign(y_i - f_i) outside, and in between on its edge. Only samples on the edge or
-    outside are support vectors.
+    At the optimum beta_i = 0 inside the tube, and beta_i = C sign(y_i - f_i) outside. On the edge
+    it is in between. Only samples on the edge or outside are support vectors.
 
     Returns: (n,).
 
@@ -363,19 +327,14 @@ def unstack(stacked):
 
 
 def dual_value(alpha, K, y, epsilon):
-    """q(alpha) = inf over w, b, xi of L, for alpha in its box: if sum_i beta_i = 0,
+    """q(alpha) = inf over w, b, xi of L, for alpha in its box: -inf unless sum_i beta_i = 0, else
 
-        q(alpha) = -1/2 beta^T K beta + sum_i y_i beta_i - epsilon sum_i (alpha_i + alpha_i') ,
+        q(alpha) = -1/2 beta^T K beta + sum_i y_i beta_i - epsilon sum_i (alpha_i + alpha_i') .
 
-    else -inf. The first term is 1/2 ||w||^2 - ||w||^2.
+    >>> dual_value(np.eye(2), np.eye(2), np.array([2.0, -2.0]), epsilon=0.5)
+    2.0
 
-    >>> alpha = np.array([[0.75, 0.0], [0.0, 0.75]])
-    >>> dual_value(alpha, np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([2.0, -2.0]), epsilon=0.5)
-    1.125
-
-    Errata: svr-10 (MLN prints alpha_i + alpha_i' for one factor of the first term, which lowers it
-    by alpha'^T K beta); svr-11 (ISML prints a plus before it: then q is convex and not below the
-    primal).
+    Errata: svr-10 (MLN prints alpha_i + alpha_i' for a beta_i); svr-11 (ISML: + 1/2 beta^T K beta).
     Claims: svr-09
     """
     beta = beta_of(alpha)
@@ -389,14 +348,12 @@ def tube_dual(y, epsilon, C=inf):
 
         sum_i (y_i - epsilon) alpha_i + sum_i (y_i + epsilon) (-alpha_i') - 1/2 beta^T K beta
 
-    subject to 0 <= alpha_i <= C and -C <= -alpha_i' <= 0, with all 2n variables of sum 0. Its
-    matrix is [[K, K], [K, K]], see `numerics.Stacked`. C = inf is the hard tube; C may be an array,
-    with a bound per sample.
+    subject to 0 <= alpha_i, alpha_i' <= C and sum_i beta_i = 0. Its matrix is [[K, K], [K, K]], see
+    `numerics.Stacked`. C = inf is the hard tube. C may be an array with a bound per sample.
 
     Returns: a `Dual`.
 
-    >>> dual = tube_dual(np.array([2.0, -2.0]), epsilon=0.5, C=1.0)
-    >>> dual.p, dual.lower, dual.upper
+    >>> tube_dual(np.array([2.0, -2.0]), epsilon=0.5, C=1.0)[:3]  # p, lower, upper
     (array([ 1.5, -2.5,  2.5, -1.5]), array([ 0.,  0., -1., -1.]), array([1., 1., 0., 0.]))
     """
     n = len(y)
@@ -411,15 +368,13 @@ def solve_tube(K, y, epsilon, C=inf, tol=1e-3, max_iter=-1):
     """The dual of the soft tube, solved by `svm.solve` until no KKT condition is off by `tol`.
 
     There are at most `max_iter` steps; -1 stands for 10^7, or 200 n if that is more.
-    K (n, n) is the Gram matrix, an array or `numerics.GramRows`; it is held once. The offset b is
-    the only one of the certificate's `offsets`, and `beta_of(unstack(solved.beta))` is beta.
+    K (n, n) is the Gram matrix, an array or `numerics.GramRows`.
 
-    Returns: a `svm.Solved`.
+    Returns: a `svm.Solved`. Its certificate has one offset, b.
 
-    >>> K, y = np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([2.0, -2.0])
-    >>> solved = solve_tube(K, y, epsilon=0.5, C=1.0)
+    >>> solved = solve_tube(np.eye(2), np.array([3.0, -1.0]), epsilon=0.5, C=2.0)
     >>> beta_of(unstack(solved.beta)), solved.certificate.offsets
-    (array([ 0.75, -0.75]), array([0.]))
+    (array([ 1.5, -1.5]), array([1.]))
 
     Claims: svr-s02
     """
@@ -430,9 +385,6 @@ def solve_tube(K, y, epsilon, C=inf, tol=1e-3, max_iter=-1):
 
 def evaluate(K, beta, b):
     """f(z) = sum_i beta_i k(z, x_i) + b, from the matrix K (m, n) of the k(z, x_i).
-
-    Samples enter only through k, and only those with beta_i != 0. The Gram matrix itself gives the
-    values at the samples. `svm.kernel_score` computes the sum where K would be large.
 
     Returns: (m,).
 
@@ -448,14 +400,12 @@ def offset(alpha, K, y, epsilon, C=inf):
     """b of the soft tube: the mean, over the free multipliers, of
 
         y_i - (K beta)_i - epsilon  where 0 < alpha_i < C,
-        y_i - (K beta)_i + epsilon  where 0 < alpha_i' < C ,
+        y_i - (K beta)_i + epsilon  where 0 < alpha_i' < C .
 
-    because the sample of a free multiplier lies on that edge of the tube. If none is free, b is the
-    middle of the interval that the KKT conditions leave, `svm.offset_intervals`.
+    If none is free, b is the middle of its interval in `svm.offset_intervals`.
 
-    >>> alpha = np.array([[0.75, 0.0], [0.0, 0.75]])
-    >>> offset(alpha, np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([2.0, -2.0]), 0.5, C=1.0)
-    0.0
+    >>> offset(1.5 * np.eye(2), np.eye(2), np.array([3.0, -1.0]), epsilon=0.5, C=2.0)
+    1.0
 
     Errata: svr-14 (MLN prints + epsilon in both lines); svr-15 (MLN prints C / n for the bound).
     """
@@ -474,9 +424,7 @@ def squared_tube(X, y, epsilon, C):
 
         y_i - f_i <= epsilon + xi_i,   f_i - y_i <= epsilon + xi_i' .
 
-    The same as 1/2 ||w||^2 + C/2 sum_i loss(y_i, f_i)^2. xi >= 0 need not be required, because
-    setting a negative xi_i to 0 lowers the cost. The targets s y have the solution s w, s b for
-    s epsilon and the same C (svr-25).
+    Its w and b minimise 1/2 ||w||^2 + C/2 sum_i loss(y_i, f_i)^2. At the optimum xi >= 0.
 
     Returns: a `Tube`. Raises: ValueError unless C > 0 and epsilon >= 0.
 
@@ -502,12 +450,8 @@ def squared_lagrangian(X, y, w, b, xi, alpha, epsilon, C):
 
         + sum_i alpha_i' (f_i - y_i - epsilon - xi_i') .
 
-    It is stationary where w = sum_i beta_i x_i, xi = alpha / C and sum_i beta_i = 0. So the loss of
-    sample i is |beta_i| / C.
-
-    >>> squared_lagrangian(np.array([[1.0]]), np.array([2.0]), np.array([1.0]), 0.0,
-    ...                    np.array([[0.5], [0.0]]), np.array([[0.5], [0.0]]), epsilon=0.5, C=1.0)
-    0.625
+    >>> squared_lagrangian(np.eye(2), np.ones(2), np.ones(2), 0.0, np.eye(2), np.eye(2), 0.5, C=1.0)
+    -1.0
 
     Errata: svr-22 (ISML leaves out the derivative in b, and with it sum_i beta_i = 0).
     """
@@ -518,12 +462,10 @@ def squared_lagrangian(X, y, w, b, xi, alpha, epsilon, C):
 def squared_dual_value(beta, K, y, epsilon, C):
     """q(beta) = -1/2 beta^T (K + I / C) beta + sum_i y_i beta_i - epsilon sum_i |beta_i|
 
-    if sum_i beta_i = 0, else -inf. It uses alpha_i alpha_i' = 0, from which
-    alpha_i + alpha_i' = |beta_i| and alpha_i^2 + alpha_i'^2 = beta_i^2.
+    if sum_i beta_i = 0, else -inf. It uses alpha_i alpha_i' = 0, which holds at the optimum.
 
-    >>> K, y = np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([2.0, -2.0])
-    >>> squared_dual_value(np.array([0.5, -0.5]), K, y, epsilon=0.5, C=1.0)
-    0.75
+    >>> squared_dual_value(np.array([0.5, -0.5]), np.eye(2), np.array([2.0, -2.0]), 0.5, C=1.0)
+    1.0
 
     Claims: svr-23
     """
@@ -536,9 +478,8 @@ def squared_dual_value(beta, K, y, epsilon, C):
 def squared_dual(y, epsilon, C):
     """`tube_dual` for K + I / C, with a bound that no multiplier reaches.
 
-    The problem itself has no bound. But beta_i / C = xi_i, and the sum of the xi_i^2 at the optimum
-    is at most its value for w = 0 and b = mean y. The root of that sum bounds every xi_i, and the
-    bound is twice this.
+    The problem itself has no bound. At the optimum |beta_i| / C is a slack, and no slack exceeds
+    the norm of the losses for w = 0 and b = mean y. The bound is C times twice this norm.
 
     Returns: a `Dual`.
 
@@ -552,34 +493,25 @@ def squared_dual(y, epsilon, C):
 def squared_offsets(beta, K, y, epsilon, C):
     """b = y_i - (K beta)_i - epsilon sign(beta_i) - beta_i / C, for every i with beta_i != 0.
 
-    At the optimum all of them are equal.
+    Returns: (s,), all equal at the optimum.
 
-    Returns: (s,).
-
-    >>> K, y = np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([2.0, -2.0])
-    >>> squared_offsets(np.array([0.5, -0.5]), K, y, epsilon=0.5, C=1.0)
-    array([0., 0.])
+    >>> squared_offsets(np.array([0.75, -0.75]), np.eye(2), np.array([3.0, -1.0]), 0.5, C=1.0)
+    array([1., 1.])
     """
     b = y - K @ beta - epsilon * np.sign(beta) - beta / C
     return b[beta != 0]
 
 
 def without_tube(K, y, C):
-    """The squared tube for epsilon = 0, which is kernel ridge regression with an offset:
+    """The squared tube for epsilon = 0: kernel ridge regression with an offset, penalty 1 / C:
 
         [K + I/C  1] [beta]   [y]
         [1^T      0] [b   ] = [0] .
 
-    The penalty is 1 / C, because here C multiplies the loss. For the linear kernel this is
-    w = (X_c^T X_c + I / C)^-1 X_c^T y_c with centred samples and targets, and
-    b = mean y - w^T mean x.
-
     Returns: beta, b. Raises: ValueError unless C > 0.
 
-    >>> K, y = np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([2.0, -2.0])
-    >>> beta, b = without_tube(K, y, C=0.5)
-    >>> beta, round(abs(b), 9)
-    (array([ 0.5, -0.5]), 0.0)
+    >>> without_tube(np.eye(2), np.array([3.0, -1.0]), C=1.0)
+    (array([ 1., -1.]), 1.0)
     """
     check_number("C", C, above=0)
     one, mean = np.ones((len(y), 1)), y.mean()  # a large mean would cost b and beta digits
@@ -596,10 +528,7 @@ def without_tube(K, y, C):
 def best_epsilon(f, y, nu):
     """The least epsilon >= 0 that minimises nu epsilon + 1/n sum_i loss(y_i, f_i) for fixed f.
 
-    It is a quantile of the |y_i - f_i|: at most nu n residuals are larger, and at least nu n are as
-    large or larger if epsilon > 0. For nu >= 1 it is 0.
-
-    Raises: ValueError unless nu >= 0; for nu < 0 there is no minimum.
+    At most nu n of the |y_i - f_i| are larger. Raises: ValueError unless nu >= 0.
 
     >>> best_epsilon(np.zeros(5), np.array([1.0, -2.0, 3.0, -4.0, 5.0]), nu=0.4)
     3.0
@@ -626,8 +555,7 @@ def nu_tube(X, y, nu, C):
 
     subject to y_i - f_i <= epsilon + xi_i, f_i - y_i <= epsilon + xi_i', xi, epsilon >= 0. If
     epsilon > 0, then nu is at least the share of samples outside the tube and at most the share of
-    support vectors. `soft_tube` with this epsilon and C / n has the same solution. The targets s y
-    have the solution s w, s b, s epsilon for s C.
+    support vectors. `soft_tube` with this epsilon and C / n has the same solution.
 
     Returns: a `NuTube`. Raises: ValueError unless 0 < nu <= 1 and C > 0.
 
@@ -664,10 +592,7 @@ def nu_tube_dual(y, nu, C, weights=None):
         max sum_i y_i beta_i - 1/2 beta^T K beta,   0 <= alpha_i, alpha_i' <= C / n,
         sum_i alpha_i = sum_i alpha_i' = C nu / 2 .
 
-    The last line says that sum_i beta_i = 0 and sum_i (alpha_i + alpha_i') = C nu. From MLN's
-    epsilon >= 0 the latter follows with <= only, but for nu <= 1 a negative epsilon is never better
-    than 0. The offsets of the groups are b + epsilon and b - epsilon. With `weights` (n,) the share
-    of sample i takes the place of 1/n.
+    The offsets of the groups are b + epsilon and b - epsilon. `weights` (n,), scaled, replace 1/n.
 
     Returns: a `Dual`. Raises: ValueError unless 0 < nu <= 1 and 0 < C < inf.
 
@@ -740,9 +665,8 @@ class _Tube(KernelMachine, Regressor):
 class SVR(_Tube):
     """The soft tube with a kernel, by `solve_tube`: SMO on two multipliers per sample.
 
-    It follows scikit-learn's SVR, with these differences: the solution comes with its certificate;
-    there are more kernels, but no precomputed ones; C = inf is the hard tube, whose certificate is
-    that of the narrowest tube of at least epsilon that holds all samples.
+    It follows scikit-learn's SVR, with more kernels but no precomputed ones. C = inf is the hard
+    tube; its certificate is that of the narrowest tube of at least epsilon that holds all samples.
 
     Parameters
     ----------
@@ -804,13 +728,11 @@ def _widened(dual, y, epsilon, state, certificate):
 class NuSVR(_Tube):
     """The nu tube with a kernel, by `svm.solve`: nu takes the place of epsilon.
 
-    nu is at most the share of support vectors and, if `epsilon_` > 0, at least the share of samples
-    outside the tube. As in scikit-learn C is the cost of a unit of slack; MLN's C in `nu_tube` is n
-    times as large. For the rest see `SVR`.
+    As in scikit-learn C is the cost of a unit of slack; MLN's C in `nu_tube` is n times as large.
 
     Parameters
     ----------
-    nu : float; above 0, and at most 1
+    nu : float; above 0, and at most 1; the larger, the narrower the tube: see `nu_tube`
     C : float; cost of a unit of slack, finite
     kernel, degree, gamma, coef0, tol, cache_size, max_iter : as in `SVR`
 
@@ -847,10 +769,7 @@ class NuSVR(_Tube):
 class L2SVR(SVR):
     """The squared tube with a kernel, by `svm.solve`: the soft tube with K + I / C and no box.
 
-    It minimises 1/2 ||w||^2 + C/2 sum_i loss(y_i, f_i)^2, whose solution is unique. The
-    certificate is that of this problem. For epsilon = 0 it is kernel ridge regression with an
-    offset and the penalty 1 / C, for which `without_tube` is faster. scikit-learn has no such
-    machine.
+    It minimises 1/2 ||w||^2 + C/2 sum_i loss(y_i, f_i)^2. For epsilon = 0 `without_tube` is faster.
 
     Parameters
     ----------

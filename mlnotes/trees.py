@@ -1,8 +1,6 @@
 """Decision trees: questions about one feature at a time, until the label is known.
 
-A tree asks whether a feature is at most a threshold, and goes left or right; a leaf predicts from
-the training samples that reach it. The smallest tree without training error is hard to find, but
-the best single question is easy: so the tree is grown from the root, one best split after another.
+A tree is grown from the root, one best split after another. A leaf predicts from its samples.
 
 Contents
     Impurity              class_fractions, gini, entropy, error_rate, split_impurity,
@@ -18,21 +16,18 @@ Contents
 
 Symbols
     X        (n, d)    samples x, one per row
-    y        (n,)      their labels: to grow a tree, the class numbers 0 .. C - 1, or the targets
-                       of a regression
+    y        (n,)      their labels; to grow a tree, the class numbers 0 .. C - 1, or targets
     w        (n,)      weights of the samples, None for ones; W (T, n) has a row for each of T trees
     p        (..., C)  shares p_k = |S_k| / |S| of the classes in a set S of samples
     parts    (C, n)    what every sample adds to the sums over a set that it belongs to
     order    (d, n)    the samples in the order of each feature, from the least value on
-    sums     (C, ...)  those sums: the weight of each class; for targets the sums of w, w z and
-                       w z^2, where z is the target less the mean of all
+    sums     (C, ...)  those sums: the weight of each class; for targets, see `contributions`
     f, t     int, float   a split: x goes left if x_f <= t, else right
     tree     Tree      m nodes; node 0 is the root, and children have larger numbers than parents
     criterion  str     "gini", "entropy" or "error" for labels, "squared_error" for targets
 
 Notes: MLN "Decision Trees"; REP "Decision Trees", "Impurity Functions", "Entropy", "ID3-Algorithm".
-REP writes c for our C, and both P_k and p_k for our p_k. It sends x_f > t to the right, as here;
-its words "all points that have a feature value" do not say which.
+REP writes c for our C, and both P_k and p_k for our p_k.
 """
 
 from collections import deque
@@ -63,7 +58,7 @@ from mlnotes.probability import x_log_y
 LEAF = -1  # the feature of a leaf, and the number of a child that does not exist
 TIED = 1e-11  # costs that differ by less than this share of the node's are equal up to rounding
 BLOCK = 2**15  # sums that a sweep keeps at a time: they stay in the processor's cache
-TINY = 1e-300  # stands for the weight of a set if rounding leaves nothing of it
+TINY = 1e-300  # the weight of a set of which rounding leaves nothing
 RIDGE = 1e-6  # added to the scatter of an oblique split, as a share of its mean eigenvalue
 
 
@@ -86,8 +81,7 @@ def class_fractions(y, w=None):
 def gini(p):
     """G = sum_k p_k (1 - p_k) = 1 - sum_k p_k^2.
 
-    G is the probability that two samples, drawn with replacement, have different labels. It is 0
-    if all labels are equal, and 1 - 1/C if the C classes are equally frequent.
+    G is the probability that two samples, drawn with replacement, have different labels.
 
     >>> float(gini([0.25, 0.75]))
     0.375
@@ -101,9 +95,6 @@ def gini(p):
 def entropy(p):
     """H = -sum_k p_k ln p_k, with 0 ln 0 = 0.
 
-    H is 0 for one class, and ln C for C equally frequent classes. Another base of the logarithm
-    multiplies H by a constant and changes no choice between splits.
-
     >>> float(entropy([0.5, 0.5, 0.0]).round(6))
     0.693147
 
@@ -115,8 +106,6 @@ def entropy(p):
 
 def error_rate(p):
     """1 - max_k p_k: the share of wrong labels if the most frequent one is predicted.
-
-    It is concave, but not strictly: it cannot tell some good splits from better ones.
 
     >>> float(error_rate([0.25, 0.75]))
     0.25
@@ -130,16 +119,12 @@ IMPURITY = {"gini": gini, "entropy": entropy, "error": error_rate}
 def split_impurity(y, left, criterion="gini"):
     """I(S_L, S_R) = |S_L|/|S| I(S_L) + |S_R|/|S| I(S_R), for S_L where `left` (n,) is true.
 
-    I is concave, so no split has a larger impurity than S. Nearly every split lowers it; the best
-    split lowers it most.
-
     Raises: ValueError if all samples are on one side.
 
     >>> float(split_impurity(np.array([0, 1, 1, 1]), np.array([True, True, False, False])))
     0.25
 
     Errata: trees-14 (REP calls a split optimal if its children have less entropy than the parent).
-
     Claims: trees-06
     """
     left = np.asarray(left, dtype=bool)
@@ -151,8 +136,7 @@ def split_impurity(y, left, criterion="gini"):
 def multiway_impurity(x, y, criterion="gini"):
     """sum_v |S_v|/|S| I(S_v), with one child for each value v of the categories x (n,).
 
-    >>> x, y = np.array(["red", "red", "green", "blue"]), np.array([0, 1, 1, 1])
-    >>> float(multiway_impurity(x, y))
+    >>> float(multiway_impurity(np.array(["red", "red", "blue", "green"]), np.array([0, 1, 1, 1])))
     0.25
     """
     impurity = IMPURITY[check_choice("criterion", criterion, tuple(IMPURITY))]
@@ -188,20 +172,16 @@ def count_splits(X):
 
 
 def best_split(X, y, w=None, criterion="gini", min_samples_leaf=1, order=None):
-    """The split of least weighted child impurity: the costs of all cuts, and the least of them.
+    """The `Split` of least weighted child impurity among all cuts, or None if no threshold fits.
 
-    All (n - 1) d cuts are compared in O(d n log n), or O(d n) if the `order` is known. Of equally
-    good splits the one with the first feature is taken, and there the lowest threshold. Each side
-    keeps `min_samples_leaf` samples.
-
-    Returns: a `Split`, or None if no threshold fits.
+    It takes O(d n log n), or O(d n) if the `order` is known. Of equally good splits it has the
+    first feature and there the lowest threshold. Each side keeps `min_samples_leaf` samples.
 
     >>> best_split(np.array([[1.0], [2.0], [4.0]]), np.array([0, 0, 1]))
     Split(feature=0, threshold=3.0, impurity=0.0)
 
     Errata: trees-12 (REP calls the optimal split NP-hard to find; the smallest tree is).
     Errata: trees-13 (REP says that a split halves the samples; their numbers play no part).
-
     Claims: trees-08, trees-s01
     """
     X, y, w, order = _weighted(X, y, w, order)
@@ -222,9 +202,8 @@ def best_split(X, y, w=None, criterion="gini", min_samples_leaf=1, order=None):
 def feature_order(X):
     """The numbers of the samples in the order of each feature, from the least value on: (d, n).
 
-    >>> feature_order(np.array([[1.0, 5.0], [4.0, 3.0], [2.0, 4.0]]))
-    array([[0, 2, 1],
-           [1, 2, 0]])
+    >>> feature_order(np.array([[1.0], [4.0], [2.0]]))
+    array([[0, 2, 1]])
     """
     return np.argsort(np.ascontiguousarray(np.transpose(X)), axis=1)
 
@@ -232,11 +211,8 @@ def feature_order(X):
 def order_among(order, chosen):
     """The `feature_order` of the samples where `chosen` (n,) is true, from the order of all.
 
-    So a tree sorts the features once, at its root.
-
-    >>> order_among(np.array([[0, 2, 1], [1, 2, 0]]), np.array([False, True, True]))
-    array([[1, 0],
-           [0, 1]])
+    >>> order_among(np.array([[0, 2, 1]]), np.array([False, True, True]))
+    array([[1, 0]])
     """
     if chosen.all():
         return order
@@ -247,9 +223,10 @@ def order_among(order, chosen):
 def split_costs(X, parts, criterion="gini", order=None):
     """n_L I(S_L) + n_R I(S_R) for every cut of every feature, by one sweep.
 
-    Every feature is sorted by itself. The cut after r samples has the first r of them on its left:
-    cumulative sums of the `contributions` `parts` give the class counts there, and what they leave
-    of all is on the right. Between equal values no threshold fits; the cost is inf.
+    Every feature is sorted by itself. The cut after r samples has the first r of them on its left.
+    Cumulative sums of the `contributions` `parts` give the class counts there. The total less these
+    is on the right; weights below 1e-15 of the total are lost in rounding. Between equal values no
+    threshold fits, and the cost is inf.
 
     Returns: (n - 1, d); row r - 1 holds the cuts after r samples.
 
@@ -270,9 +247,7 @@ def split_costs(X, parts, criterion="gini", order=None):
 def contributions(y, w=None, criterion="gini"):
     """What every sample adds to the sums over a set: its weight, in the row of its class.
 
-    For targets the three rows are w, w z and w z^2, with z = y - mean(y).
-
-    Returns: (C, n), or (3, n).
+    Returns: (C, n); for targets (3, n), the rows w, w z and w z^2, with z = y - mean(y).
 
     >>> contributions(np.array(["a", "b", "a"]), np.array([1.0, 1.0, 2.0]))
     array([[1., 0., 2.],
@@ -286,12 +261,10 @@ def contributions(y, w=None, criterion="gini"):
 
 
 def total_impurity(sums, criterion="gini"):
-    """n I, for a set of n samples with these sums: the cost of a leaf that holds them.
+    """n I of n samples with these sums (C, ...), the cost of a leaf that holds them: shape (...).
 
     For class counts n_k it is sum_k n_k (n - n_k) / n for Gini, -sum_k n_k ln(n_k / n) for the
     entropy, n - max_k n_k for the error. For targets it is sum_i (z_i - mean(z))^2.
-
-    Returns: the shape of `sums` without its first axis.
 
     >>> total_impurity(np.array([[1.0, 2.0], [3.0, 0.0]]))  # the sets (1, 3) and (2, 0)
     array([1.5, 0. ])
@@ -337,13 +310,10 @@ class ObliqueSplit(NamedTuple):
 def oblique_split(X, y, criterion="gini"):
     """The best split u^T x <= t, where u is an axis or the Fisher direction of a class.
 
-    The best of all directions u is hard to find. These few are tried, each with its best threshold.
-
     Returns: an `ObliqueSplit`. Raises: ValueError if all samples are equal.
 
-    >>> X, y = np.array([[0, 1], [1, 0], [1, 2], [2, 1], [2, 3], [3, 2.0]]), [0, 1, 0, 1, 0, 1]
-    >>> u, t, impurity = oblique_split(X, np.array(y))
-    >>> abs(u).round(4), impurity
+    >>> split = oblique_split(np.array([[0, 1], [1, 0], [1, 2], [2, 1.0]]), np.array([0, 1, 0, 1]))
+    >>> abs(split.u).round(4), split.impurity
     (array([0.7071, 0.7071]), 0.0)
     """
     X, y = np.asarray(X, dtype=float), np.asarray(y)
@@ -374,29 +344,17 @@ def _fisher_direction(X, inside):
 
 
 class Tree(NamedTuple):
-    """The m nodes of a tree, level by level and from left to right.
+    """The m nodes of a tree, level by level and from left to right."""
 
-    Attributes
-    ----------
-    feature : ndarray of shape (m,); the f of the node's question, -1 at a leaf
-    threshold : ndarray of shape (m,); its t, nan at a leaf
-    left, right : ndarray of shape (m,); the children for x_f <= t and x_f > t, -1 at a leaf
-    value : ndarray of shape (m, C), the class fractions, or (m, 1), the mean of the targets
-    impurity : ndarray of shape (m,)
-    weight : ndarray of shape (m,); the weight of the training samples that reach the node
-    n_samples : ndarray of shape (m,); their number
-    depth : ndarray of shape (m,); 0 at the root
-    """
-
-    feature: np.ndarray
-    threshold: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
-    value: np.ndarray
-    impurity: np.ndarray
-    weight: np.ndarray
-    n_samples: np.ndarray
-    depth: np.ndarray
+    feature: np.ndarray  # (m,), the f of the node's question, -1 at a leaf
+    threshold: np.ndarray  # (m,), its t, nan at a leaf
+    left: np.ndarray  # (m,), the child for x_f <= t, -1 at a leaf
+    right: np.ndarray  # (m,), the child for x_f > t, -1 at a leaf
+    value: np.ndarray  # (m, C), the class fractions, or (m, 1), the mean of the targets
+    impurity: np.ndarray  # (m,)
+    weight: np.ndarray  # (m,), the weight of the training samples that reach the node
+    n_samples: np.ndarray  # (m,), their number
+    depth: np.ndarray  # (m,), 0 at the root
 
 
 class Node(NamedTuple):
@@ -416,10 +374,7 @@ class Node(NamedTuple):
 def descend(tree, X, steps=None):
     """The leaf that every sample reaches: from the root, left where x_f <= t, else right.
 
-    This takes at most as many comparisons as the tree is deep, whatever the number of training
-    samples. With `steps`, the walk stops after so many questions.
-
-    Returns: (n,), numbers of nodes.
+    With `steps`, the walk stops after so many questions. Returns: (n,), numbers of nodes.
 
     >>> tree = grow(np.array([[1.0], [2.0], [4.0]]), np.array([0, 0, 1]))
     >>> descend(tree, np.array([[2.9], [3.0], [3.1]]))
@@ -437,15 +392,10 @@ def descend(tree, X, steps=None):
 
 
 def leaf_boxes(tree, d):
-    """The box of every node in R^d: the points with low < x <= high.
+    """The box of every node in R^d: the points with low < x <= high. Returns: low and high, (m, d).
 
-    The boxes of the leaves fill the whole space without overlap.
-
-    Returns: low and high, (m, d).
-
-    >>> low, high = leaf_boxes(grow(np.array([[1.0], [2.0]]), np.array([0, 1])), 1)
-    >>> low.ravel(), high.ravel()
-    (array([-inf, -inf,  1.5]), array([inf, 1.5, inf]))
+    >>> [x.ravel() for x in leaf_boxes(grow(np.array([[1.0], [2.0]]), np.array([0, 1])), d=1)]
+    [array([-inf, -inf,  1.5]), array([inf, 1.5, inf])]
     """
     m = len(tree.feature)
     low, high = np.full((m, d), -inf), np.full((m, d), inf)
@@ -458,9 +408,6 @@ def leaf_boxes(tree, d):
 
 def data_thresholds(tree, X):
     """The tree with each t lowered to the largest x_f among the samples of X that go left.
-
-    Under an increasing map of a feature these thresholds are mapped like the data. Midpoints are
-    not.
 
     >>> X = np.array([[1.0], [2.0], [4.0]])
     >>> data_thresholds(grow(X, np.array([0, 0, 1])), X).threshold
@@ -475,9 +422,7 @@ def data_thresholds(tree, X):
 
 
 def tree_impurity(tree):
-    """I(S_L, S_R) applied again in each child, down to the leaves' own impurity.
-
-    Returns: (m,), the impurity of the subtree below every node; the first is that of the tree.
+    """The impurity of the subtree below each node, the weighted mean of its leaves' impurity: (m,).
 
     >>> tree_impurity(grow(np.array([[0.0], [0], [1]]), np.array([0, 1, 1]))).round(4)
     array([0.3333, 0.5   , 0.    ])
@@ -495,16 +440,10 @@ def tree_impurity(tree):
 
 
 def grow(X, y, w=None, **rules):
-    """The tree of samples X (n, d): a table of the nodes that `growth` yields.
+    """The `Tree` of samples X (n, d): a table of the nodes that `growth` yields under its `rules`.
 
-    Without further `rules` (those of `growth`) the training error is 0, unless equal inputs have
-    different labels.
-
-    Returns: a `Tree`.
-
-    >>> tree = grow(np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 1, 1, 0]))
-    >>> tree.feature, tree.value[3:].argmax(axis=1)
-    (array([ 0,  1,  1, -1, -1, -1, -1]), array([0, 1, 1, 0]))
+    >>> grow(np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 1, 1, 0])).feature
+    array([ 0,  1,  1, -1, -1, -1, -1])
 
     Claims: trees-09
     """
@@ -530,24 +469,19 @@ def growth(
     """Grow a tree from the root: a node takes its best split, and its children wait for their turn.
 
     A node is a leaf if its labels are equal, or all its inputs, or if a rule says so: at
-    `max_depth`; with fewer than `min_samples_split` samples; if no split leaves
-    `min_samples_leaf` on both sides; or if the impurity of the whole tree would fall by less than
+    `max_depth`; with fewer than `min_samples_split` samples; if no split leaves `min_samples_leaf`
+    on both sides; or if the impurity of the whole tree would fall by less than
     `min_impurity_decrease`. A split without any gain is allowed, since XOR needs it. With
-    `max_features`, a node considers that many features only, drawn by `rng`.
-
-    The features are sorted once, unless they are drawn: a child keeps the `order` of its samples.
-    This is the learning that REP calls ID3, with a queue in the place of its recursion.
+    `max_features`, a node considers that many features only, drawn by `rng`. If none are
+    drawn, they are sorted once: a child keeps the `order` of its samples.
 
     Yields: a `Node` each, level by level.
 
-    >>> for node in growth(np.array([[1.0], [2.0], [4.0]]), np.array([0, 0, 1])):
-    ...     print(node.feature, node.threshold, node.left, node.right, node.n_samples)
-    0 3.0 1 2 3
-    -1 nan -1 -1 2
-    -1 nan -1 -1 1
+    >>> nodes = growth(np.array([[1.0], [2.0], [4.0]]), np.array([0, 0, 1]))
+    >>> [(node.feature, node.threshold, node.left, node.right) for node in nodes]
+    [(0, 3.0, 1, 2), (-1, nan, -1, -1), (-1, nan, -1, -1)]
 
     Errata: trees-15 (REP's block does not return the node, and tests s > t in place of x_f > t).
-
     Claims: trees-s02
     """
     C = None if criterion == "squared_error" else max(int(np.max(y)) + 1, 2)
@@ -592,10 +526,8 @@ def node_split(
 ):
     """The best split of a node among `max_features` features that `rng` draws for it, or among all.
 
-    If none of these can be split, as many others are tried. Each side keeps `min_samples_leaf`
-    samples.
-
-    Returns: a `Split`, or None if none fits.
+    If none of these can be split, as many others are tried. Returns: a `Split`, or None if no split
+    leaves `min_samples_leaf` samples on each side.
 
     >>> node_split(np.array([[1.0], [1.0]]), np.array([0, 1]), np.ones(2)) is None
     True
@@ -626,12 +558,7 @@ def node_value(y, w, criterion="gini", C=None):
 
 
 def grow_all(X, y, W, **rules):
-    """A tree for each row of the weights W (T, n), with the `rules` of `growth`.
-
-    These are the trees that `grow` gives one by one. `numerics.grow_trees` grows them together, in
-    0.2 to 0.4 of the time. A bootstrap set is a row of counts, so that no samples are copied.
-
-    Returns: a list of `Tree`.
+    """A list of the trees that `grow` gives for each row of W (T, n) under its `rules`, but faster.
 
     >>> X, y, W = np.array([[1.0], [2.0], [4.0]]), np.array([0, 1, 1]), [[1, 1, 1], [0, 2, 1]]
     >>> [tree.n_samples.tolist() for tree in grow_all(X, y, W)]
@@ -644,9 +571,7 @@ def grow_all(X, y, W, **rules):
 
 
 def feature_importances(tree, d):
-    """The share of each feature in the decrease of impurity by all splits; 0 if there is none.
-
-    Returns: (d,).
+    """The share of each feature in the decrease of impurity by all splits (0 without any): (d,).
 
     >>> feature_importances(grow(np.array([[0.0, 1.0], [0.0, 2.0]]), np.array([0, 1])), 2)
     array([0., 1.])
@@ -664,11 +589,7 @@ def feature_importances(tree, d):
 
 
 def prune(tree, alpha):
-    """The subtree of least cost R + alpha |leaves|, where R is the impurity of the subtree.
-
-    R_v = n_v/n I(S_v) is what node v costs as a leaf. From the bottom up, v becomes a leaf if
-    R_v + alpha is at most the cost of its two subtrees together; so equal costs go to the smaller
-    tree.
+    """The subtree of least cost R + alpha |leaves|, R its impurity; of equal costs, the smallest.
 
     Returns: a `Tree`. Raises: ValueError if alpha < 0.
 
@@ -697,25 +618,18 @@ def _check_price(alpha):
 
 
 class Pruned(NamedTuple):
-    """A tree of the pruning path.
-
-    Attributes
-    ----------
-    tree : Tree
-    alpha : float; from this alpha on it is the best subtree
-    objective : float; its impurity R
-    """
+    """A tree of the pruning path."""
 
     tree: Tree
-    alpha: float
-    objective: float
+    alpha: float  # from this alpha on it is the best subtree
+    objective: float  # its impurity R
 
 
 def weakest_links(tree):
     """The pruning path: cut where g(v) = (R_v - R(T_v)) / (|T_v| - 1) is least, again and again.
 
-    R(T_v) is the impurity of the subtree below v and |T_v| the number of its leaves: from
-    alpha = g(v) on, v as a leaf costs no more than this subtree.
+    R_v = n_v/n I(S_v), R(T_v) is the impurity of the subtree below v, and |T_v| the number of its
+    leaves. From alpha = g(v) on, v as a leaf costs no more than this subtree.
 
     Yields: a `Pruned` each, from the whole tree at alpha = 0 to the root alone.
 
@@ -740,9 +654,8 @@ def weakest_links(tree):
 def cut(tree, is_leaf):
     """The tree without the nodes below those that are leaves now; `is_leaf` is (m,).
 
-    >>> tree = grow(np.array([[0.0], [1], [2]]), np.array([0, 1, 0]))
-    >>> len(tree.feature), cut(tree, np.arange(5) > 0).feature
-    (5, array([ 0, -1, -1]))
+    >>> cut(grow(np.array([[0.0], [1], [2]]), np.array([0, 1, 0])), np.arange(5) > 0).feature
+    array([ 0, -1, -1])
     """
     kept = np.zeros(len(is_leaf), dtype=bool)
     kept[0] = True
@@ -772,27 +685,22 @@ def _leaves_below(tree):
 
 
 class Category(NamedTuple):
-    """A node of a tree of categories: the attribute asked for (-1 at a leaf), a child for each of
-    its values, and the class fractions p (C,).
-    """
+    """A node of a tree of categories."""
 
-    feature: int
-    children: dict
-    p: np.ndarray
+    feature: int  # the attribute asked for, -1 at a leaf
+    children: dict  # a `Category` for each of its values
+    p: np.ndarray  # (C,), the class fractions
 
 
 def id3(X, y, C=None, max_depth=None):
     """Quinlan's ID3: ask for the attribute of least child entropy, with a child for every value.
 
-    X (n, d) holds categories of any kind, y the class numbers 0 .. C - 1. A path asks for an
-    attribute at most once, since all samples of a child agree in it, and for at most `max_depth`
-    attributes. Of equally good attributes the first is taken. A chain of binary splits gives the
-    same partition as one node with many children.
+    X (n, d) holds categories of any kind, y the class numbers 0 .. C - 1. A path asks for at
+    most `max_depth` attributes. Of equally good attributes the first is taken.
 
     Returns: the root, a `Category`. Raises: ValueError if X holds NaN, which equals nothing.
 
-    >>> X = np.array([["sun", "calm"], ["sun", "wind"], ["rain", "calm"], ["rain", "wind"]])
-    >>> root = id3(X, np.array([1, 1, 0, 0]))
+    >>> root = id3(np.array([["sun", "dry"], ["sun", "wet"], ["rain", "dry"]]), np.array([1, 1, 0]))
     >>> root.feature, sorted(root.children)
     (0, ['rain', 'sun'])
 
@@ -823,16 +731,13 @@ def _check_categories(X, y):
 
 
 def id3_predict(root, X):
-    """The class fractions of the node that every sample ends in.
+    """The class fractions of the node that every sample ends in: (n, C).
 
     A walk ends at a leaf, or where a node has no child for the sample's value.
 
-    Returns: (n, C).
-
     >>> root = id3(np.array([["a"], ["b"], ["b"]]), np.array([0, 1, 1]))
-    >>> id3_predict(root, np.array([["b"], ["c"]])).round(4)
-    array([[0.    , 1.    ],
-           [0.3333, 0.6667]])
+    >>> id3_predict(root, np.array([["c"]])).round(4)
+    array([[0.3333, 0.6667]])
     """
     found = []
     for x in np.asarray(X).tolist():
@@ -888,14 +793,10 @@ def _leaf_label(tree, i, names):
 
 
 def tree_layout(tree):
-    """Where to draw the nodes: leaves side by side, parents over the middle of their children.
+    """x and -depth (m, 2) of the nodes: leaves side by side, parents above the middle of children.
 
-    Returns: (m, 2); the second column is the negative depth.
-
-    >>> tree_layout(grow(np.array([[1.0], [2.0]]), np.array([0, 1])))
-    array([[ 0.5,  0. ],
-           [ 0. , -1. ],
-           [ 1. , -1. ]])
+    >>> tree_layout(grow(np.array([[1.0], [2.0]]), np.array([0, 1])))[0]
+    array([0.5, 0. ])
     """
     place = np.column_stack([np.zeros(len(tree.depth)), -tree.depth])
     waiting, leaves = [0], 0
@@ -933,9 +834,8 @@ class TreeRules:
 
         Raises: ValueError if a hyperparameter is out of its range.
 
-        >>> rules = DecisionTreeClassifier(min_samples_leaf=0.1).growth_rules(n=50, d=3)
-        >>> rules["min_samples_leaf"], rules["max_features"]
-        (5, 3)
+        >>> DecisionTreeClassifier(max_features="sqrt").growth_rules(n=50, d=9)["max_features"]
+        3
         """
         criteria = ("squared_error",) if isinstance(self, Regressor) else tuple(IMPURITY)
         check_number("ccp_alpha", self.ccp_alpha, at_least=0)
@@ -1002,12 +902,7 @@ class _DecisionTree(TreeRules, Estimator):
         return descend(self.tree_, X)
 
     def draw(self, ax, feature_names=None, **style):
-        """Draw the tree on matplotlib's axes `ax`, x_f <= t to the left; `style` is for the text.
-
-        A leaf says what it predicts, and how many training samples it holds.
-
-        Returns: the texts, node by node.
-        """
+        """Draw the tree on matplotlib's axes `ax`; return the texts in `style`, node by node."""
         self._require_fit()
         tree, place, texts = self.tree_, tree_layout(self.tree_), []
         labels = getattr(self, "classes_", None)
@@ -1139,9 +1034,8 @@ class DecisionTreeRegressor(_DecisionTree, Regressor):
 class ID3(ProbabilisticClassifier):
     """Quinlan's tree of categories: every distinct number of a feature is a category.
 
-    If a sample has a value that its node has not seen in training, the walk ends there, and the
-    prediction is the most frequent label of that node. So measured features need a
-    `DecisionTreeClassifier`. For words there is the function `id3`.
+    If a node has not seen the value of a sample in training, its most frequent label is predicted.
+    So measured features need a `DecisionTreeClassifier`. For words there is the function `id3`.
 
     Parameters
     ----------

@@ -448,6 +448,15 @@ def test_no_point_is_too_far_and_no_dimension_too_high(rng):
         assert kernel_log_density(np.array([[1e200, 0.0]]), X, 0.5) == -np.inf
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("end", [1e160, 1e200, np.inf])
+def test_a_point_at_the_end_of_the_range_leaves_the_others_alone(kernel, end):
+    X = np.array([[1.0], [2.0], [2.5], [5.0]])
+    own = kernel_log_density(np.array([[1.5]]), X, 1.0, kernel)
+    both = kernel_log_density(np.array([[1.5], [end]]), X, 1.0, kernel)
+    np.testing.assert_allclose(both, [own[0], -np.inf], rtol=1e-14, atol=0)
+
+
 def test_rescaled_samples_have_the_rescaled_density(rng):
     X, x = rng.normal(size=(50, 3)), rng.normal(size=(20, 3))
     expected = kernel_log_density(x, X, 0.8)

@@ -687,6 +687,13 @@ def test_weights_of_any_ratio_leave_no_training_error(criterion):
             assert model.score(X, y) == 1
 
 
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "error"])
+def test_light_samples_count_on_either_side_of_a_heavy_one(criterion):
+    X, y, w = np.array([[0.0], [1.0], [2.0]]), np.array([1, 1, 0]), np.array([1, 1e-10, 1e-10])
+    for sign in (1, -1):
+        assert best_split(sign * X, y, w, criterion).threshold == sign * 1.5
+
+
 def test_samples_without_weight_do_not_matter_to_the_best_split():
     X, w = np.array([[1.0], [1.0], [2.0]]), [1, 1, 0]
     assert best_split(X, np.array([0, 1, 0]), w) is None  # those that weigh something are equal
