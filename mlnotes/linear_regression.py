@@ -651,15 +651,15 @@ def coordinate_descent(X, y, C, w0=None):
     columns = np.ascontiguousarray(X.T)  # row j holds feature j of all samples
     squares = np.sum(X**2, axis=0)  # ||X_j||^2
     w = np.where(squares > 0, initial(X, w0), 0.0)  # a column of zeros gets no weight
-    r = y - X @ w
+    r, squares = y - X @ w, squares.tolist()
     while True:
         pull = columns @ r  # X_j^T r for every j
         objective = float(r @ r + C * np.sum(np.abs(w)))
         yield LassoState(w, objective, duality_gap(w, r, pull, C))
         w = w.copy()
         for j in np.flatnonzero((w != 0) | (2 * np.abs(pull) > C)):  # the others stay at 0
-            x, before = columns[j], w[j]
-            rho = x @ r + squares[j] * before  # x_j^T (r + x_j w_j)
+            x, before = columns[j], float(w[j])
+            rho = float(x.dot(r)) + squares[j] * before  # x_j^T (r + x_j w_j)
             w[j] = copysign(max(abs(rho) - C / 2, 0.0), rho) / squares[j]
             r = r + (before - w[j]) * x
 

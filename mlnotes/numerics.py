@@ -434,12 +434,12 @@ def newton_in_box(K, g, sums, low, high):
     array([ 1. , -0.5, -0.5])
     """
     v, first, inside, k = np.zeros(len(g)), None, np.ones(len(g), dtype=bool), len(sums)
-    little = DAMPING * (np.abs(K.diagonal()).max() or 1.0)
+    damped = K + DAMPING * (np.abs(K.diagonal()).max() or 1.0) * np.eye(len(g))
     while inside.mean() > 0.5 and sums[:, inside].any(axis=1).all():
         v = np.where(inside, 0.0, np.clip(v, low, high))
         S, rest, m = sums[:, inside], -sums @ v, np.count_nonzero(inside)
-        top = np.hstack([K[inside][:, inside] + little * np.eye(m), S.T])
-        system = np.vstack([top, np.hstack([S, np.zeros((k, k))])])
+        system = np.zeros((m + k, m + k))
+        system[:m, :m], system[:m, m:], system[m:, :m] = damped[inside][:, inside], S.T, S
         u = np.linalg.solve(system, np.append((g - K @ v)[inside], rest))[:m]
         v[inside] = u - S.T @ ((S @ u - rest) / S.sum(axis=1))  # rounding changes the sums
         leave = (v < low) | (v > high)

@@ -755,12 +755,12 @@ def smo(K, dual, start=None):
     no_fall = np.where(beta > dual.lower, 0.0, inf)  # inf where beta_j may not fall
     while True:
         high, low = g + no_rise, g + no_fall
-        violation, i, j = max(violating_pair(high, low, group) for group in dual.groups)
+        violation, i, j = max([violating_pair(high, low, group) for group in dual.groups])
         yield SMOState(beta, g, pair, objective, violation)
         if violation <= 0:
             return
-        row_i, row_j, beta_i, beta_j = K[i], K[j], float(beta[i]), float(beta[j])
-        eta = diagonal[i] + diagonal[j] - 2 * float(row_i[j])
+        row_i, row_j, beta_i, beta_j = K[i], K[j], beta.item(i), beta.item(j)
+        eta = diagonal[i] + diagonal[j] - 2 * row_i.item(j)
         top = violation / max(eta, least_eta)
         t = min(top, upper[i] - beta_i, beta_j - lower[j])
         near = HIDDEN * (abs(beta_i) + abs(beta_j) + t)  # a bound so near is met but for rounding
@@ -799,7 +799,7 @@ def violating_pair(high, low, group):
     """
     i = group.start + int(high[group].argmax())
     j = group.start + int(low[group].argmin())
-    return float(high[i] - low[j]), i, j
+    return high.item(i) - low.item(j), i, j
 
 
 def step_bounds(dual, beta, i, j):
@@ -898,19 +898,20 @@ def newton_step(K, dual, state, F, clip=False):
 def newton_on_free(K, dual, state, before):
     """Newton steps on the free multipliers, where they are worth their time.
 
-    There is one on all of them if they are nearly those that were free at the last try, `before`:
-    then SMO has found out which ones they are. Other steps are on up to `FEW` of them, one after
-    the other as long as a multiplier meets its bound.
+    There is one on all of them if they are nearly those that were free at the last try, `before`
+    (n,): then SMO has found out which ones they are. Other steps are on up to `FEW` of them, one
+    after the other as long as a multiplier meets its bound.
 
     Returns: a `SMOState`; the same one if nothing is gained.
 
     >>> state = SMOState(np.array([0.1, -0.1]), np.array([0.9, -0.9]), (), 0.19, 1.8)
-    >>> newton_on_free(np.eye(2), c_dual(np.array([1.0, -1.0])), state, before=[]).beta.round(6)
+    >>> newton_on_free(np.eye(2), c_dual(np.array([1.0, -1.0])), state, np.zeros(2)).beta.round(6)
     array([ 1., -1.])
     """
-    F = np.flatnonzero(is_free(dual, state.beta))
-    if 0 < len(F) <= MANY and len(np.setxor1d(F, before)) <= SETTLED * len(F):
-        state = newton_step(K, dual, state, F, clip=True)
+    free = is_free(dual, state.beta)
+    m = np.count_nonzero(free)
+    if 0 < m <= MANY and np.count_nonzero(free != before) <= SETTLED * m:
+        state = newton_step(K, dual, state, np.flatnonzero(free), clip=True)
     while True:
         F = np.flatnonzero(is_free(dual, state.beta))
         if not len(F):
@@ -929,14 +930,14 @@ def smo_with_newton(K, dual, start=None):
     >>> [state.objective for state in smo_with_newton(np.eye(2), c_dual(np.array([1.0, -1.0])))]
     [0.0, 1.0]
     """
-    every, before = max(64, len(dual.p) // 4), np.array([], dtype=int)
+    every, before = max(64, len(dual.p) // 4), np.zeros(len(dual.p))
     while True:
         for step, state in enumerate(smo(K, dual, start), start=1):
             yield state
             start = state
             if step % every == 0:
                 start = newton_on_free(K, dual, state, before)
-                before = np.flatnonzero(is_free(dual, state.beta))
+                before = is_free(dual, state.beta)
             if start is not state:
                 break
         else:

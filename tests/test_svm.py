@@ -3819,7 +3819,7 @@ def test_newton_steps_are_on_all_free_multipliers_that_have_settled_and_else_on_
     K, dual = gram(X, **KERNELS["laplacian"]) + np.eye(90), c_dual(y, 10.0)
     beta = 0.3 * y
     state = svm.SMOState(beta, y - K @ beta, (), objective(K, dual, beta), inf)
-    nothing, all_of_them = np.array([], dtype=int), np.arange(90)
+    nothing, all_of_them = np.zeros(90), np.ones(90)
     some = newton_on_free(K, dual, state, nothing)
     assert len(some.pair) <= svm.FEW and some.objective > state.objective
     assert newton_step(K, dual, some, np.array(some.pair)).objective == pytest.approx(
