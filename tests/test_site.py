@@ -250,6 +250,14 @@ def test_every_film_is_recorded_and_shown(recorded, pages):
     assert sorted(shown) == sorted(recorded)
 
 
+def test_no_words_are_drawn_twice_in_the_same_place(recorded):
+    for recording in recorded.values():
+        marks = recording["marks"]
+        for state in (state for run in recording["runs"] for state in run):
+            words = [tuple(marks[k][1:4]) for k in state[0] if marks[k][0] == "text"]
+            assert len(set(words)) == len(words)
+
+
 @pytest.mark.parametrize("which", [0, -1])
 @pytest.mark.parametrize("film", FILMS, ids=name_of)
 def test_a_recording_is_what_the_algorithm_does(film, which, recorded):

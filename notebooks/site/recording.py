@@ -244,6 +244,5 @@ def _ticks(ax):
     names = [
         ["text", middle[0], bottom + 250, ax.get_xlabel(), LABEL, "middle", INK, 0],
         ["text", 110, middle[1], ax.get_ylabel(), LABEL, "middle", INK, -90],
-        ["text", left, top - 60, ax.get_title(loc="left"), LABEL, "start", INK, 0],
     ]
     return found + [name for name in names if name[3]]
