@@ -891,7 +891,8 @@ class KMeans(Transformer, Clusterer):
         w = None if sample_weight is None else check_weights(sample_weight, len(X))
         n = len(X) if w is None else np.count_nonzero(w)
         K = _check_clusters(self.n_clusters, n, "n_clusters")
-        p = _weights(X, w) / _weights(X, w).sum()
+        p = _weights(X, w)
+        p = p / p.sum()
         variance = p @ squared_norms(X - p @ X) / X.shape[1]  # mean of all features
         tol = check_number("tol", self.tol, at_least=0) * variance
         max_iter = check_number("max_iter", self.max_iter, at_least=1, integer=True)

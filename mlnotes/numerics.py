@@ -174,6 +174,7 @@ def squared_distances_at_rim(X, Y, square):
     >>> squared_distances_at_rim(np.array([[0.7]]), np.array([[0.0], [0.6]]), 0.7**2) < 0.7**2
     array([[False,  True]])
     """
+    X, Y = _same_columns(X, Y)
     D = squared_distances(X, Y)
     near = np.flatnonzero(D < (1 + CANCELLED) * square)
     near = near[D.ravel()[near] > (1 - CANCELLED) * square]

@@ -775,7 +775,8 @@ def smo(K, dual, start=None):
             no_fall[moved] = 0.0 if value > lower[moved] else inf
         objective += t * (violation - t * eta / 2)
         g = g - t * (row_i - row_j)
-        g[j] = g[i] if t == top and eta > least_eta else g[j]  # equal at the top, without rounding
+        if t == top and eta > least_eta:
+            g[j] = g[i]  # equal at the top, without rounding
         pair = i, j
 
 

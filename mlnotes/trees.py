@@ -290,11 +290,16 @@ def midpoint(low, high):
     return np.where(middle < high, middle, low)
 
 
-def _weighted(X, y, w, order):
-    """Samples, labels, weights (None stands for ones) and order, of the samples with a weight."""
-    X, y = np.asarray(X, dtype=float), np.asarray(y)
-    order = feature_order(X) if order is None else order
+def _arrays(X, y, w):
+    """Samples, labels and weights as arrays; None stands for the weights 1."""
     w = np.ones(len(X)) if w is None else np.asarray(w, dtype=float)
+    return np.asarray(X, dtype=float), np.asarray(y), w
+
+
+def _weighted(X, y, w, order):
+    """X, y, w and the order of the features, of the samples with a weight."""
+    X, y, w = _arrays(X, y, w)
+    order = feature_order(X) if order is None else order
     kept = w > 0
     return (X, y, w, order) if kept.all() else (X[kept], y[kept], w[kept], order_among(order, kept))
 
@@ -485,8 +490,7 @@ def growth(
     Claims: trees-s02
     """
     C = None if criterion == "squared_error" else max(int(np.max(y)) + 1, 2)
-    rng, X, y = check_random_state(rng), np.asarray(X, dtype=float), np.asarray(y)
-    w = np.ones(len(X)) if w is None else np.asarray(w, dtype=float)
+    rng, (X, y, w) = check_random_state(rng), _arrays(X, y, w)
     y, total = y if C is None else y.astype(int), w.sum()
     enough = max(min_samples_split, 2 * min_samples_leaf)
     draws = max_features is not None and max_features < X.shape[1]

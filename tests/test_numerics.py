@@ -160,6 +160,12 @@ def test_exact_distances_keep_duplicates_and_ties():
     assert (D == D.T).all()
 
 
+def test_small_integers_do_not_wrap_at_the_rim_of_a_ball():
+    X, Y = np.array([[1], [200]], dtype=np.uint8), np.array([[21], [220]], dtype=np.uint8)
+    D = squared_distances_at_rim(X, Y, 400.0)
+    np.testing.assert_array_equal(D, [[400.0, 219.0**2], [179.0**2, 400.0]])
+
+
 def test_distances_near_the_rim_of_a_ball_are_exact(rng):
     X = np.stack(np.meshgrid(range(9), range(9)), axis=-1).reshape(-1, 2) / 10 + [1e3, -7.0]
     Y = np.vstack([X[::5], X.mean(axis=0) + rng.normal(size=(9, 2))])
