@@ -43,6 +43,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mlnotes.base import (
+    BLOCK,
     Clusterer,
     ConvergenceWarning,
     Transformer,
@@ -53,13 +54,13 @@ from mlnotes.base import (
     check_samples,
     check_weights,
     iterate,
+    row_blocks,
     shared,
 )
 from mlnotes.numerics import (
     MovingClusters,
     exact_squared_distances,
     leading_eigenpairs,
-    nearest_rows,
     squared_distances,
     squared_norms,
     symmetric,
@@ -311,7 +312,11 @@ def nearest(X, centers):
     >>> nearest(np.array([[0.0], [9.0]]), np.array([[1.0], [7.0]]))
     (array([0, 1]), array([1., 4.]))
     """
-    return nearest_rows(X, centers)
+    labels, squares = np.empty(len(X), dtype=int), np.empty(len(X))
+    for rows in row_blocks(len(X), BLOCK // len(centers)):  # some at a time, for memory
+        D = squared_distances(X[rows], centers)
+        labels[rows], squares[rows] = D.argmin(axis=1), D.min(axis=1)
+    return labels, squares
 
 
 def lloyd(X, centers, sample_weight=None):

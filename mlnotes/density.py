@@ -54,12 +54,10 @@ from mlnotes.base import (
     check_weights,
     row_blocks,
 )
-from mlnotes.numerics import (
-    exact_squared_distances,
-    squared_distances,
-    squared_distances_at_rim,
-)
+from mlnotes.numerics import exact_squared_distances, squared_distances
 from mlnotes.probability import gauss_legendre, log_sum_exp, normal_log_density, sample_atoms
+
+RIM = 1e-9  # of h^2: a squared distance so near h^2 is computed again, without cancellation
 
 # ---------------------------------------------------------------------------------------
 # From counts to densities
@@ -302,9 +300,12 @@ def squared_lengths(x, X, h, kernel="gaussian"):
     >>> squared_lengths(np.array([[0.5]]), np.array([[0.0], [1.0], [2.5]]), h=0.5)
     array([[ 1.,  1., 16.]])
     """
-    rim, far = _kernel(kernel).reach < inf, (np.abs(x) > LARGEST).any(axis=1)
+    far = (np.abs(x) > LARGEST).any(axis=1)
     x = np.where(far[:, None], 0.0, x)
-    squares = squared_distances_at_rim(x, X, h**2) if rim else squared_distances(x, X)
+    squares = squared_distances(x, X)
+    if _kernel(kernel).reach < inf:  # who is outside must not depend on rounding
+        i, j = np.nonzero(np.abs(squares - h**2) < RIM * h**2)
+        squares[i, j] = sum((x[i] - X[j]).T ** 2)
     squares[far] = inf  # computed with the others, it would be NaN, and might make them NaN
     return squares / h**2
 

@@ -4,19 +4,14 @@ What only makes a chapter exact or fast on a computer stands here. Each routine 
 and ``tests/test_numerics.py`` compares it with the plain formula that it stands for.
 
 Contents
-    Distances        squared_norms, squared_distances, RelativeSquares, nearest_rows,
-                     exact_squared_distances, squared_distances_at_rim
-    K-means          MovingClusters
-    Matrices         square, symmetric
-    Lanczos          leading_eigenpairs
-    Cholesky         positive_cholesky, cholesky_solve
-    Boxes            at_bounds, newton_in_box
-    Low rank         low_rank_factor, low_rank_start
-    QR               triangle
-    Least squares    refined_least_squares
-    Newton's step    conjugate_gradients
-    Trees            grow_trees
-    Gram matrices    GramRows, Stacked, kernel_product
+    Distances          squared_norms, squared_distances, exact_squared_distances,
+                       RelativeSquares, MovingClusters
+    Matrices           square, symmetric, leading_eigenpairs
+    Linear systems     positive_cholesky, cholesky_solve, triangle, refined_least_squares,
+                       conjugate_gradients
+    Quadratic programs at_bounds, newton_in_box, low_rank_factor, low_rank_start
+    Trees              grow_trees
+    Gram matrices      GramRows, kernel_product
 
 Symbols
     X, Y    (n, d), (m, d)    points, one per row
@@ -28,7 +23,6 @@ Where trees grow, y are class numbers or targets and W (T, n) weights of the sam
 of T trees. The m nodes of a level hold N samples, node by node; `segment` (N,) is the node of each.
 """
 
-from functools import partial
 from itertools import combinations_with_replacement
 from math import inf, isqrt, nan, sqrt
 from typing import NamedTuple
@@ -50,7 +44,7 @@ ENTRIES = 2**20  # entries of a kernel matrix that a product computes at a time:
 SMALL = 64  # samples whose Gram matrix is computed for its diagonal
 LARGE, LOW = 500, 64  # numbers of multipliers, and ranks, that count as large and as low
 RANK = 1e-12  # of the largest diagonal entry: what a full factor leaves by rounding
-GAP, PATH = 1e-7, 50  # an interior point is near enough, relative to the objective; its most steps
+GAP, PATH = 1e-7, 100  # an interior point is near enough, relative to the objective; its most steps
 INSIDE = 0.99  # of the way to the next bound
 SIDES = np.array([[1.0], [-1.0]])  # of a box: the room grows with beta, and falls with it
 NEAR_BOUND = 1e-3  # of the width of the box: multipliers so near a bound are put on it
@@ -101,6 +95,31 @@ def squared_distances(X, Y=None):
     return D
 
 
+def exact_squared_distances(X, Y):
+    """||x - y||^2 = sum_j (x_j - y_j)^2 for every row x of X and y of Y, coordinate by coordinate.
+
+    Returns: (n, m), exact to the last digit or two: equal distances stay equal.
+
+    >>> exact_squared_distances(np.array([[1e9, 3.0]]), np.array([[1e9, 3.0], [1e9, 5.0]]))
+    array([[0., 4.]])
+    """
+    X, Y = _same_columns(X, Y)
+    D = np.zeros((len(X), len(Y)))
+    for x, y in zip(X.T, Y.T, strict=True):
+        difference = x[:, None] - y
+        difference *= difference  # in place: a third faster
+        D += difference
+    return D
+
+
+def _same_columns(X, Y):
+    """X (n, d) and Y (m, d) in double precision: differences of small integers would wrap."""
+    X, Y = np.asarray(X, dtype=np.float64), np.asarray(Y, dtype=np.float64)
+    if X.ndim != 2 or Y.ndim != 2 or X.shape[1] != Y.shape[1]:
+        raise ValueError(f"X and Y must be (n, d) and (m, d); got {X.shape} and {Y.shape}")
+    return X, Y
+
+
 class RelativeSquares:
     """||x - x_i||^2 - ||x||^2 = ||x_i||^2 - 2 x^T x_i for every row x_i of X, a function of x.
 
@@ -122,79 +141,6 @@ class RelativeSquares:
         A = x - self.origin
         rows = np.column_stack([-2 * A, np.ones(len(A))])
         return np.matmul(rows, self.columns, out=self.D[: len(A)]), squared_norms(A)[:, None]
-
-
-def nearest_rows(X, Y):
-    """argmin_k ||x - y_k||^2 for every row x of X, the first of several, and that minimum.
-
-    Returns: (n,) and (n,), in half the time of `squared_distances`, which decides only where the
-    minimum is a small difference of large terms.
-
-    >>> nearest_rows(np.array([[0.0], [9.0]]), np.array([[1.0], [7.0]]))
-    (array([0, 1]), array([1., 4.]))
-    """
-    k, least = np.empty(len(X), dtype=int), np.empty(len(X))
-    origin = Y.mean(axis=0)  # distances do not depend on it, but the terms are smaller
-    B = Y - origin
-    half = squared_norms(B) / 2
-    for rows in row_blocks(len(X), BLOCK // sum(Y.shape)):
-        A = X[rows] - origin
-        k[rows] = (A @ B.T - half).argmax(axis=1)
-        least[rows] = squared_norms(X[rows] - Y[k[rows]])
-        lost = rows.start + np.flatnonzero(least[rows] < CANCELLED**2 * squared_norms(A))
-        if len(lost):
-            D = squared_distances(X[lost], Y)
-            k[lost], least[lost] = D.argmin(axis=1), D.min(axis=1)
-    return k, least
-
-
-def exact_squared_distances(X, Y):
-    """||x - y||^2 = sum_j (x_j - y_j)^2 for every row x of X and y of Y, coordinate by coordinate.
-
-    Returns: (n, m), exact to the last digit or two: equal distances stay equal.
-
-    >>> exact_squared_distances(np.array([[1e9, 3.0]]), np.array([[1e9, 3.0], [1e9, 5.0]]))
-    array([[0., 4.]])
-    """
-    X, Y = _same_columns(X, Y)
-    D = np.zeros((len(X), len(Y)))
-    for x, y in zip(X.T, Y.T, strict=True):
-        difference = x[:, None] - y
-        difference *= difference  # in place: a third faster
-        D += difference
-    return D
-
-
-def squared_distances_at_rim(X, Y, square):
-    """||x - y||^2 for every row x of X and y of Y, exact where it is `square` or near it.
-
-    Returns: (n, m). It tells which y are inside the ball ||x - y||^2 < `square` as well as
-    `exact_squared_distances`, in half the time for 20 features.
-
-    >>> squared_distances_at_rim(np.array([[0.7]]), np.array([[0.0], [0.6]]), 0.7**2) < 0.7**2
-    array([[False,  True]])
-    """
-    X, Y = _same_columns(X, Y)
-    D = squared_distances(X, Y)
-    near = np.flatnonzero(D < (1 + CANCELLED) * square)
-    near = near[D.ravel()[near] > (1 - CANCELLED) * square]
-    for part in row_blocks(len(near), BLOCK // X.shape[1]):
-        i, j = np.divmod(near[part], len(Y))
-        D[i, j] = sum(((X[i] - Y[j]) ** 2).T)  # one coordinate after the other
-    return D
-
-
-def _same_columns(X, Y):
-    """X (n, d) and Y (m, d) in double precision: differences of small integers would wrap."""
-    X, Y = np.asarray(X, dtype=np.float64), np.asarray(Y, dtype=np.float64)
-    if X.ndim != 2 or Y.ndim != 2 or X.shape[1] != Y.shape[1]:
-        raise ValueError(f"X and Y must be (n, d) and (m, d); got {X.shape} and {Y.shape}")
-    return X, Y
-
-
-# ---------------------------------------------------------------------------------------
-# K-means
-# ---------------------------------------------------------------------------------------
 
 
 class MovingClusters:
@@ -312,11 +258,6 @@ def symmetric(K, name="K"):
     return K
 
 
-# ---------------------------------------------------------------------------------------
-# Lanczos
-# ---------------------------------------------------------------------------------------
-
-
 def leading_eigenpairs(K, k, *, tol=0.0, rng):
     """The k largest eigenpairs of a symmetric K without all the others: block Lanczos.
 
@@ -368,7 +309,7 @@ def _orthonormal(block, Q):
 
 
 # ---------------------------------------------------------------------------------------
-# Cholesky
+# Linear systems
 # ---------------------------------------------------------------------------------------
 
 
@@ -405,150 +346,6 @@ def cholesky_solve(L, y):
     return a
 
 
-# ---------------------------------------------------------------------------------------
-# Boxes
-# ---------------------------------------------------------------------------------------
-
-
-def at_bounds(x, lower, upper, near):
-    """x in its box [lower, upper]; what is at most `near` off a bound, by rounding, is put on it.
-
-    >>> at_bounds(np.array([-0.1, 0.5, 0.999]), 0.0, 1.0, near=0.01)
-    array([0. , 0.5, 1. ])
-    """
-    return np.where(x >= upper - near, upper, np.where(x <= lower + near, lower, x))
-
-
-def newton_in_box(K, g, sums, low, high):
-    """The v that maximises g^T v - 1/2 v^T K v subject to sums v = 0, kept within a box.
-
-    Entries that leave low <= v <= high are put on the bound that they cross, and the others are
-    found again, until none leaves. Those on a bound stay, even if the maximum has them inside.
-    With it, support vector regression to six digits needs 0.6 of the steps of SMO.
-
-    K (m, m) is positive semidefinite. `sums` (k, m) has a row of ones and zeros for each sum.
-
-    Returns: (m,); the first v, which leaves the box, if half of its entries leave, or all of a sum.
-
-    >>> K, g, one = np.eye(3), np.array([3.0, 0.0, 0.0]), np.ones(3)
-    >>> newton_in_box(K, g, one[None], -one, one).round(6)
-    array([ 1. , -0.5, -0.5])
-    """
-    v, first, inside, k = np.zeros(len(g)), None, np.ones(len(g), dtype=bool), len(sums)
-    damped = K + DAMPING * (np.abs(K.diagonal()).max() or 1.0) * np.eye(len(g))
-    while inside.mean() > 0.5 and sums[:, inside].any(axis=1).all():
-        v = np.where(inside, 0.0, np.clip(v, low, high))
-        S, rest, m = sums[:, inside], -sums @ v, np.count_nonzero(inside)
-        system = np.zeros((m + k, m + k))
-        system[:m, :m], system[:m, m:], system[m:, :m] = damped[inside][:, inside], S.T, S
-        u = np.linalg.solve(system, np.append((g - K @ v)[inside], rest))[:m]
-        v[inside] = u - S.T @ ((S @ u - rest) / S.sum(axis=1))  # rounding changes the sums
-        leave = (v < low) | (v > high)
-        if not leave.any():
-            return v
-        first = v if first is None else first
-        inside &= ~leave
-    return first
-
-
-# ---------------------------------------------------------------------------------------
-# Quadratic programs of low rank
-# ---------------------------------------------------------------------------------------
-
-
-def low_rank_factor(K, most):
-    """Z (n, r) with K = Z Z^T up to rounding, or None if Z would have more than `most` columns.
-
-    It is a Cholesky factor whose next row has most left on the diagonal. It is None, too, if half
-    of the columns do not explain half of the trace. K is an array, `GramRows` or `Stacked`.
-
-    >>> low_rank_factor(np.array([[1.0, -1.0], [-1.0, 1.0]]), most=2).T
-    array([[ 1., -1.]])
-    """
-    left = K.diagonal()
-    total, largest, Z = left.sum(), left.max(), np.zeros((len(left), most))
-    for r in range(most):
-        i = int(left.argmax())
-        if left[i] <= RANK * largest:
-            return Z[:, :r]
-        if r == most // 2 and left.sum() > total / 2:
-            return None
-        Z[:, r] = (K[i] - Z[:, :r] @ Z[i, :r]) / sqrt(left[i])
-        left = left - Z[:, r] ** 2
-    return None
-
-
-def low_rank_start(K, p, lower, upper, start, groups, large=LARGE):
-    """A point near the maximum of p^T beta - 1/2 beta^T K beta over a box, for K of low rank.
-
-    The box is `lower` <= beta <= `upper`, and the sums over the slices `groups` stay those of the
-    `start`. It is found as in `optimization.interior_point`, in O(n r^2) a step for the rank r. SMO
-    takes 4 to 30 times as long to find out which few multipliers are strictly inside the box.
-
-    Returns: (n,); the `start` itself if n < `large`, if r > LOW, if a side of the box has the
-    length 0 or inf, or if the point is not better.
-
-    >>> K, p, one = np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([1.0, -1.0]), np.ones(2)
-    >>> low_rank_start(K, p, -one, one, np.zeros(2), [slice(0, 2)], large=2).round(6)
-    array([ 0.5, -0.5])
-    """
-    width = upper - lower
-    if len(p) < large or not (np.isfinite(width).all() and width.all()):
-        return start
-    Z = low_rank_factor(K, LOW)
-    if Z is None:
-        return start
-    sums = np.zeros((len(groups), len(p)))
-    for row, group in zip(sums, groups, strict=True):
-        row[group] = 1.0
-    M, own = np.hstack([Z, sums.T]), np.diag(np.append(np.ones(Z.shape[1]), np.zeros(len(sums))))
-    beta = lower + (sums @ (start - lower) / (sums @ width)) @ sums * width
-    gradient = p - Z @ (Z.T @ beta)
-    b = sums @ gradient / sums.sum(axis=1)
-    rest = gradient - b @ sums
-    z = np.maximum(-SIDES * rest, 0) + (np.abs(rest).mean() or 1.0)  # multipliers of the bounds
-    for _ in range(PATH):
-        room = np.array([beta - lower, upper - beta])
-        gap = float(np.sum(z * room))
-        if gap <= GAP * abs(beta @ (p + gradient)) or not (room > 0).all():
-            break
-        D, rest = np.sum(z / room, axis=0), gradient - b @ sums + z[0] - z[1]
-        step = partial(_box_step, M, D, M.T @ (M / D[:, None]) + own, rest, room, z)
-        change, _, change_z, t = step(-z * room)  # straight to the optimum: how far does it get?
-        left = np.sum((z + t * change_z) * (room + t * SIDES * change)) / gap
-        aim = left**3 * gap / z.size - z * room - change_z * SIDES * change
-        change, d, change_z, t = step(aim)
-        t *= INSIDE
-        beta, b, z = beta + t * change, b + t * d[Z.shape[1] :], z + t * change_z
-        gradient = p - Z @ (Z.T @ beta)
-    beta = at_bounds(beta, lower, upper, NEAR_BOUND * width)
-    free = sums * ((beta > lower) & (beta < upper))
-    missing = sums @ (start - beta) / np.maximum(free.sum(axis=1), 1)
-    beta = beta + missing @ free
-    kept = np.allclose(sums @ beta, sums @ start, rtol=1e-12, atol=1e-12 * np.abs(beta).sum())
-    inside = (beta >= lower).all() and (beta <= upper).all()
-    rise = p @ (beta - start) - np.sum((Z.T @ beta) ** 2 - (Z.T @ start) ** 2) / 2
-    return beta if kept and inside and rise > 0 else start
-
-
-def _box_step(M, D, system, rest, room, z, aim):
-    """Newton's step that changes the products of z and the room by `aim`.
-
-    Returns: the changes of beta, (Z^T beta, b) and z; the share <= 1 of them to the first bound.
-    """
-    r = rest + np.sum(SIDES * aim / room, axis=0)
-    d = np.linalg.solve(system, M.T @ (r / D))
-    change = (r - M @ d) / D
-    change_z = (aim - z * SIDES * change) / room
-    least = min(np.min(SIDES * change / room), np.min(change_z / z))
-    return change, d, change_z, 1 / max(1.0, -least)
-
-
-# ---------------------------------------------------------------------------------------
-# QR of many rows
-# ---------------------------------------------------------------------------------------
-
-
 def triangle(A):
     """R (min(n, m), m) of A = Q R, by Cholesky twice: 3 times as fast as QR for many rows.
 
@@ -567,10 +364,6 @@ def triangle(A):
             return np.linalg.cholesky(G).T @ L.T
     return np.linalg.qr(np.vstack([np.linalg.qr(A[b], mode="r") for b in blocks]), mode="r")
 
-
-# ---------------------------------------------------------------------------------------
-# Least squares with the exact residual
-# ---------------------------------------------------------------------------------------
 
 BITS = 53  # of a floating-point number
 CORRECTIONS = 10  # at most; two or three suffice unless the condition number comes near 1 / EPS
@@ -643,11 +436,6 @@ def _exact_sum(terms):
     return total + rest, rest - ((total + rest) - total)
 
 
-# ---------------------------------------------------------------------------------------
-# Newton's step for many weights
-# ---------------------------------------------------------------------------------------
-
-
 def conjugate_gradients(product, g, inverse):
     """p, of the shape of g, with H p = g, nearly, for a positive semidefinite H known by products.
 
@@ -679,43 +467,137 @@ def conjugate_gradients(product, g, inverse):
 
 
 # ---------------------------------------------------------------------------------------
-# Growing many trees
+# Quadratic programs in a box
 # ---------------------------------------------------------------------------------------
+
+
+def at_bounds(x, lower, upper, near):
+    """x in its box [lower, upper]; what is at most `near` off a bound, by rounding, is put on it.
+
+    >>> at_bounds(np.array([-0.1, 0.5, 0.999]), 0.0, 1.0, near=0.01)
+    array([0. , 0.5, 1. ])
+    """
+    return np.where(x >= upper - near, upper, np.where(x <= lower + near, lower, x))
+
+
+def newton_in_box(K, g, sums, low, high):
+    """The v that maximises g^T v - 1/2 v^T K v subject to sums v = 0, kept within a box.
+
+    Entries that leave low <= v <= high are put on the bound that they cross, and the others are
+    found again, until none leaves. Those on a bound stay, even if the maximum has them inside.
+    With it, support vector regression to six digits needs 0.6 of the steps of SMO.
+
+    K (m, m) is positive semidefinite. `sums` (k, m) has a row of ones and zeros for each sum.
+
+    Returns: (m,); the first v, which leaves the box, if half of its entries leave, or all of a sum.
+
+    >>> K, g, one = np.eye(3), np.array([3.0, 0.0, 0.0]), np.ones(3)
+    >>> newton_in_box(K, g, one[None], -one, one).round(6)
+    array([ 1. , -0.5, -0.5])
+    """
+    v, first, inside, k = np.zeros(len(g)), None, np.ones(len(g), dtype=bool), len(sums)
+    damped = K + DAMPING * (np.abs(K.diagonal()).max() or 1.0) * np.eye(len(g))
+    while inside.mean() > 0.5 and sums[:, inside].any(axis=1).all():
+        v = np.where(inside, 0.0, np.clip(v, low, high))
+        S, rest, m = sums[:, inside], -sums @ v, np.count_nonzero(inside)
+        system = np.zeros((m + k, m + k))
+        system[:m, :m], system[:m, m:], system[m:, :m] = damped[inside][:, inside], S.T, S
+        u = np.linalg.solve(system, np.append((g - K @ v)[inside], rest))[:m]
+        v[inside] = u - S.T @ ((S @ u - rest) / S.sum(axis=1))  # rounding changes the sums
+        leave = (v < low) | (v > high)
+        if not leave.any():
+            return v
+        first = v if first is None else first
+        inside &= ~leave
+    return first
+
+
+def low_rank_factor(K, most):
+    """Z (n, r) with K = Z Z^T up to rounding, or None if Z would have more than `most` columns.
+
+    It is a Cholesky factor whose next row has most left on the diagonal. It is None, too, if half
+    of the columns do not explain half of the trace. K is an array or has its rows, as `GramRows`.
+
+    >>> low_rank_factor(np.array([[1.0, -1.0], [-1.0, 1.0]]), most=2).T
+    array([[ 1., -1.]])
+    """
+    left = K.diagonal()
+    total, largest, Z = left.sum(), left.max(), np.zeros((len(left), most))
+    for r in range(most):
+        i = int(left.argmax())
+        if left[i] <= RANK * largest:
+            return Z[:, :r]
+        if r == most // 2 and left.sum() > total / 2:
+            return None
+        Z[:, r] = (K[i] - Z[:, :r] @ Z[i, :r]) / sqrt(left[i])
+        left = left - Z[:, r] ** 2
+    return None
+
+
+def low_rank_start(K, p, lower, upper, start, groups, large=LARGE):
+    """A point near the maximum of p^T beta - 1/2 beta^T K beta over a box, for K of low rank.
+
+    The box is `lower` <= beta <= `upper`, and the sums over the slices `groups` stay those of the
+    `start`. It is found as in `optimization.interior_point`, in O(n r^2) a step for the rank r. SMO
+    takes 4 to 30 times as long to find out which few multipliers are strictly inside the box.
+
+    Returns: (n,); the `start` itself if n < `large`, if r > LOW, if a side of the box has the
+    length 0 or inf, or if the point is not better.
+
+    >>> K, p, one = np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([1.0, -1.0]), np.ones(2)
+    >>> low_rank_start(K, p, -one, one, np.zeros(2), [slice(0, 2)], large=2).round(6)
+    array([ 0.5, -0.5])
+    """
+    width = upper - lower
+    if len(p) < large or not (np.isfinite(width).all() and width.all()):
+        return start
+    Z = low_rank_factor(K, LOW)
+    if Z is None:
+        return start
+    sums = np.zeros((len(groups), len(p)))
+    for row, group in zip(sums, groups, strict=True):
+        row[group] = 1.0
+    M, own = np.hstack([Z, sums.T]), np.diag(np.append(np.ones(Z.shape[1]), np.zeros(len(sums))))
+    beta = lower + (sums @ (start - lower) / (sums @ width)) @ sums * width
+    gradient = p - Z @ (Z.T @ beta)
+    b = sums @ gradient / sums.sum(axis=1)
+    rest = gradient - b @ sums
+    z, t = np.maximum(-SIDES * rest, 0) + (np.abs(rest).mean() or 1.0), 0.0  # bounds' multipliers
+    for _ in range(PATH):
+        room = np.array([beta - lower, upper - beta])
+        gap = float(np.sum(z * room))
+        if gap <= GAP * abs(beta @ (p + gradient)) or not (room > 0).all():
+            break
+        aim = (1 - t) * gap / z.size - z * room  # after a short step, the products are made equal
+        D = np.sum(z / room, axis=0)
+        rest = gradient - b @ sums + np.sum(SIDES * (z + aim / room), axis=0)
+        d = np.linalg.solve(M.T @ (M / D[:, None]) + own, M.T @ (rest / D))
+        change = (rest - M @ d) / D
+        change_z = (aim - z * SIDES * change) / room
+        most = max(1.0, np.max(-SIDES * change / room), np.max(-change_z / z))
+        t = INSIDE / most  # short of the first bound
+        beta, b, z = beta + t * change, b + t * d[Z.shape[1] :], z + t * change_z
+        gradient = p - Z @ (Z.T @ beta)
+    beta = at_bounds(beta, lower, upper, NEAR_BOUND * width)
+    free = sums * ((beta > lower) & (beta < upper))
+    missing = sums @ (start - beta) / np.maximum(free.sum(axis=1), 1)
+    beta = beta + missing @ free
+    kept = np.allclose(sums @ beta, sums @ start, rtol=1e-12, atol=1e-12 * np.abs(beta).sum())
+    inside = (beta >= lower).all() and (beta <= upper).all()
+    rise = p @ (beta - start) - np.sum((Z.T @ beta) ** 2 - (Z.T @ start) ** 2) / 2
+    return beta if kept and inside and rise > 0 else start
+
+
+# ---------------------------------------------------------------------------------------
+# Trees
+# ---------------------------------------------------------------------------------------
+
 
 TOGETHER = 2**15  # samples of the trees that grow at the same time
 LEAF = -1  # the feature of a leaf, and the number of a child that does not exist
 TIED = 1e-11  # costs that differ by less than this share of the node's are equal up to rounding
-LIGHTEST = 1e-13  # weight of one side of a split, as a share of its node: less is lost in rounding
-
-
-class _Presorted(NamedTuple):
-    """The samples with every feature sorted once."""
-
-    columns: np.ndarray  # (d, n), the features
-    order: np.ndarray  # (d, n), the samples of each feature from its least value to its greatest
-    rank: np.ndarray  # (d, n), the inverse: the place of each sample in that order
-    y: np.ndarray  # (n,)
-    W: np.ndarray  # (T, n)
-
-
-class _Nodes(NamedTuple):
-    """The nodes of one level of several trees, with their samples side by side."""
-
-    at: np.ndarray  # (N,), the samples, node by node
-    orders: np.ndarray  # (d, N), their places in W.ravel() in the order of each feature; or (0, N)
-    sizes: np.ndarray  # (m,), how many each node has
-    tree: np.ndarray  # (m,), the tree of each node
-    depth: int
-
-
-class _Summary(NamedTuple):
-    """What the nodes of a level hold."""
-
-    value: np.ndarray  # (m, C) class fractions, or (m, 1) means of the targets
-    impurity: np.ndarray  # (m,)
-    weight: np.ndarray  # (m,)
-    counts: np.ndarray  # (m, C), the weight of each class; (m, 0) for targets
-    pure: np.ndarray  # (m,), whether all labels are equal
+TINY = 1e-300  # an impurity by which one may divide
+LIGHTEST = 1e-13
 
 
 class _Rules(NamedTuple):
@@ -729,17 +611,41 @@ class _Rules(NamedTuple):
     max_features: int | None = None
 
 
-def grow_trees(X, y, W, *, rng=None, **rules):
+class _Samples(NamedTuple):
+    """The samples with every feature sorted once, and their weights in some trees."""
+
+    columns: np.ndarray  # (d, n), the features
+    order: np.ndarray  # (d, n), the samples of each feature from its least value to its greatest
+    rank: np.ndarray  # (d, n), the inverse: the place of each sample in that order
+    y: np.ndarray  # (n,)
+    W: np.ndarray  # (T, n)
+
+
+class _Nodes(NamedTuple):
+    """The nodes of one level of several trees, with their samples side by side."""
+
+    at: np.ndarray  # (N,), the places of the samples in W.ravel(), node by node
+    sizes: np.ndarray  # (m,), how many each node has
+    tree: np.ndarray  # (m,)
+    value: np.ndarray  # (m, C) class fractions, or (m, 1) means of the targets
+    impurity: np.ndarray  # (m,)
+    weight: np.ndarray  # (m,)
+    pure: np.ndarray  # (m,), whether all labels are equal
+
+
+def grow_trees(X, y, W, cost, *, rng=None, **rules):
     """A tree for each row of the weights W: what `trees.grow` gives, all nodes of a level at once.
 
-    The `rules` and `rng` are those of `trees.growth`, y holds class numbers or targets. W of dtype
-    int is faster. With other weights another one of several equally good splits may win. 50 trees
-    on 5,000 samples take scikit-learn's time, and node by node 5.4 times as long.
+    `cost` is `trees.total_impurity`. The `rules` and `rng` are those of `trees.growth`, y holds
+    class numbers or targets. W of dtype int is faster. With other weights another one of several
+    equally good splits may win. 50 trees on 5,000 samples take scikit-learn's time, and node by
+    node 5.4 times as long.
 
     Returns: for each tree the columns of a `trees.Tree`, a tuple of nine arrays.
 
-    >>> table, = grow_trees(np.array([[1.0], [2.0], [4.0]]), np.array([0, 0, 1]), np.ones((1, 3)))
-    >>> table[:4]  # feature, threshold, left, right
+    >>> from mlnotes.trees import total_impurity
+    >>> X, y, W = np.array([[1.0], [2.0], [4.0]]), np.array([0, 0, 1]), np.ones((1, 3))
+    >>> grow_trees(X, y, W, total_impurity)[0][:4]  # feature, threshold, left, right
     (array([ 0, -1, -1]), array([ 3., nan, nan]), array([ 1, -1, -1]), array([ 2, -1, -1]))
     """
     rules, rng, tables = _Rules(**rules), check_random_state(rng), []
@@ -747,182 +653,159 @@ def grow_trees(X, y, W, *, rng=None, **rules):
     order = np.argsort(columns, axis=1)
     rank = np.argsort(order, axis=1).astype(np.int32)
     for trees in row_blocks(len(W), TOGETHER // len(W[0])):
-        data = _Presorted(columns, order, rank, np.asarray(y), np.asarray(W[trees]))
-        levels = list(_levels(data, rules, rng))
-        tables += [_table(levels, t) for t in range(len(data.W))]
+        samples = _Samples(columns, order, rank, np.asarray(y), np.asarray(W[trees]))
+        levels = list(_levels(samples, cost, rules, rng))
+        tables += [_table(levels, t) for t in range(len(samples.W))]
     return tables
 
 
-def _levels(data, rules, rng):
-    """Yields: for each depth feature, threshold, value, impurity, weight, size, tree and depth."""
-    (tree, at), (d, n) = np.nonzero(data.W), data.order.shape
-    orders = np.empty((d if rules.max_features in (None, d) else 0, len(at)), dtype=int)
-    for f in range(len(orders)):
-        t, i = np.nonzero(data.W[:, data.order[f]])
-        orders[f] = t * n + data.order[f, i]
-    sizes = np.bincount(tree, minlength=len(data.W))
-    nodes = _Nodes(at, orders, sizes, np.arange(len(data.W)), 0)
-    total, C = data.W.sum(axis=1), max(int(data.y.max()) + 1, 2)
+def _levels(samples, cost, rules, rng):
+    """Yields: for each depth feature, threshold, value, impurity, weight, size, depth and tree."""
+    at, sizes = np.flatnonzero(samples.W), np.count_nonzero(samples.W, axis=1)
+    total, depth = samples.W.sum(axis=1), 0
     enough = max(rules.min_samples_split, 2 * rules.min_samples_leaf)
-    while len(nodes.sizes):
-        m, held = len(nodes.sizes), _summary(data, nodes, rules.criterion, C)
+    while len(sizes):
+        nodes, m = _nodes(samples, at, sizes, cost, rules.criterion), len(sizes)
         feature, threshold = np.full(m, LEAF), np.full(m, nan)
-        asking = ~held.pure & (nodes.sizes >= enough) & (nodes.depth != rules.max_depth)
+        asking = ~nodes.pure & (sizes >= enough) & (depth != rules.max_depth)
         if asking.any():
-            f, t, cost = _search(data, *_chosen(nodes, held, asking), rules, rng)
-            gain = np.maximum(1 - cost, 0) + TIED  # as a share of the node's impurity
-            decrease = gain * (held.impurity * held.weight / total[nodes.tree])[asking]
-            f[decrease < rules.min_impurity_decrease] = LEAF
+            some = _chosen(nodes, asking)
+            f, t, left_over = _search(samples, some, cost, rules, rng)
+            gain = np.maximum(some.impurity - left_over, 0) + TIED * some.impurity
+            f[gain * some.weight / total[some.tree] < rules.min_impurity_decrease] = LEAF
             feature[asking], threshold[asking] = f, np.where(f == LEAF, nan, t)
-        columns = feature, threshold, held.value, held.impurity, held.weight
-        yield *columns, nodes.sizes, nodes.tree, np.full(m, nodes.depth)
+        columns = feature, threshold, nodes.value, nodes.impurity, nodes.weight, sizes
+        yield *columns, np.full(m, depth), nodes.tree
         splits = feature != LEAF
-        parents, _ = _chosen(nodes, held, splits)
-        nodes = _children(data, parents, feature[splits], threshold[splits])
+        parents = _chosen(nodes, splits)
+        at, sizes = _children(samples, parents, feature[splits], threshold[splits])
+        depth += 1
 
 
-def _chosen(nodes, held, chosen):
-    """The nodes where the mask `chosen` (m,) is true, and what they hold."""
-    if chosen.all():
-        return nodes, held
-    i = np.flatnonzero(np.repeat(chosen, nodes.sizes))
-    at, orders = nodes.at[i], nodes.orders.take(i, axis=1)
-    some = _Nodes(at, orders, nodes.sizes[chosen], nodes.tree[chosen], nodes.depth)
-    return some, _Summary(*(part[chosen] for part in held))
-
-
-def _children(data, nodes, feature, threshold):
-    """The two children of every node, the left one before the right one."""
-    m, sizes, n = len(nodes.sizes), nodes.sizes, data.W.shape[1]
-    segment, row = np.repeat([2 * np.arange(m), nodes.tree * n], sizes, axis=1)
-    x = data.columns.take(np.repeat(feature * n, sizes) + nodes.at)
-    right = np.empty(data.W.size, dtype=bool)  # of every sample of every tree
-    right[row + nodes.at] = x > np.repeat(threshold, sizes)
-    child, orders = segment + right[row + nodes.at], np.empty_like(nodes.orders)
-    for new, order in zip(orders, nodes.orders, strict=True):
-        new[:] = order[np.argsort(segment + right[order], kind="stable")]
-    at, sizes = nodes.at[np.argsort(child, kind="stable")], np.bincount(child, minlength=2 * m)
-    return _Nodes(at, orders, sizes, np.repeat(nodes.tree, 2), nodes.depth + 1)
-
-
-def _summary(data, nodes, criterion, C):
-    """The `_Summary` of the nodes."""
-    m, segment = len(nodes.sizes), np.repeat(np.arange(len(nodes.sizes)), nodes.sizes)
-    y, w = data.y[nodes.at], data.W[nodes.tree[segment], nodes.at]
-    weight = np.bincount(segment, w, minlength=m)
-    starts = np.cumsum(nodes.sizes) - nodes.sizes
+def _nodes(samples, at, sizes, cost, criterion):
+    """The `_Nodes` with so many samples each: `trees.node_value`."""
+    m, n = len(sizes), samples.W.shape[1]
+    starts, segment = np.cumsum(sizes) - sizes, np.repeat(np.arange(m), sizes)
+    y, w = samples.y.take(at % n), samples.W.take(at)
+    weight, tree = np.bincount(segment, w), at[starts] // n
     pure = np.maximum.reduceat(y, starts) == np.minimum.reduceat(y, starts)
     if criterion == "squared_error":
         first = y[starts]
         mean = first + np.bincount(segment, w * (y - first[segment])) / weight
         variance = np.bincount(segment, w * (y - mean[segment]) ** 2) / weight
-        return _Summary(mean[:, None], variance, weight, np.empty((m, 0)), pure)
-    counts = np.bincount(segment * C + y, w, minlength=m * C).reshape(m, C)
-    p = counts / weight[:, None]
-    return _Summary(p, _class_cost(p.T, np.ones(m), criterion), weight, counts, pure)
+        return _Nodes(at, sizes, tree, mean[:, None], variance, weight, pure)
+    C = max(int(samples.y.max()) + 1, 2)
+    p = np.bincount(segment * C + y, w, minlength=m * C).reshape(m, C) / weight[:, None]
+    return _Nodes(at, sizes, tree, p, cost(p.T, criterion), weight, pure)
 
 
-def _class_cost(S, n, criterion):
-    """n I for the class weights S (C, ...) of sets of weight n: `trees.total_impurity`."""
-    if criterion == "gini":
-        return sum(n_k * (n - n_k) for n_k in S) / n
-    if criterion == "entropy":
-        return -sum(n_k * np.log(np.where(n_k > 0, n_k / n, 1.0)) for n_k in S)
-    return n - np.max(S, axis=0)
+def _chosen(nodes, chosen):
+    """The nodes where the mask `chosen` (m,) is true."""
+    columns = (column[chosen] for column in nodes[1:])
+    return nodes if chosen.all() else _Nodes(nodes.at[np.repeat(chosen, nodes.sizes)], *columns)
 
 
-def _search(data, nodes, held, rules, rng):
+def _children(samples, nodes, feature, threshold):
+    """The places of the samples and the sizes of the two children of every node, left and right."""
+    n, sizes = samples.W.shape[1], nodes.sizes
+    x = samples.columns.take(np.repeat(feature * n, sizes) + nodes.at % n)
+    child = np.repeat(2 * np.arange(len(sizes)), sizes) + (x > np.repeat(threshold, sizes))
+    at = nodes.at[np.argsort(child, kind="stable")]
+    return at, np.bincount(child, minlength=2 * len(sizes))
+
+
+def _search(samples, nodes, cost, rules, rng):
     """The best split of every node among `max_features` features drawn for it: `trees.node_split`.
 
-    Returns: feature (m,), LEAF if there is no split; threshold (m,); cost (m,), the impurity of
-    the children as a share of the node's.
+    Returns: feature (m,), LEAF if there is no split; threshold (m,); the children's impurity (m,).
     """
-    d, m = len(data.columns), len(nodes.sizes)
+    d, m = len(samples.columns), len(nodes.sizes)
     k = d if rules.max_features is None else min(rules.max_features, d)
     drawn = np.argsort(rng.random((m, d)), axis=1) if k < d else np.tile(np.arange(d), (m, 1))
-    feature, threshold, cost = np.full(m, LEAF), np.full(m, nan), np.full(m, inf)
+    feature, threshold, impurity = np.full(m, LEAF), np.full(m, nan), np.full(m, inf)
     for start in range(0, d, k):
         still = feature == LEAF
         if not still.any():
             break
-        some, tried = _chosen(nodes, held, still), np.sort(drawn[still, start : start + k], axis=1)
-        found = _sweeps(data, *some, tried.T, rules)
+        some, tried = _chosen(nodes, still), np.sort(drawn[still, start : start + k], axis=1)
+        found = list(_sweeps(samples, some, tried.T, cost, rules))
         lowest, t = (np.array(each) for each in zip(*found, strict=True))  # (k, m)
-        j = np.argmax(lowest <= lowest.min(axis=0) + TIED, axis=0)  # the first of equally good ones
-        i = np.arange(len(j))
-        cost[still], threshold[still] = lowest[j, i], t[j, i]
+        tied = lowest <= lowest.min(axis=0) + TIED * some.impurity
+        i, j = np.arange(len(tried)), np.argmax(tied, axis=0)  # the first of equally good ones
+        impurity[still], threshold[still] = lowest[j, i], t[j, i]
         feature[still] = np.where(lowest[j, i] < inf, tried[i, j], LEAF)
-    return feature, threshold, cost
+    return feature, threshold, impurity
 
 
-def _sweeps(data, nodes, held, features, rules):
+def _sweeps(samples, nodes, features, cost, rules):
     """The best split of every node by one feature, for some features: `trees.split_costs`.
 
-    A row of `features` (k, m) names a feature for each node. Targets are standardised within their
-    node, so that no node's sums are lost in the rounding of another's.
-
-    Yields: for each row the lowest cost (m,), as a share of the node's own, and the threshold (m,).
+    A row of `features` (k, m) names a feature for each node. Yields: for each row the lowest
+    impurity of the children (m,), and the threshold (m,).
     """
-    n, sizes, C = data.columns.shape[1], nodes.sizes, held.counts.shape[1]
+    n, sizes = samples.W.shape[1], nodes.sizes
     starts, segment = np.cumsum(sizes) - sizes, np.repeat(np.arange(len(sizes)), sizes)
     place = np.arange(len(segment)) - starts[segment] + 1  # samples on the left
     allowed = np.minimum(place, sizes[segment] - place) >= rules.min_samples_leaf
-    row = np.repeat(nodes.tree * n, sizes)  # where the weights of the sample's tree begin
+    row, unit, parts = np.repeat(nodes.tree * n, sizes), *_parts(samples, nodes, segment, rules)
     first = segment * n if len(sizes) * n >= 2**31 else (segment * n).astype(np.int32)
-    weight, own = np.repeat(held.weight, sizes), np.maximum(held.impurity, LIGHTEST) * held.weight
-    least = LIGHTEST * weight
-    if rules.criterion == "squared_error":
-        i, z = row + nodes.at, data.y[nodes.at] - held.value[segment, 0]
-        wz, own = np.empty(data.W.size), np.ones(len(sizes))
-        wz[i] = data.W.take(i) * z / np.sqrt(held.impurity)[segment]
     for feature in features:
         offset = np.repeat(feature * n, sizes)
-        if len(nodes.orders):  # all nodes consider all features: kept from level to level
-            rows = nodes.orders[feature[0]] - row
-        else:
-            key = np.sort(first + data.rank.take(offset + nodes.at))  # of 32 bits: half the time
-            rows = data.order.take(key - first + offset)
-        x, i = data.columns.take(offset + rows), row + rows
-        w = data.W.take(i)
-        left = _running(w, starts, held.weight)
-        n_L, n_R = np.maximum(left, least), np.maximum(weight - left, least)
+        key = np.sort(
+            first + samples.rank.take(offset + nodes.at - row)
+        )  # of 32 bits: half the time
+        i = samples.order.take(key - first + offset)
+        x, w = samples.columns.take(offset + i), parts.take(row + i, axis=1)
+        left = np.cumsum(w, axis=1)
+        left -= np.repeat(left[:, starts] - w[:, starts], sizes, axis=1)
+        right = np.repeat(left[:, starts + sizes - 1], sizes, axis=1) - left
         if rules.criterion == "squared_error":
-            cost = 1 - np.cumsum(wz.take(i)) ** 2 / (n_L * n_R)  # the sum over a node is 0
+            costs = 1 - left[1] ** 2 / np.maximum(left[0] * right[0], LIGHTEST)  # all of S has 0
         else:
-            y = data.y.take(rows)
-            L = [_running(w * (y == k), starts, held.counts[:, k]) for k in range(1, C)]
-            L = [left - sum(L), *L]
-            R = [np.repeat(n_k, sizes) - L_k for n_k, L_k in zip(held.counts.T, L, strict=True)]
-            cost = _class_cost(L, n_L, rules.criterion) + _class_cost(R, n_R, rules.criterion)
-        cost = np.where(allowed[:-1] & (x[:-1] < x[1:]), cost[:-1], inf)
-        lowest = np.minimum.reduceat(cost, starts)
-        tied = np.flatnonzero(cost <= np.repeat(lowest + TIED * own, sizes)[:-1])
+            costs = cost(left, rules.criterion) + cost(right, rules.criterion)
+        costs = np.where(allowed[:-1] & (x[:-1] < x[1:]), costs[:-1], inf)
+        lowest = np.minimum.reduceat(costs, starts)
+        tie = TIED * nodes.impurity / unit
+        tied = np.flatnonzero(costs <= np.repeat(lowest + tie, sizes)[:-1])
         j = tied[np.searchsorted(tied, starts)]  # the first of each node
         middle = (x[j] + x[j + 1]) / 2
-        yield lowest / own, np.where(middle < x[j + 1], middle, x[j])
+        yield lowest * unit, np.where(middle < x[j + 1], middle, x[j])
 
 
-def _running(values, starts, totals):
-    """Cumulative sums that begin again with every node; `totals` are the sums over the nodes."""
-    steps = values.copy()
-    steps[starts[1:]] -= totals[:-1].astype(steps.dtype)
-    return np.cumsum(steps)
+def _parts(samples, nodes, segment, rules):
+    """The `trees.contributions` (C, T n) of the samples, and the impurity (m,) of a cost of 1.
+
+    Unless they are counts, they are standardised within each node, so that the sums of one node are
+    not lost in the rounding of another's.
+    """
+    w, y = samples.W.take(nodes.at), samples.y.take(nodes.at % samples.W.shape[1])
+    unit = 1 / nodes.weight
+    if w.dtype.kind != "i" or rules.criterion == "squared_error":
+        w, unit = w * unit[segment], np.ones(len(unit))
+    if rules.criterion == "squared_error":
+        unit = np.maximum(nodes.impurity, TINY)
+        z = (y - nodes.value[segment, 0]) / np.sqrt(unit)[segment]
+        own = np.array([w, w * z])
+    else:
+        own = w * (y == np.arange(nodes.value.shape[1])[:, None])
+    parts = np.empty((len(own), samples.W.size), dtype=own.dtype)
+    parts[:, nodes.at] = own
+    return unit, parts
 
 
 def _table(levels, t):
     """The columns of tree t, from those of its levels: `trees.Tree`."""
-    owned = [level[6] == t for level in levels]
-    parts = [[c[own] for c in level] for level, own in zip(levels, owned, strict=True)]
+    parts = [[column[level[-1] == t] for column in level[:-1]] for level in levels]
     columns = [np.concatenate(part) for part in zip(*parts, strict=True)]
-    feature, threshold, value, impurity, weight, n_samples, _, depth = columns
-    splits = feature != LEAF
-    left, right = np.full(len(feature), LEAF), np.full(len(feature), LEAF)
+    splits = columns[0] != LEAF
+    left, right = np.full(len(splits), LEAF), np.full(len(splits), LEAF)
     left[splits] = 1 + 2 * np.arange(np.count_nonzero(splits))  # children are numbered in pairs
     right[splits] = left[splits] + 1
-    return feature, threshold, left, right, value, impurity, weight, n_samples, depth
+    return *columns[:2], left, right, *columns[2:]
 
 
-# Gram matrices that are not in memory
+# ---------------------------------------------------------------------------------------
+# Gram matrices
 # ---------------------------------------------------------------------------------------
 
 
@@ -973,36 +856,6 @@ class GramRows:
     def diagonal(self):
         """k(x_i, x_i) + ridge: (n,)."""
         return self.own
-
-
-class Stacked:
-    """The matrix [[K, K], [K, K]], of which only K (n, n) is held, or [K, K] if K is an array.
-
-    The dual of support vector regression has this matrix, which is four times as large as K.
-
-    >>> K = Stacked(np.array([[1.0, 2.0], [2.0, 5.0]]))
-    >>> K[3], K.diagonal(), K @ np.array([1.0, 0.0, 0.0, -1.0])
-    (array([2., 5., 2., 5.]), array([1., 5., 1., 5.]), array([-1., -3., -1., -3.]))
-    """
-
-    def __init__(self, K):
-        self.K, self.n = K, len(K.diagonal())
-        self.upper = np.hstack([K, K]) if isinstance(K, np.ndarray) else None
-
-    def __getitem__(self, i):
-        """Row i (2n,), or for an array of m indices their rows (m, 2n)."""
-        if self.upper is not None:
-            return self.upper[i % self.n]
-        row = self.K[i % self.n]
-        return np.concatenate([row, row], axis=-1)
-
-    def __matmul__(self, beta):
-        """K (beta_1 + beta_2), twice, of the halves of beta: (2n,)."""
-        return np.tile(self.K @ (beta[: self.n] + beta[self.n :]), 2)
-
-    def diagonal(self):
-        """k(x_i, x_i), twice: (2n,)."""
-        return np.tile(self.K.diagonal(), 2)
 
 
 def kernel_product(kernel, Z, X, beta):

@@ -48,7 +48,7 @@ from mlnotes.base import (
     check_weights,
     row_blocks,
 )
-from mlnotes.numerics import Stacked, squared_distances
+from mlnotes.numerics import squared_distances
 from mlnotes.optimization import solve_qp
 from mlnotes.perceptron import decision
 from mlnotes.svm import (
@@ -349,7 +349,7 @@ def tube_dual(y, epsilon, C=inf):
         sum_i (y_i - epsilon) alpha_i + sum_i (y_i + epsilon) (-alpha_i') - 1/2 beta^T K beta
 
     subject to 0 <= alpha_i, alpha_i' <= C and sum_i beta_i = 0. Its matrix is [[K, K], [K, K]], see
-    `numerics.Stacked`. C = inf is the hard tube. C may be an array with a bound per sample.
+    `Stacked`. C = inf is the hard tube. C may be an array with a bound per sample.
 
     Returns: a `Dual`.
 
@@ -362,6 +362,36 @@ def tube_dual(y, epsilon, C=inf):
     lower = np.concatenate([zeros, -bound])  # of alpha_i, and of -alpha_i'
     upper = np.concatenate([bound, zeros])
     return Dual(p=edges, lower=lower, upper=upper, start=np.zeros(2 * n), groups=(slice(0, 2 * n),))
+
+
+class Stacked:
+    """The matrix [[K, K], [K, K]], of which only K (n, n) is held, or [K, K] if K is an array.
+
+    It is the matrix of `tube_dual`.
+
+    >>> K = Stacked(np.array([[1.0, 2.0], [2.0, 5.0]]))
+    >>> K[3], K.diagonal(), K @ np.array([1.0, 0.0, 0.0, -1.0])
+    (array([2., 5., 2., 5.]), array([1., 5., 1., 5.]), array([-1., -3., -1., -3.]))
+    """
+
+    def __init__(self, K):
+        self.K, self.n = K, len(K.diagonal())
+        self.upper = np.hstack([K, K]) if isinstance(K, np.ndarray) else None
+
+    def __getitem__(self, i):
+        """Row i (2n,), or for an array of m indices their rows (m, 2n)."""
+        if self.upper is not None:
+            return self.upper[i % self.n]
+        row = self.K[i % self.n]
+        return np.concatenate([row, row], axis=-1)
+
+    def __matmul__(self, beta):
+        """K (beta_1 + beta_2), twice, of the halves of beta: (2n,)."""
+        return np.tile(self.K @ (beta[: self.n] + beta[self.n :]), 2)
+
+    def diagonal(self):
+        """k(x_i, x_i), twice: (2n,)."""
+        return np.tile(self.K.diagonal(), 2)
 
 
 def solve_tube(K, y, epsilon, C=inf, tol=1e-3, max_iter=-1):

@@ -571,7 +571,7 @@ def grow_all(X, y, W, **rules):
     W = np.array([check_weights(row, len(X)) for row in W])
     if (W == np.rint(W)).all() and W.max() < 2**31:
         W = W.astype(int)  # counts are summed faster as integers
-    return [Tree(*table) for table in grow_trees(X, y, W, **rules)]
+    return [Tree(*table) for table in grow_trees(X, y, W, total_impurity, **rules)]
 
 
 def feature_importances(tree, d):

@@ -53,7 +53,7 @@ from mlnotes.clustering import (
     whiten,
 )
 from mlnotes.datasets import load_iris, make_blobs, make_moons, make_rings
-from mlnotes.numerics import squared_distances
+from mlnotes.numerics import exact_squared_distances, squared_distances
 from mlnotes.probability import multivariate_normal_log_density
 
 CORNERS = np.array([[0.0, 0.0], [0.0, 1.0], [4.0, 0.0], [4.0, 1.0]])  # of a 4 x 1 rectangle
@@ -307,6 +307,27 @@ def test_replacing_samples_by_centers_keeps_the_between_part_on_few_points(rng):
     D = euclidean(X)
     together = state.labels[:, None] == state.labels
     assert D[together].mean() < D[~together].mean()  # more alike within than across
+
+
+@pytest.mark.parametrize("make", ["plain", "shifted", "pairs", "outlier", "tight", "ties"])
+def test_nearest_centers_are_those_of_all_exact_distances(make, rng):
+    X = rng.normal(size=(3000, 3))
+    X = {
+        "plain": X,
+        "shifted": X + 1e9,
+        "pairs": 1e-6 * X + 100 * np.sign(X),
+        "outlier": np.vstack([X, [[1e12, 0.0, 0.0]]]),
+        "tight": 1e-9 * X + np.sign(X),
+        "ties": np.round(X),
+    }[make]
+    Y = np.vstack([X[rng.choice(3000, 39, replace=False)], X[-1:], X[-1:]])
+    k, least = nearest(X, Y)
+    D = exact_squared_distances(X, Y)
+    np.testing.assert_allclose(least, D.min(axis=1), rtol=1e-9, atol=0)
+    gap = np.partition(D, 1, axis=1)
+    clear = gap[:, 1] > gap[:, 0] * (1 + 1e-9)
+    np.testing.assert_array_equal(k[clear], D.argmin(axis=1)[clear])
+    assert k[-1] in (40 - 1, *range(39)) and least[-1] == 0  # of equal rows the first
 
 
 @pytest.mark.claims("clustering-07")

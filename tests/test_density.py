@@ -36,8 +36,9 @@ from mlnotes.density import (
     sample_kernel,
     scott,
     silverman,
+    squared_lengths,
 )
-from mlnotes.numerics import exact_squared_distances
+from mlnotes.numerics import exact_squared_distances, squared_distances
 from mlnotes.probability import (
     binomial_log_pmf,
     covariance,
@@ -585,6 +586,23 @@ def test_estimates_are_means_of_kernels(kernel, rng):
     np.testing.assert_allclose(kernel_log_density(x, X, h, kernel), equal, rtol=1e-10)
     ours = kernel_log_density(x, X, h, kernel, weights)
     np.testing.assert_allclose(ours, weighted, rtol=1e-10)
+
+
+def test_lengths_at_the_rim_of_a_window_are_exact(rng):
+    X = np.stack(np.meshgrid(range(9), range(9)), axis=-1).reshape(-1, 2) / 10 + [1e3, -7.0]
+    x = np.vstack([X[::5], X.mean(axis=0) + rng.normal(size=(9, 2))])
+    exact, confused = exact_squared_distances(x, X), 0
+    for h in (0.1, 0.3, sqrt(0.1**2 + 0.1**2), sqrt(exact[3, 8])):
+        t = squared_lengths(x, X, h, "tophat")
+        np.testing.assert_array_equal(t < 1, exact / h**2 < 1)
+        near = np.abs(exact - h**2) < 5e-10 * h**2
+        assert near.any()
+        np.testing.assert_array_equal(t[near], exact[near] / h**2)
+        np.testing.assert_allclose(t, exact / h**2, rtol=1e-12)
+        confused += np.sum((squared_distances(x, X) / h**2 < 1) != (exact / h**2 < 1))
+    assert confused > 0  # a product alone does not know the rim
+    small = squared_lengths(np.array([[1]], dtype=np.uint8), np.array([[21]], dtype=np.uint8), 20.0)
+    assert small == 1  # integers do not wrap
 
 
 def test_the_rim_of_a_window_is_outside_and_a_duplicate_is_at_its_tip(rng):

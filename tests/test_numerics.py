@@ -24,18 +24,16 @@ from mlnotes.numerics import (
     leading_eigenpairs,
     low_rank_factor,
     low_rank_start,
-    nearest_rows,
     newton_in_box,
     refined_least_squares,
     square,
     squared_distances,
-    squared_distances_at_rim,
     squared_norms,
     symmetric,
     triangle,
 )
 from mlnotes.optimization import solve_qp
-from mlnotes.trees import Tree, descend, grow
+from mlnotes.trees import Tree, descend, grow, total_impurity
 
 # ---------------------------------------------------------------------------------------
 # Distances
@@ -62,27 +60,6 @@ def test_distances_keep_12_digits_where_the_expanded_square_cancels(rng):
     norms = ((X + 1e6) ** 2).sum(axis=1)
     naive = norms[:, None] + norms - 2 * (X + 1e6) @ (X + 1e6).T
     assert np.abs(naive - squared_distances(X)).max() > 1e-4
-
-
-@pytest.mark.parametrize("make", ["plain", "shifted", "pairs", "outlier", "tight", "ties"])
-def test_nearest_rows_are_those_of_all_exact_distances(make, rng):
-    X = rng.normal(size=(3000, 3))
-    X = {
-        "plain": X,
-        "shifted": X + 1e9,
-        "pairs": 1e-6 * X + 100 * np.sign(X),
-        "outlier": np.vstack([X, [[1e12, 0.0, 0.0]]]),
-        "tight": 1e-9 * X + np.sign(X),
-        "ties": np.round(X),
-    }[make]
-    Y = np.vstack([X[rng.choice(3000, 39, replace=False)], X[-1:], X[-1:]])
-    k, least = nearest_rows(X, Y)
-    D = exact_squared_distances(X, Y)
-    np.testing.assert_allclose(least, D.min(axis=1), rtol=1e-9, atol=0)
-    gap = np.partition(D, 1, axis=1)
-    clear = gap[:, 1] > gap[:, 0] * (1 + 1e-9)
-    np.testing.assert_array_equal(k[clear], D.argmin(axis=1)[clear])
-    assert k[-1] in (40 - 1, *range(39)) and least[-1] == 0  # of equal rows the first
 
 
 @pytest.mark.parametrize("make", ["plain", "shifted", "outlier", "ties", "weighted"])
@@ -158,27 +135,6 @@ def test_exact_distances_keep_duplicates_and_ties():
     D = exact_squared_distances(X, X)
     assert D[0, 1] == 0 and D[0, 3] == (0.1 - 0.2) ** 2 and D[0, 3] == D[1, 3]
     assert (D == D.T).all()
-
-
-def test_small_integers_do_not_wrap_at_the_rim_of_a_ball():
-    X, Y = np.array([[1], [200]], dtype=np.uint8), np.array([[21], [220]], dtype=np.uint8)
-    D = squared_distances_at_rim(X, Y, 400.0)
-    np.testing.assert_array_equal(D, [[400.0, 219.0**2], [179.0**2, 400.0]])
-
-
-def test_distances_near_the_rim_of_a_ball_are_exact(rng):
-    X = np.stack(np.meshgrid(range(9), range(9)), axis=-1).reshape(-1, 2) / 10 + [1e3, -7.0]
-    Y = np.vstack([X[::5], X.mean(axis=0) + rng.normal(size=(9, 2))])
-    exact, confused = exact_squared_distances(X, Y), 0
-    for rim in (0.1**2, 0.1**2 + 0.1**2, 0.3**2, exact[3, 8]):
-        D = squared_distances_at_rim(X, Y, rim)
-        np.testing.assert_array_equal(D < rim, exact < rim)
-        near = np.abs(exact - rim) < 5e-4 * rim
-        assert near.any()
-        np.testing.assert_array_equal(D[near], exact[near])
-        np.testing.assert_allclose(D, exact, rtol=1e-12)
-        confused += np.sum((squared_distances(X, Y) < rim) != (exact < rim))
-    assert confused > 0  # a product alone does not know the rim
 
 
 @pytest.mark.parametrize("distances", [squared_distances, exact_squared_distances])
@@ -470,7 +426,9 @@ def test_trees_that_grow_together_are_the_literal_ones(rng, criterion, together,
                 {"min_impurity_decrease": 0.02},
             ):
                 for table, w in zip(
-                    grow_trees(X, y, W, criterion=criterion, **rules), W, strict=True
+                    grow_trees(X, y, W, total_impurity, criterion=criterion, **rules),
+                    W,
+                    strict=True,
                 ):
                     same_tree(table, grow(X, y, w, criterion=criterion, **rules))
 
@@ -480,14 +438,18 @@ def test_a_single_tree_draws_the_features_that_the_literal_one_draws(rng, criter
     X = np.column_stack([np.zeros(60), rng.integers(3, size=(60, 4)), rng.normal(size=60)])
     y = rng.integers(3, size=60)
     for k in range(1, 7):
-        (table,) = grow_trees(X, y, np.ones((1, 60)), criterion=criterion, max_features=k, rng=k)
+        (table,) = grow_trees(
+            X, y, np.ones((1, 60)), total_impurity, criterion=criterion, max_features=k, rng=k
+        )
         same_tree(table, grow(X, y, criterion=criterion, max_features=k, rng=k))
 
 
 def test_node_and_rank_together_may_exceed_32_bits():
     n = 2**17
     X, y, w = np.arange(n)[:, None], np.arange(n), np.ones((1, n))
-    feature, threshold, *_, depth = grow_trees(X, y, w, criterion="squared_error")[0]
+    feature, threshold, *_, depth = grow_trees(X, y, w, total_impurity, criterion="squared_error")[
+        0
+    ]
     assert np.sum(feature < 0) == n and depth.max() == 17
     np.testing.assert_array_equal(np.sort(threshold[feature == 0]), np.arange(n - 1) + 0.5)
 
@@ -496,7 +458,7 @@ def test_node_and_rank_together_may_exceed_32_bits():
 def test_weights_of_any_ratio_leave_no_training_error_in_trees_grown_together(rng, criterion):
     X, y = rng.normal(size=(50, 2)), rng.integers(2, size=50)
     W = 10.0 ** rng.uniform(-18, 18, size=(20, 50))
-    for table in grow_trees(X, y, W, criterion=criterion):
+    for table in grow_trees(X, y, W, total_impurity, criterion=criterion):
         tree = Tree(*table)
         value = tree.value[descend(tree, X)]
         labels = value[:, 0] if criterion == "squared_error" else value.argmax(axis=1)
