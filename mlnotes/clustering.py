@@ -336,7 +336,7 @@ def lloyd(X, centers, sample_weight=None):
 
     Claims: clustering-11
     """
-    clusters, moved = MovingClusters(X, _weights(X, sample_weight)), np.inf
+    clusters, moved = MovingClusters(X, _weights(X, sample_weight), centers), np.inf
     while True:
         labels, J = clusters.nearest(centers)  # the best labels for these centers
         yield Clusters(centers, labels, J, moved)

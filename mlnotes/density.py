@@ -57,7 +57,7 @@ from mlnotes.base import (
 from mlnotes.numerics import exact_squared_distances, squared_distances
 from mlnotes.probability import gauss_legendre, log_sum_exp, normal_log_density, sample_atoms
 
-RIM = 1e-9  # of h^2: a squared distance so near h^2 is computed again, without cancellation
+RIM = 1e-9  # squared lengths so near 1 are computed again, without cancellation
 
 # ---------------------------------------------------------------------------------------
 # From counts to densities
@@ -302,12 +302,13 @@ def squared_lengths(x, X, h, kernel="gaussian"):
     """
     far = (np.abs(x) > LARGEST).any(axis=1)
     x = np.where(far[:, None], 0.0, x)
-    squares = squared_distances(x, X)
+    t = squared_distances(x, X) / h**2
     if _kernel(kernel).reach < inf:  # who is outside must not depend on rounding
-        i, j = np.nonzero(np.abs(squares - h**2) < RIM * h**2)
-        squares[i, j] = sum((x[i] - X[j]).T ** 2)
-    squares[far] = inf  # computed with the others, it would be NaN, and might make them NaN
-    return squares / h**2
+        near = np.flatnonzero((t > 1 - RIM) & (t < 1 + RIM))
+        i, j = np.divmod(near, len(X))
+        t[i, j] = sum((x[i] - X[j]).T ** 2) / h**2
+    t[far] = inf  # computed with the others, it would be NaN, and might make them NaN
+    return t
 
 
 def log_kernel_sum(t, w, kernel="gaussian"):

@@ -516,8 +516,7 @@ def softmax_newton(A, Z, *, lam=0.0, weights=1.0, solve):
     Yields: the start, then an `optimization.NewtonState` per step; its x (m K,) is theta.ravel().
 
     >>> A, Z = np.ones((4, 1)), np.array([[1, 0], [1, 0], [1, 0], [0, 1]])
-    >>> solve = lambda product, g: conjugate_gradients(product, g, lambda r: r)
-    >>> *_, last = softmax_newton(A, Z, solve=solve)
+    >>> *_, last = softmax_newton(A, Z, solve=conjugate_gradients)
     >>> softmax(last.x[None]).round(9)
     array([[0.75, 0.25]])
     """
@@ -636,12 +635,15 @@ class LogisticRegression(LinearClassifier):
 
 
 def _solver(A, lam, weights):
-    """Conjugate gradients for Newton's equations; the diagonal of H at 0 brings A to one scale."""
-    scale = np.einsum("ij,ij,i->j", A, A, weights) / 4 + 2 * lam
+    """Conjugate gradients for Newton's equations, in units that bring all features to one scale."""
+    scale = np.einsum("ij,ij,i->j", A, A, weights) / 4 + 2 * lam  # the diagonal of H at 0
     scale[scale == 0] = 1.0
-    return lambda product, g: conjugate_gradients(
-        product, g, lambda r: (r.reshape(len(scale), -1).T / scale).T.reshape(r.shape)
-    )
+
+    def solve(product, g):
+        unit = np.sqrt(np.repeat(scale, len(g) // len(scale)))
+        return conjugate_gradients(lambda p: product(p / unit) / unit, g / unit) / unit
+
+    return solve
 
 
 def _until_separated(states):

@@ -57,7 +57,7 @@ from mlnotes.base import (
 from mlnotes.clustering import euclidean, manhattan
 from mlnotes.decision_theory import log_evidence, posterior
 from mlnotes.density import ball_volume, sample_kernel
-from mlnotes.numerics import RelativeSquares
+from mlnotes.numerics import relative_squares
 
 BLOCK = 2**20  # distances held at a time: 8 megabytes
 ROUND_OFF = 1e-11  # two distances that differ by no more than this share may be equal
@@ -157,7 +157,7 @@ def _search(X, k, p, most):
     rounding. For p = 2 the squares less ||x||^2 take the place of the distances. The function
     returns pairs (i, j) of a query and a sample, and their distances r; the i rise.
     """
-    measure = RelativeSquares(X, most) if p == 2 else lambda x: (distances(x, X, p), 0.0)
+    measure = relative_squares(X, most) if p == 2 else lambda x: (distances(x, X, p), 0.0)
 
     def candidates(x):
         D, squares = measure(x)

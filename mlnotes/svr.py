@@ -8,7 +8,7 @@ Contents
     How smooth is f?        shortest_rise, linear_margin, sampled_margin
     The hard tube           hard_tube, Tube, narrowest_tube
     The soft tube           soft_tube, regularised_risk, lagrangian, lagrangian_gradients
-    The dual                beta_of, stack, unstack, dual_value, tube_dual, solve_tube,
+    The dual                beta_of, stack, unstack, dual_value, tube_dual, Stacked, solve_tube,
                             evaluate, offset
     Squared slack           squared_tube, squared_lagrangian, squared_dual_value, squared_dual,
                             squared_offsets, without_tube
@@ -365,9 +365,9 @@ def tube_dual(y, epsilon, C=inf):
 
 
 class Stacked:
-    """The matrix [[K, K], [K, K]], of which only K (n, n) is held, or [K, K] if K is an array.
+    """The matrix [[K, K], [K, K]] of `tube_dual`, of which only K (n, n) or [K, K] is in memory.
 
-    It is the matrix of `tube_dual`.
+    [K, K] is held if K is an array; else K makes the rows, as `numerics.GramRows`.
 
     >>> K = Stacked(np.array([[1.0, 2.0], [2.0, 5.0]]))
     >>> K[3], K.diagonal(), K @ np.array([1.0, 0.0, 0.0, -1.0])

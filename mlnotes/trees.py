@@ -8,7 +8,8 @@ Contents
     The best split        Split, count_splits, best_split, feature_order, order_among, split_costs,
                           contributions, total_impurity, midpoint, ObliqueSplit, oblique_split
     Trees                 Tree, Node, descend, leaf_boxes, data_thresholds, tree_impurity
-    Growing               grow, growth, node_split, node_value, grow_all, feature_importances
+    Growing               grow, growth, node_split, node_value, Rules, grow_all,
+                          feature_importances
     Pruning               prune, Pruned, weakest_links, cut
     Categories            Category, id3, id3_predict
     Showing a tree        export_text, tree_layout
@@ -561,17 +562,39 @@ def node_value(y, w, criterion="gini", C=None):
     return p, float(IMPURITY[criterion](p))
 
 
-def grow_all(X, y, W, **rules):
+class Rules(NamedTuple):
+    """When a node becomes a leaf: the keyword arguments of `growth`."""
+
+    criterion: str = "gini"
+    max_depth: int | None = None
+    min_samples_split: int = 2
+    min_samples_leaf: int = 1
+    min_impurity_decrease: float = 0.0
+    max_features: int | None = None
+
+
+def grow_all(X, y, W, *, rng=None, **rules):
     """A list of the trees that `grow` gives for each row of W (T, n) under its `rules`, but faster.
+
+    `rng` draws the features.
 
     >>> X, y, W = np.array([[1.0], [2.0], [4.0]]), np.array([0, 1, 1]), [[1, 1, 1], [0, 2, 1]]
     >>> [tree.n_samples.tolist() for tree in grow_all(X, y, W)]
     [[3, 1, 2], [2]]
     """
-    W = np.array([check_weights(row, len(X)) for row in W])
+    rng, W = check_random_state(rng), np.array([check_weights(row, len(X)) for row in W])
     if (W == np.rint(W)).all() and W.max() < 2**31:
-        W = W.astype(int)  # counts are summed faster as integers
-    return [Tree(*table) for table in grow_trees(X, y, W, total_impurity, **rules)]
+        W = W.astype(int)  # counts are summed without rounding
+    trees = grow_trees(X, y, W, total_impurity, Rules(**rules), rng)
+    return [_with_children(*columns) for columns in trees]
+
+
+def _with_children(feature, threshold, *others):
+    """The `Tree` of these columns; its children are numbered in pairs, in the order of parents."""
+    inner = feature != LEAF
+    left = np.where(inner, 2 * np.cumsum(inner) - 1, LEAF)
+    right = np.where(inner, left + 1, LEAF)
+    return Tree(feature, threshold, left, right, *others)
 
 
 def feature_importances(tree, d):

@@ -76,11 +76,6 @@ def minimum(A, y, lam=0.0, theta0=None):
     return list(irls(A, y, theta0, lam=lam))[-1].x
 
 
-def plain_solve(product, g):
-    """Newton's equations by conjugate gradients without any help."""
-    return conjugate_gradients(product, g, lambda r: r)
-
-
 def to_bits(y):
     return (y + 1) / 2
 
@@ -626,7 +621,7 @@ def test_algorithms_start_where_they_are_told(rng):
 def test_states_are_snapshots(rng):
     A, y, _ = overlapping(rng)
     Z = np.column_stack([y < 0, y > 0]).astype(float)
-    several = softmax_newton(A, Z, lam=0.01, solve=plain_solve)
+    several = softmax_newton(A, Z, lam=0.01, solve=conjugate_gradients)
     for states in (irls(A, y), gradient_ascent(A, y), several):
         kept = [(state[0], state[0].copy()) for state in islice(states, 5)]
         assert len(kept) > 3 and all(np.array_equal(now, then) for now, then in kept)
@@ -848,7 +843,7 @@ def test_products_with_the_hessian_are_those_of_the_matrix(rng):
 def test_two_classes_are_a_special_case_of_several(rng):
     A, y, _ = overlapping(rng)
     Z, lam = np.column_stack([y < 0, y > 0]).astype(float), 0.3
-    *_, last = softmax_newton(A, Z, lam=2 * lam, solve=plain_solve)
+    *_, last = softmax_newton(A, Z, lam=2 * lam, solve=conjugate_gradients)
     theta = last.x.reshape(4, 2)  # (-theta / 2, theta / 2) has half the penalty
     np.testing.assert_allclose(theta.sum(axis=1), 0, rtol=1e-10, atol=1e-10)
     best = minimum(A, y, lam)
@@ -858,9 +853,9 @@ def test_two_classes_are_a_special_case_of_several(rng):
 
 def test_conjugate_gradients_find_the_minimum_that_elimination_finds(rng):
     A, y, _ = overlapping(rng)
-    *_, last = irls(A, y, lam=0.1, solve=plain_solve)
+    *_, last = irls(A, y, lam=0.1, solve=conjugate_gradients)
     np.testing.assert_allclose(last.x, minimum(A, y, 0.1), rtol=1e-8, atol=1e-9)
-    exact, nearly = (list(islice(irls(A, y, solve=s), 2))[1].x for s in (None, plain_solve))
+    exact, nearly = (list(islice(irls(A, y, solve=s), 2))[1].x for s in (None, conjugate_gradients))
     assert 1e-6 < np.linalg.norm(exact - nearly) < np.linalg.norm(exact)  # it is no full solution
 
 

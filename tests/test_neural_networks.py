@@ -588,8 +588,7 @@ def test_one_layer_is_logistic_regression():
     net = network((64, 10), loss=CROSS_ENTROPY)
     A, lam = augment(X), np.append(0.0, np.full(64, 0.005))  # b is not penalised
     how = {"lam": lam, "weights": np.full(200, 1 / 200)}
-    solve = lambda product, g: conjugate_gradients(product, g, lambda r: r)  # noqa: E731
-    for state in islice(softmax_newton(A, Y, solve=solve, **how), 4):
+    for state in islice(softmax_newton(A, Y, solve=conjugate_gradients, **how), 4):
         rows = state.x.reshape(65, 10)
         theta = pack([(rows[1:].T, rows[0])])
         J, gradient = backpropagate(net, theta, X, Y, alpha=0.01 * len(X))

@@ -14,12 +14,10 @@ from mlnotes.kernels import gram
 from mlnotes.numerics import (
     GramRows,
     MovingClusters,
-    Stacked,
     at_bounds,
     cholesky_solve,
     conjugate_gradients,
     exact_squared_distances,
-    grow_trees,
     kernel_product,
     leading_eigenpairs,
     low_rank_factor,
@@ -33,7 +31,8 @@ from mlnotes.numerics import (
     triangle,
 )
 from mlnotes.optimization import solve_qp
-from mlnotes.trees import Tree, descend, grow, total_impurity
+from mlnotes.svr import Stacked
+from mlnotes.trees import Tree, descend, grow, grow_all
 
 # ---------------------------------------------------------------------------------------
 # Distances
@@ -69,7 +68,7 @@ def test_moving_clusters_give_the_labels_the_loss_and_the_means_of_every_step(ma
         make, X
     )
     w = rng.integers(3, size=700) * 0.5 if make == "weighted" else w
-    clusters, Y = MovingClusters(X, w), X[:7].copy()
+    clusters, Y = MovingClusters(X, w, X[:7]), X[:7].copy()
     for step in range(60):
         labels, J = clusters.nearest(Y)
         D = exact_squared_distances(X, Y)
@@ -88,7 +87,7 @@ def test_moving_clusters_give_the_labels_the_loss_and_the_means_of_every_step(ma
 
 def test_moving_clusters_do_not_write_to_labels_that_they_have_returned(rng):
     X = rng.normal(size=(50, 2))
-    clusters = MovingClusters(X, np.ones(50))
+    clusters = MovingClusters(X, np.ones(50), X[:3])
     labels, _ = clusters.nearest(X[:3])
     kept = labels.copy()
     assert (clusters.nearest(-X[3:6])[0] != kept).any()
@@ -97,7 +96,7 @@ def test_moving_clusters_do_not_write_to_labels_that_they_have_returned(rng):
 
 def test_centers_that_hardly_move_ask_few_distances(rng, monkeypatch):
     X, Y, computed = rng.normal(size=(2000, 3)), rng.normal(size=(10, 3)), []
-    clusters, decide = MovingClusters(X, np.ones(2000)), MovingClusters._decide
+    clusters, decide = MovingClusters(X, np.ones(2000), Y), MovingClusters._decide
 
     def counted(self, i, D):
         computed.append(len(i))
@@ -290,24 +289,20 @@ def test_numbers_near_a_bound_are_on_it_and_others_stay(rng):
 
 @pytest.mark.parametrize("size", [1e-12, 1e-3, 100.0])
 def test_conjugate_gradients_solve_as_accurately_as_newtons_method_needs(rng, size):
-    M = rng.normal(size=(30, 20))
-    H, g = M.T @ M * np.geomspace(1, 1e3, 20), rng.normal(size=20)
-    H = (H + H.T) / 2 + 1e4 * np.eye(20)
-    scale = np.diag(H)
-    g = g * size / np.sqrt(g @ (g / scale))
-    p = conjugate_gradients(lambda v: H @ v, g, lambda r: r / scale)
-    r = g - H @ p
-    left = np.sqrt(r @ (r / scale)) / size
-    assert left <= min(0.25, np.sqrt(size)) + 1e-12
+    M, g = rng.normal(size=(30, 20)) * np.geomspace(0.1, 1, 20), rng.normal(size=20)
+    H = M.T @ M + np.eye(20)
+    g *= size / np.linalg.norm(g)
+    p = conjugate_gradients(lambda v: H @ v, g)
+    assert np.linalg.norm(g - H @ p) <= (min(0.25, np.sqrt(size)) + 1e-12) * size
     if size < 1e-9:
         np.testing.assert_allclose(p, np.linalg.solve(H, g), rtol=1e-3)
     assert g @ p > 0
-    assert not conjugate_gradients(lambda v: H @ v, 0 * g, lambda r: r / scale).any()
+    assert not conjugate_gradients(lambda v: H @ v, 0 * g).any()
 
 
 def test_conjugate_gradients_leave_flat_directions_alone():
     H, g = np.diag([2.0, 0.0]), np.array([4.0, 0.0])
-    np.testing.assert_array_equal(conjugate_gradients(lambda v: H @ v, g, lambda r: r), [2, 0])
+    np.testing.assert_array_equal(conjugate_gradients(lambda v: H @ v, g), [2, 0])
 
 
 # ---------------------------------------------------------------------------------------
@@ -402,10 +397,10 @@ def test_refined_least_squares_of_many_rows_works_in_blocks(rng):
 # ---------------------------------------------------------------------------------------
 
 
-def same_tree(table, tree):
-    """Assert that the columns are those of the literal tree."""
-    for name, ours, theirs in zip(Tree._fields, table, tree, strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12, err_msg=name)
+def same_tree(ours, theirs):
+    """Assert that two trees have the same columns."""
+    for name, mine, other in zip(Tree._fields, ours, theirs, strict=True):
+        np.testing.assert_allclose(mine, other, rtol=1e-9, atol=1e-12, err_msg=name)
 
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy", "error", "squared_error"])
@@ -418,53 +413,47 @@ def test_trees_that_grow_together_are_the_literal_ones(rng, criterion, together,
         if criterion == "squared_error":
             y = np.where(y == 0, 1e3 * rng.normal(size=40), y)
         counts = rng.integers(3, size=(9, 40)) * rng.choice([0.5, 1.0, 2.0], size=(9, 1))
-        for W in (counts, rng.uniform(0.1, 1, size=(9, 40))):
+        for W in (counts, 2 * counts, rng.uniform(0.1, 1, size=(9, 40))):
             for rules in (
                 {},
                 {"min_samples_leaf": 3},
                 {"min_samples_split": 6, "max_depth": 3},
                 {"min_impurity_decrease": 0.02},
             ):
-                for table, w in zip(
-                    grow_trees(X, y, W, total_impurity, criterion=criterion, **rules),
-                    W,
-                    strict=True,
-                ):
-                    same_tree(table, grow(X, y, w, criterion=criterion, **rules))
+                trees = grow_all(X, y, W, criterion=criterion, **rules)
+                for tree, w in zip(trees, W, strict=True):
+                    same_tree(tree, grow(X, y, w, criterion=criterion, **rules))
 
 
 @pytest.mark.parametrize("criterion", ["gini", "squared_error"])
 def test_a_single_tree_draws_the_features_that_the_literal_one_draws(rng, criterion):
     X = np.column_stack([np.zeros(60), rng.integers(3, size=(60, 4)), rng.normal(size=60)])
-    y = rng.integers(3, size=60)
+    y, w = rng.integers(3, size=60), np.ones((1, 60))
     for k in range(1, 7):
-        (table,) = grow_trees(
-            X, y, np.ones((1, 60)), total_impurity, criterion=criterion, max_features=k, rng=k
-        )
-        same_tree(table, grow(X, y, criterion=criterion, max_features=k, rng=k))
+        (tree,) = grow_all(X, y, w, criterion=criterion, max_features=k, rng=k)
+        same_tree(tree, grow(X, y, criterion=criterion, max_features=k, rng=k))
 
 
 def test_node_and_rank_together_may_exceed_32_bits():
     n = 2**17
     X, y, w = np.arange(n)[:, None], np.arange(n), np.ones((1, n))
-    feature, threshold, *_, depth = grow_trees(X, y, w, total_impurity, criterion="squared_error")[
-        0
-    ]
-    assert np.sum(feature < 0) == n and depth.max() == 17
-    np.testing.assert_array_equal(np.sort(threshold[feature == 0]), np.arange(n - 1) + 0.5)
+    (tree,) = grow_all(X, y, w, criterion="squared_error")
+    assert np.sum(tree.feature < 0) == n and tree.depth.max() == 17
+    inner = np.sort(tree.threshold[tree.feature == 0])
+    np.testing.assert_array_equal(inner, np.arange(n - 1) + 0.5)
 
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy", "error", "squared_error"])
 def test_weights_of_any_ratio_leave_no_training_error_in_trees_grown_together(rng, criterion):
     X, y = rng.normal(size=(50, 2)), rng.integers(2, size=50)
     W = 10.0 ** rng.uniform(-18, 18, size=(20, 50))
-    for table in grow_trees(X, y, W, total_impurity, criterion=criterion):
-        tree = Tree(*table)
+    for tree in grow_all(X, y, W, criterion=criterion):
         value = tree.value[descend(tree, X)]
         labels = value[:, 0] if criterion == "squared_error" else value.argmax(axis=1)
         np.testing.assert_array_equal(labels, y)
 
 
+# ---------------------------------------------------------------------------------------
 # Gram matrices that are not in memory
 # ---------------------------------------------------------------------------------------
 
@@ -627,3 +616,12 @@ def test_the_start_stays_with_few_multipliers_a_high_rank_or_a_box_without_an_en
     for end in (np.inf, lower[3]):
         other = np.where(np.arange(90) == 3, end, upper)
         assert low_rank_start(K, p, lower, other, start, slices, large=90) is start
+
+
+@pytest.mark.parametrize("K", [np.zeros((60, 60)), np.ones((60, 60))], ids=["zero", "one"])
+@pytest.mark.parametrize("size", [0.0, 1e-6, 1.0])
+def test_the_start_of_a_constant_kernel_is_a_vertex_of_the_linear_program(K, size, rng):
+    p, one = size * rng.normal(size=60), np.ones(60)
+    beta = low_rank_start(K, p, -one, one, np.zeros(60), [slice(0, 60)], large=60)
+    best = np.where(p > np.median(p), 1.0, -1.0)  # sum_i beta_i = 0, so that K beta = 0
+    np.testing.assert_allclose(beta, best if size else np.zeros(60), rtol=1e-12)

@@ -13,7 +13,6 @@ from mlnotes.base import ConvergenceWarning, NotFittedError, iterate
 from mlnotes.datasets import load_breast_cancer, load_iris, load_wine
 from mlnotes.kernels import scaled_quadratic_map
 from mlnotes.linear_regression import least_squares
-from mlnotes.numerics import Stacked
 from mlnotes.optimization import InfeasibleError, newton, solve_qp
 from mlnotes.perceptron import decision
 from mlnotes.svm import (
@@ -27,6 +26,7 @@ from mlnotes.svr import (
     L2SVR,
     SVR,
     NuSVR,
+    Stacked,
     best_epsilon,
     beta_of,
     dual_value,
