@@ -307,7 +307,8 @@ class Clusters(NamedTuple):
 def nearest(X, centers):
     """c_i = argmin_k ||x_i - mu_k||^2: the best labels for these centers (the E-step).
 
-    Returns: labels (n,), in a tie the first, and the squared distances (n,) to these centers.
+    Returns: labels (n,), of equal distances the first (unless rounding makes them differ), and the
+    squared distances (n,) to these centers.
 
     >>> nearest(np.array([[0.0], [9.0]]), np.array([[1.0], [7.0]]))
     (array([0, 1]), array([1., 4.]))

@@ -306,7 +306,7 @@ def squared_lengths(x, X, h, kernel="gaussian"):
     if _kernel(kernel).reach < inf:  # who is outside must not depend on rounding
         near = np.flatnonzero((t > 1 - RIM) & (t < 1 + RIM))
         i, j = np.divmod(near, len(X))
-        t[i, j] = sum((x[i] - X[j]).T ** 2) / h**2
+        t[i, j] = sum((a[i] - b[j]) ** 2 for a, b in zip(x.T, X.T, strict=True)) / h**2
     t[far] = inf  # computed with the others, it would be NaN, and might make them NaN
     return t
 

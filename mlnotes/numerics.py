@@ -43,7 +43,7 @@ RANK = 1e-12  # of the largest diagonal entry: what a full factor leaves by roun
 GAP, PATH = 1e-7, 100  # an interior point is near enough, relative to the objective; its most steps
 INSIDE = 0.99  # of the way to the next bound
 SIDES = np.array([[1.0], [-1.0]])  # of a box: the room grows with beta, and falls with it
-NEAR_BOUND = 1e-3  # of the width of the box: multipliers so near a bound are put on it
+NEAR_BOUND = 1e-3, 1e-8  # of the width of a box; the second if the first moves beta too far
 DAMPING = 1e-9  # of the largest diagonal entry, added to a matrix that may be singular
 EXPONENT = 1e3  # norms decide exponents up to this size with an error below 1e-12
 
@@ -136,10 +136,10 @@ class MovingClusters:
     """The two halves of K-means, which compute again only what the last step can have changed.
 
     `nearest` and `means` give what `clustering.nearest` and `cluster_means` give for samples X
-    (n, d) with weights w (n,). The second nearest center of x is farther from it than the nearest,
-    by a gap. Its label can change only once the centers have moved by as much as this gap, and only
-    clusters with another sample have another sum. K-means takes up to twice the time of
-    scikit-learn, and 6.6 times without this.
+    (n, d) with weights w (n,); Y (K, d) are the first centers. The second nearest center of x is
+    farther from it than the nearest, by a gap. Its label can change only once the centers have
+    moved by as much as this gap, and only clusters with another sample have another sum. K-means
+    takes up to twice the time of scikit-learn, and 6.6 times without this.
 
     >>> X, centers = np.array([[0.0], [1.0], [9.0]]), np.array([[0.0], [8.0]])
     >>> MovingClusters(X, np.ones(3), centers).nearest(centers)
@@ -147,7 +147,7 @@ class MovingClusters:
     """
 
     def __init__(self, X, w, Y):
-        self.X, self.w, self.Y = X, w, Y  # Y are the first centers
+        self.X, self.w, self.Y = X, w, Y
         self.total, self.origin = float(w @ squared_norms(X)), w @ X / w.sum()
         A = X - self.origin  # distances do not depend on it, but the terms are smaller
         self.columns = np.column_stack([A, np.ones(len(A)), squared_norms(A)])
@@ -197,7 +197,7 @@ class MovingClusters:
 
 
 class GramRows:
-    """The Gram matrix of X, of which only the `capacity` rows used last are in memory.
+    """The Gram matrix of X; only the `capacity` rows used last, at least two, are in memory.
 
     The matrix of 20,000 samples takes 3 GiB, and SMO uses few of its rows. `kernel` is a function
     k(X, Z), and `ridge` is added to the diagonal. With `gamma` the kernel must be the Gaussian
@@ -313,7 +313,7 @@ def leading_eigenpairs(K, k, *, tol=0.0, rng):
     of K, (mu, Q^T s). For 5 to 20 of 2,000 this takes a tenth to a third of the time of `eigh`,
     which takes over where Q would grow beyond n / 4; both together take up to twice its time.
 
-    Returns: all eigenvalues of Q K Q^T (m,), largest first; the last is < 0 if K has one < 0;
+    Returns: all eigenvalues of Q K Q^T (m,), largest first (if the last is < 0, K has one < 0);
     B (n, k), the eigenvectors for the first k of them; and the certificate
     max_i ||K b_i - mu_i b_i|| / max_i |mu_i|, at most max(tol, n epsilon).
 
@@ -328,9 +328,9 @@ def leading_eigenpairs(K, k, *, tol=0.0, rng):
         mu, S = np.linalg.eigh(QK @ Q.T)
         mu, S = mu[::-1], S[:, ::-1][:, :k]
         B = Q.T @ S
-        residual = np.linalg.norm(QK.T @ S - B * mu[:k], axis=0).max() / (np.abs(mu).max() or 1.0)
-        if residual <= tol or QK is K:
-            return mu, B, float(residual)
+        error = np.linalg.norm((QK.T @ S - B * mu[:k]) / (np.abs(mu).max() or 1.0), axis=0).max()
+        if error <= tol or QK is K:
+            return mu, B, float(error)
         if len(Q) + LOOK * len(block) > n / 4:
             Q, QK = np.eye(n), K
             continue
@@ -490,7 +490,7 @@ def conjugate_gradients(product, g):
             break
         ahead = product(direction)
         curvature = direction @ ahead
-        if curvature <= EPS * size:  # flat, as far as rounding lets one see
+        if curvature <= EPS * size:  # flat beside entries of H of the order of 1
             break
         eta = size / curvature
         p, r = p + eta * direction, r - eta * ahead
@@ -505,7 +505,7 @@ def conjugate_gradients(product, g):
 
 
 def at_bounds(x, lower, upper, near):
-    """x in its box [lower, upper]; what is at most `near` off a bound, by rounding, is put on it.
+    """x in its box [lower, upper]; what is at most `near` off a bound is put on it.
 
     >>> at_bounds(np.array([-0.1, 0.5, 0.999]), 0.0, 1.0, near=0.01)
     array([0. , 0.5, 1. ])
@@ -522,7 +522,7 @@ def newton_in_box(K, g, sums, low, high):
 
     K (m, m) is positive semidefinite. `sums` (k, m) has a row of ones and zeros for each sum.
 
-    Returns: (m,); the first v, which leaves the box, if half of its entries leave, or all of a sum.
+    Returns: (m,). If half of the entries leave, or all of one sum, it is the first v, outside.
 
     >>> K, g, one = np.eye(3), np.array([3.0, 0.0, 0.0]), np.ones(3)
     >>> newton_in_box(K, g, one[None], -one, one).round(6)
@@ -556,26 +556,26 @@ def low_rank_factor(K, most):
     """
     left = K.diagonal()
     total, largest, Z = left.sum(), left.max(), np.zeros((len(left), most))
-    for r in range(most):
+    for r in range(most + 1):
         i = int(left.argmax())
         if left[i] <= RANK * largest:
             return Z[:, :r]
-        if r == most // 2 and left.sum() > total / 2:
+        if r == most or (r == most // 2 and left.sum() > total / 2):
             return None
         Z[:, r] = (K[i] - Z[:, :r] @ Z[i, :r]) / sqrt(left[i])
         left = left - Z[:, r] ** 2
-    return None
 
 
 def low_rank_start(K, p, lower, upper, start, groups, large=LARGE):
     """A point near the maximum of p^T beta - 1/2 beta^T K beta over a box, for K of low rank.
 
     The box is `lower` <= beta <= `upper`, and the sums over the slices `groups` stay those of the
-    `start`. It is found as in `optimization.interior_point`, in O(n r^2) a step for the rank r. SMO
-    takes 4 to 30 times as long to find out which few multipliers are strictly inside the box.
+    `start`. An interior point method finds it, in O(n r^2) a step for the rank r: each step aims at
+    a smaller gap, less so after a short one. SMO takes 4 to 30 times as long to find out which few
+    multipliers are strictly inside the box.
 
-    Returns: (n,); the `start` itself if n < `large`, if r > LOW, if a side of the box has the
-    length 0 or inf, or if the point is not better.
+    Returns: (n,); the `start` itself if n < `large`, if `low_rank_factor` finds no r <= LOW, if a
+    side of the box has the length 0 or inf, or if no better point with these sums was found.
 
     >>> K, p, one = np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([1.0, -1.0]), np.ones(2)
     >>> low_rank_start(K, p, -one, one, np.zeros(2), [slice(0, 2)], large=2).round(6)
@@ -603,21 +603,22 @@ def low_rank_start(K, p, lower, upper, start, groups, large=LARGE):
         D = np.sum(z / room, axis=0)
         rest = gradient - b @ sums + np.sum(SIDES * (z + aim / room), axis=0)
         system = M.T @ (M / D[:, None])
-        system += np.diag(own + EPS * np.trace(system))  # the columns of M may depend on each other
+        system += np.diag(own + len(own) * EPS * np.trace(system))  # M may have dependent columns
         d = np.linalg.solve(system, M.T @ (rest / D))
         change = (rest - M @ d) / D
         change_z = (aim - z * SIDES * change) / room
         t = INSIDE / max(1.0, np.max(-SIDES * change / room), np.max(-change_z / z))
         beta, b, z = beta + t * change, b + t * d[Z.shape[1] :], z + t * change_z
         gradient = p - Z @ (Z.T @ beta)
-    beta = at_bounds(beta, lower, upper, NEAR_BOUND * width)
-    free = sums * ((beta > lower) & (beta < upper))
-    missing = sums @ (start - beta) / np.maximum(free.sum(axis=1), 1)
-    beta = beta + missing @ free
-    kept = np.allclose(sums @ beta, sums @ start, rtol=1e-12, atol=1e-12 * np.abs(beta).sum())
-    inside = (beta >= lower).all() and (beta <= upper).all()
-    rise = p @ (beta - start) - np.sum((Z.T @ beta) ** 2 - (Z.T @ start) ** 2) / 2
-    return beta if kept and inside and rise > 0 else start
+    for near in NEAR_BOUND:
+        point = at_bounds(beta, lower, upper, near * width)
+        free = sums * ((point > lower) & (point < upper))
+        point += sums @ (start - point) / np.maximum(free.sum(axis=1), 1) @ free
+        kept = np.allclose(sums @ point, sums @ start, rtol=1e-12, atol=1e-12 * np.abs(point).sum())
+        rise = p @ (point - start) - np.sum((Z.T @ point) ** 2 - (Z.T @ start) ** 2) / 2
+        if kept and rise > 0 and (lower <= point).all() and (point <= upper).all():
+            return point
+    return start
 
 
 # ---------------------------------------------------------------------------------------
@@ -625,7 +626,7 @@ def low_rank_start(K, p, lower, upper, start, groups, large=LARGE):
 # ---------------------------------------------------------------------------------------
 
 TOGETHER = 2**15  # samples of the trees that grow at the same time
-LEAF = -1  # the feature of a leaf
+LEAF = -1  # the feature of a leaf, and the number of a child that does not exist
 TIED = 1e-11  # costs that differ by less than this share of the node's are equal up to rounding
 LIGHTEST = 1e-13  # weight of one side of a split, as a share of its node: less is lost in rounding
 
@@ -644,13 +645,12 @@ class _Nodes(NamedTuple):
     """The nodes of one level of several trees, with their samples side by side."""
 
     at: np.ndarray  # (N,), the places of the samples in W.ravel(), node by node
-    parts: np.ndarray  # (C, T n), what each place adds to the sums over a set: its weight in the
-    # row of its class; for targets the rows w and w z, with z of mean 0 and variance 1 in its node
+    parts: np.ndarray  # (C, T n), shares of weight in the row of the class; or w, w z of standard z
     sizes: np.ndarray  # (m,), the number of samples
     tree: np.ndarray  # (m,)
     value: np.ndarray  # (m, C) class fractions, or (m, 1) means of the targets
     impurity: np.ndarray  # (m,)
-    unit: np.ndarray  # (m,), the impurity per unit of a cost from the sums of parts
+    unit: np.ndarray  # (m,), a cost of 1 as impurity: 1 for classes, unless they are counted
     weight: np.ndarray  # (m,)
     pure: np.ndarray  # (m,), whether all labels are equal
 
@@ -659,9 +659,9 @@ def grow_trees(X, y, W, cost, rules, rng):
     """A tree for each row of the weights W: what `trees.grow` gives, all nodes of a level at once.
 
     `cost` is `trees.total_impurity`, `rules` are `trees.Rules`, and y holds class numbers or
-    targets. Weights of dtype int are summed without rounding; with others another one of several
-    equally good splits may win. 50 trees on 5,000 samples take scikit-learn's time, and node by
-    node 5.4 times as long.
+    targets. Counts of classes with weights of dtype int are summed without rounding. Otherwise
+    rounding may decide between equally good splits. The nodes of a level draw their features in
+    turn. 50 trees on 5,000 samples take scikit-learn's time, and node by node 5 to 7 times as long.
 
     Returns: for each tree the columns of a `trees.Tree`, without the numbers of the children.
 
@@ -671,14 +671,13 @@ def grow_trees(X, y, W, cost, rules, rng):
     [array([ 0, -1, -1]), array([ 3., nan, nan])]
     """
     X, trees = np.ascontiguousarray(np.asarray(X, dtype=np.float64).T), []
+    y = np.asarray(y, dtype=float if rules.criterion == "squared_error" else int)
     order = np.argsort(X, axis=1)
     rank = np.argsort(order, axis=1).astype(np.int32)
     for some in row_blocks(len(W), TOGETHER // len(W[0])):
-        samples = _Samples(X, order, rank, np.asarray(y), np.asarray(W[some]))
-        levels = zip(*_levels(samples, cost, rules, rng), strict=True)
+        levels = zip(*_levels(_Samples(X, order, rank, y, W[some]), cost, rules, rng), strict=True)
         *columns, tree = (np.concatenate(column) for column in levels)
-        owned = [tree == t for t in range(len(samples.W))]
-        trees += [[column[own] for column in columns] for own in owned]
+        trees += [[column[tree == t] for column in columns] for t in range(len(W[some]))]
     return trees
 
 
@@ -705,7 +704,7 @@ def _levels(samples, cost, rules, rng):
 
 
 def _nodes(samples, at, sizes, cost, criterion):
-    """The `_Nodes` with so many samples each: `trees.node_value` and `contributions`."""
+    """What nodes of these `sizes` hold: `trees.node_value`, and `contributions` in the `parts`."""
     m, n = len(sizes), samples.W.shape[1]
     starts, segment = np.cumsum(sizes) - sizes, np.repeat(np.arange(m), sizes)
     y, w = samples.y.take(at % n), samples.W.take(at)
@@ -715,13 +714,14 @@ def _nodes(samples, at, sizes, cost, criterion):
         first = y[starts]
         value = (first + np.bincount(segment, w * (y - first[segment])) / weight)[:, None]
         z = y - value[segment, 0]
+        z -= (np.bincount(segment, w * z) / weight)[segment]  # what rounding left of the mean
         impurity = np.bincount(segment, w * z**2) / weight
         unit = np.where(impurity > 0, impurity, 1.0)
         own = w / weight[segment] * [np.ones(len(z)), z / np.sqrt(unit)[segment]]
     else:
         C = max(int(samples.y.max()) + 1, 2)
         value = np.bincount(segment * C + y, w, m * C).reshape(m, C) / weight[:, None]
-        impurity, counts = cost(value.T, criterion), w.dtype.kind == "i"
+        impurity, counts = np.abs(cost(value.T, criterion)), w.dtype.kind == "i"  # no -0
         unit = 1 / weight if counts else np.ones(m)
         own = (w if counts else w / weight[segment]) * (y == np.arange(C)[:, None])
     parts = np.empty((len(own), samples.W.size), own.dtype)

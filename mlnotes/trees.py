@@ -53,11 +53,9 @@ from mlnotes.base import (
     row_blocks,
 )
 from mlnotes.discriminant import regularised_direction
-from mlnotes.numerics import grow_trees
+from mlnotes.numerics import LEAF, TIED, grow_trees
 from mlnotes.probability import x_log_y
 
-LEAF = -1  # the feature of a leaf, and the number of a child that does not exist
-TIED = 1e-11  # costs that differ by less than this share of the node's are equal up to rounding
 BLOCK = 2**15  # sums that a sweep keeps at a time: they stay in the processor's cache
 TINY = 1e-300  # the weight of a set of which rounding leaves nothing
 RIDGE = 1e-6  # added to the scatter of an oblique split, as a share of its mean eigenvalue
@@ -492,7 +490,7 @@ def growth(
     """
     C = None if criterion == "squared_error" else max(int(np.max(y)) + 1, 2)
     rng, (X, y, w) = check_random_state(rng), _arrays(X, y, w)
-    y, total = y if C is None else y.astype(int), w.sum()
+    y, total = y.astype(float if C is None else int), w.sum()
     enough = max(min_samples_split, 2 * min_samples_leaf)
     draws = max_features is not None and max_features < X.shape[1]
     order = feature_order(X) if order is None and not draws else order
@@ -556,7 +554,7 @@ def node_value(y, w, criterion="gini", C=None):
     (array([0.75, 0.25]), 0.375)
     """
     if criterion == "squared_error":
-        mean = y[0] + (w * (y - y[0])).sum() / w.sum()  # exact for equal targets
+        mean = y[0] + (w * (y - float(y[0]))).sum() / w.sum()  # exact for equal targets
         return np.array([mean]), float((w * (y - mean) ** 2).sum() / w.sum())
     p = np.bincount(y, w, minlength=C) / w.sum()
     return p, float(IMPURITY[criterion](p))
@@ -576,7 +574,8 @@ class Rules(NamedTuple):
 def grow_all(X, y, W, *, rng=None, **rules):
     """A list of the trees that `grow` gives for each row of W (T, n) under its `rules`, but faster.
 
-    `rng` draws the features.
+    With `max_features` `rng` draws for all trees in turn, so that only a tree that grows alone is
+    that of `grow`.
 
     >>> X, y, W = np.array([[1.0], [2.0], [4.0]]), np.array([0, 1, 1]), [[1, 1, 1], [0, 2, 1]]
     >>> [tree.n_samples.tolist() for tree in grow_all(X, y, W)]

@@ -605,6 +605,15 @@ def test_lengths_at_the_rim_of_a_window_are_exact(rng):
     assert small == 1  # integers do not wrap
 
 
+def test_many_samples_at_the_rim_take_no_more_than_some_blocks_of_memory(rng):
+    X = np.eye(200)[rng.integers(200, size=1000)]  # different ones are at a distance of sqrt(2)
+    tracemalloc.start()
+    log_p = kernel_log_density(X[:100], X, sqrt(2), "epanechnikov")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert np.isfinite(log_p).all() and peak < 20e6
+
+
 def test_the_rim_of_a_window_is_outside_and_a_duplicate_is_at_its_tip(rng):
     X = 3.0 * np.stack(np.meshgrid(range(6), range(6)), axis=-1).reshape(-1, 2)
     X[0] = -5.0, 0.0  # the mean, which a product starts from, is no short number

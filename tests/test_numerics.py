@@ -24,6 +24,7 @@ from mlnotes.numerics import (
     low_rank_start,
     newton_in_box,
     refined_least_squares,
+    relative_squares,
     square,
     squared_distances,
     squared_norms,
@@ -59,6 +60,13 @@ def test_distances_keep_12_digits_where_the_expanded_square_cancels(rng):
     norms = ((X + 1e6) ** 2).sum(axis=1)
     naive = norms[:, None] + norms - 2 * (X + 1e6) @ (X + 1e6).T
     assert np.abs(naive - squared_distances(X)).max() > 1e-4
+
+
+def test_relative_squares_are_distances_without_the_square_of_the_point(rng):
+    X, x = rng.normal(size=(40, 3)) + 100, rng.normal(size=(7, 3)) + 100
+    D, squares = relative_squares(X, most=9)(x)
+    np.testing.assert_allclose(D + squares, exact_squared_distances(x, X), rtol=1e-10)
+    np.testing.assert_allclose(squares[:, 0], squared_norms(x - X.mean(axis=0)), rtol=1e-12)
 
 
 @pytest.mark.parametrize("make", ["plain", "shifted", "outlier", "ties", "weighted"])
@@ -238,6 +246,14 @@ def test_lanczos_sees_all_of_equal_eigenvalues(rng):
     K = spectrum(rng, np.r_[np.full(50, 2.0), np.zeros(50)])  # more of them than a block is wide
     found = certified(K, leading_eigenpairs(K, 3, rng=rng), 3)
     np.testing.assert_allclose(found, [2, 2, 2], rtol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-170, 1.0, 1e200])
+def test_lanczos_finds_eigenvalues_of_any_size(rng, scale):
+    X = rng.normal(size=(300, 200)) * np.linspace(1, 2, 200)
+    K = X @ X.T
+    mu, _, _ = leading_eigenpairs(scale * K, 2, rng=rng)
+    np.testing.assert_allclose(mu[:2] / scale, np.linalg.eigvalsh(K)[:-3:-1], rtol=1e-10)
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 16, 30, 131])
@@ -425,6 +441,31 @@ def test_trees_that_grow_together_are_the_literal_ones(rng, criterion, together,
                     same_tree(tree, grow(X, y, w, criterion=criterion, **rules))
 
 
+def test_targets_that_the_mean_rounds_are_split_as_the_literal_tree_splits_them(rng):
+    y = np.array([0.3, 0.3, 0.1 + 0.2, 0.1 + 0.2])
+    (tree,) = grow_all(np.arange(4.0)[:, None], y, np.ones((1, 4)), criterion="squared_error")
+    np.testing.assert_array_equal(tree.threshold, [1.5, np.nan, np.nan])
+    for offset in (1e5, 1e9):
+        X = rng.normal(size=(60, 1))
+        X, y = np.hstack([X, -X]), offset + rng.integers(6, size=60)
+        W = rng.integers(3, size=(5, 60))
+        for tree, w in zip(grow_all(X, y, W, criterion="squared_error"), W, strict=True):
+            literal = grow(X, y, w, criterion="squared_error")
+            np.testing.assert_array_equal(tree.feature, literal.feature)
+            np.testing.assert_array_equal(tree.threshold, literal.threshold)
+
+
+@pytest.mark.parametrize("kind", ["uint8", "uint64", "float64"])
+@pytest.mark.parametrize("criterion", ["entropy", "squared_error"])
+def test_labels_and_targets_may_be_numbers_of_any_kind(criterion, kind):
+    X, y = np.arange(4.0)[:, None], np.array([200, 10, 200, 10])
+    y = y if criterion == "squared_error" else y // 200
+    (tree,) = grow_all(X, y.astype(kind), np.ones((1, 4)), criterion=criterion)
+    same_tree(tree, grow(X, y.astype(float), criterion=criterion))
+    same_tree(grow(X, y.astype(kind), criterion=criterion), tree)
+    assert not np.signbit(tree.impurity).any()
+
+
 @pytest.mark.parametrize("criterion", ["gini", "squared_error"])
 def test_a_single_tree_draws_the_features_that_the_literal_one_draws(rng, criterion):
     X = np.column_stack([np.zeros(60), rng.integers(3, size=(60, 4)), rng.normal(size=60)])
@@ -574,6 +615,7 @@ def test_a_matrix_of_low_rank_is_the_product_of_its_factor(rng):
     np.testing.assert_allclose(Z @ Z.T, X @ X.T, rtol=0, atol=1e-11 * np.abs(X @ X.T).max())
     stacked = low_rank_factor(Stacked(X @ X.T), most=10)
     np.testing.assert_allclose(stacked @ stacked.T, np.tile(Z @ Z.T, (2, 2)), rtol=0, atol=1e-5)
+    assert low_rank_factor(X @ X.T, most=4).shape == (80, 4)
     assert low_rank_factor(X @ X.T, most=3) is None
     assert low_rank_factor(gram(X[:, :3], kernel="rbf", gamma=1.0), most=10) is None
 
@@ -625,3 +667,23 @@ def test_the_start_of_a_constant_kernel_is_a_vertex_of_the_linear_program(K, siz
     beta = low_rank_start(K, p, -one, one, np.zeros(60), [slice(0, 60)], large=60)
     best = np.where(p > np.median(p), 1.0, -1.0)  # sum_i beta_i = 0, so that K beta = 0
     np.testing.assert_allclose(beta, best if size else np.zeros(60), rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(10, 30))
+def test_the_start_does_not_mind_columns_that_depend_on_each_other(seed):
+    rng = np.random.default_rng(seed)
+    X, sign = rng.normal(size=(500, 2)), np.repeat([1.0, -1.0], 250)
+    lower, upper = np.minimum(sign, 0) / 500, np.maximum(sign, 0) / 500  # of the nu machine
+    start, slices = 0.999 * sign / 1000, [slice(0, 250), slice(250, 500)]
+    beta = low_rank_start(1 + 1e-13 * X @ X.T, np.zeros(500), lower, upper, start, slices)
+    assert (lower <= beta).all() and (beta <= upper).all()
+    np.testing.assert_allclose(beta.reshape(2, -1).sum(axis=1), [0.24975, -0.24975], rtol=1e-12)
+
+
+def test_the_start_is_found_for_a_high_price_of_large_samples():
+    rng, C = np.random.default_rng(0), 1e6
+    X, zero = 1e3 * rng.normal(size=(600, 3)), np.zeros(600)
+    y = np.where(X[:, 0] + 1e3 * rng.normal(size=600) > 0, 1.0, -1.0)
+    box = np.minimum(0, C * y), np.maximum(0, C * y)
+    beta = low_rank_start(X @ X.T, y, *box, zero, [slice(0, 600)])
+    assert y @ beta - np.sum((X.T @ beta) ** 2) / 2 > 3.5e8  # SMO is at 2.5e6 after 100,000 steps
