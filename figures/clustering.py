@@ -256,13 +256,13 @@ def limitations(*axes):
     """K-means at its limits (left) and the remedies (right). The titles of rows 2 to 5 give the
     adjusted Rand index (ARI), which is 1 if the groups are found. Row 1: a sample moves from left
     to right in steps of 0.05. Its label jumps from 0 to 1, but its share in a mixture of Gaussians
-    changes by at most 0.03 in a step. Row 2: two long groups are cut up; a mixture follows their
-    shapes. Row 3: one disc without groups, in three clusters (colours) and in four (markers). With
-    K-means each of the colours has several markers; in a hierarchy the four clusters are the three,
-    one of them split. Here the ARI compares the three clusters with the four after the best merge
-    of two. Row 4: four outliers (left out of the ARI) get a center of their own; medoids (crosses)
-    stay with the two groups. Row 5: half circles are cut straight; spectral clustering follows
-    them.
+    changes by about 0.03 at most in a step. Row 2: of three groups the two long ones are cut up; a
+    mixture follows their shapes. Row 3: one disc without groups, in three clusters (colours) and in
+    four (markers). With K-means each of the colours has several markers; in a hierarchy the four
+    clusters are the three, one of them split. Here the ARI compares the three clusters with the
+    four after the best merge of two. Row 4: four outliers (left out of the ARI) get a center of
+    their own; medoids (crosses) stay with the two groups. Row 5: half circles are cut straight;
+    spectral clustering follows them.
     """
     rows = perturbed, nonspherical, varying, outliers, nonconvex
     for row, left, right in zip(rows, axes[::2], axes[1::2], strict=True):

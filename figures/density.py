@@ -85,11 +85,11 @@ def box_and_histogram(ax, X, side):
 
 @figure("bandwidth", claims=(), panels=2)
 def choosing_the_bandwidth(left, right):
-    """Left: the exact mean integrated squared error for n samples of N(0, 1). Ten times as many
-    samples divide the best h (circles) by 1.7 at most. Right: the mean of ln p over 60 samples.
-    If each sample is among those that predict it (dashed), it grows without end as h becomes small.
-    If it is left out (solid), there is a maximum (circle), here not far from the h of the smallest
-    error (dotted).
+    """Left: the exact mean integrated squared error for n samples of N(0, 1). From circle to circle
+    n grows tenfold, and the best h is divided by 1.68 and by 1.62 (for large n by 1.58). Right: the
+    mean of ln p over 60 samples. If each sample is among those that predict it (dashed), it grows
+    without end as h becomes small. If it is left out (solid), there is a maximum (circle), here not
+    far from the h of the smallest error (dotted).
     """
     for n, look in ((20, ":"), (200, "--"), (2000, "-")):
         error = normal_mise(BANDWIDTHS, n)

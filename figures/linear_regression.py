@@ -216,7 +216,9 @@ def corners(left, right):
     """The sum of squares (contours) over the two weights, and the region that a budget for the
     penalty allows (blue). The minimum (cross) is outside; the solution (dot) is where the lowest
     contour that reaches the region touches it. The diamond of LASSO is touched at a corner, where
-    the second weight is 0. The disc of ridge has no corners, and both weights stay.
+    the second weight is 0. (At an edge the contour must have exactly the slope of the edge; at a
+    corner a whole range of slopes will do.) The disc of ridge has no corners, and both weights
+    stay.
     """
     X, y = two_weights()
     best = least_squares(X, y).w
