@@ -566,27 +566,26 @@ def low_rank_factor(K, most):
         left = left - Z[:, r] ** 2
 
 
-def low_rank_start(K, p, lower, upper, start, groups, large=LARGE):
+def low_rank_start(K, p, lower, upper, start, sums, large=LARGE):
     """A point near the maximum of p^T beta - 1/2 beta^T K beta over a box, for K of low rank.
 
-    The box is `lower` <= beta <= `upper`, and the sums over the slices `groups` stay those of the
-    `start`. An interior point method finds it, in O(n r^2) a step for the rank r: each step aims at
-    a smaller gap, less so after a short one. SMO takes 4 to 30 times as long to find out which few
-    multipliers are strictly inside the box.
+    The box is `lower` <= beta <= `upper`, and `sums` beta stays that of the `start`; `sums` (k, n)
+    has a row of ones and zeros for each sum. An interior point method finds the point, in O(n r^2)
+    a step for the rank r: each step aims at a smaller gap, less so after a short one. SMO takes 4
+    to 30 times as long to find out which few multipliers are strictly inside the box.
 
     Returns: (n,); the `start` itself if n < `large`, if `low_rank_factor` finds no r <= LOW, if a
     side of the box has the length 0 or inf, or if no better point with these sums was found.
 
     >>> K, p, one = np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([1.0, -1.0]), np.ones(2)
-    >>> low_rank_start(K, p, -one, one, np.zeros(2), [slice(0, 2)], large=2).round(6)
+    >>> low_rank_start(K, p, -one, one, np.zeros(2), one[None], large=2).round(6)
     array([ 0.5, -0.5])
     """
-    at, width = np.arange(len(p)), upper - lower
+    width = upper - lower
     fits = len(p) >= large and np.isfinite(width).all() and width.all()
     Z = low_rank_factor(K, LOW) if fits else None
     if Z is None:
         return start
-    sums = np.array([(group.start <= at) & (at < group.stop) for group in groups], dtype=float)
     M, own = np.hstack([Z, sums.T]), np.append(np.ones(Z.shape[1]), np.zeros(len(sums)))
     beta = lower + (sums @ (start - lower) / (sums @ width)) @ sums * width
     gradient = p - Z @ (Z.T @ beta)

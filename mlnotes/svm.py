@@ -534,6 +534,14 @@ class Dual(NamedTuple):
     start: np.ndarray  # (n,), a feasible beta
     groups: tuple  # slices, none empty, which together hold all n multipliers
 
+    @property
+    def sums(self):
+        """(groups, n): a row of ones and zeros for each group; sums beta holds the sums."""
+        rows = np.zeros((len(self.groups), len(self.p)))
+        for row, group in zip(rows, self.groups, strict=True):
+            row[group] = 1.0
+        return rows
+
 
 def c_dual(y, C=inf):
     """The dual of the soft margin, in beta_i = alpha_i y_i: p = y and one group of sum 0,
@@ -605,10 +613,7 @@ def solve_dual(K, dual):
 
     Claims: svm-68
     """
-    A = np.zeros((len(dual.groups), len(dual.p)))
-    for row, group in zip(A, dual.groups, strict=True):
-        row[group] = 1.0  # A beta holds the sums of the groups
-    G, h = box(dual.lower, dual.upper)
+    A, (G, h) = dual.sums, box(dual.lower, dual.upper)
     finite = np.isfinite(h)
     qp = solve_qp(np.asarray(K, float), -dual.p, A, A @ dual.start, G[finite], h[finite])
     return DualSolution(qp.x, -qp.objective, qp.residual)
@@ -881,7 +886,7 @@ def newton_step(K, dual, state, F, clip=False):
     beta, g, _, objective, _ = state
     K_F, low, high = K[F], dual.lower[F] - beta[F], dual.upper[F] - beta[F]
     K_FF = K_F[:, F]
-    ones = np.array([(group.start <= F) & (F < group.stop) for group in dual.groups], dtype=float)
+    ones = dual.sums[:, F]
     ones = ones[ones.any(axis=1)]  # a row for each group that F has a part in
     v = newton_in_box(K_FF, g[F], ones, *((low, high) if clip else (-inf, inf)))
     slope, curvature = g[F] @ v, v @ K_FF @ v
@@ -953,7 +958,7 @@ def first_state(K, dual):
     >>> first_state(np.eye(2), c_dual(np.array([1.0, -1.0]))).objective
     0.0
     """
-    near = low_rank_start(K, dual.p, dual.lower, dual.upper, dual.start, dual.groups)
+    near = low_rank_start(K, dual.p, dual.lower, dual.upper, dual.start, dual.sums)
     return _start(K, dual._replace(start=near))
 
 

@@ -490,7 +490,7 @@ def growth(
     """
     C = None if criterion == "squared_error" else max(int(np.max(y)) + 1, 2)
     rng, (X, y, w) = check_random_state(rng), _arrays(X, y, w)
-    y, total = y.astype(float if C is None else int), w.sum()
+    y, total = y if C is None else y.astype(int), w.sum()
     enough = max(min_samples_split, 2 * min_samples_leaf)
     draws = max_features is not None and max_features < X.shape[1]
     order = feature_order(X) if order is None and not draws else order

@@ -621,19 +621,19 @@ def test_a_matrix_of_low_rank_is_the_product_of_its_factor(rng):
 
 
 def random_box(rng, n, r, groups):
-    """A program of rank r over a box, with a start inside and so many groups with sums to keep."""
+    """A program of rank r over a box, with a start inside and so many sums to keep."""
     Z, p = rng.normal(size=(n, r)), rng.normal(size=n)
     lower, upper = -rng.random(n), rng.random(n)
     start = lower + rng.random(n) * (upper - lower)
     ends = np.linspace(0, n, groups + 1).astype(int)
-    return Z @ Z.T, p, lower, upper, start, [slice(*end) for end in itertools.pairwise(ends)]
+    sums = [np.isin(np.arange(n), np.arange(*end)) for end in itertools.pairwise(ends)]
+    return Z @ Z.T, p, lower, upper, start, np.array(sums, dtype=float)
 
 
 @pytest.mark.parametrize("r, groups", [(1, 1), (3, 1), (3, 2), (12, 2)])
 def test_the_start_in_a_box_is_near_the_optimum_of_the_quadratic_program(r, groups, rng):
-    K, p, lower, upper, start, slices = random_box(rng, 60, r, groups)
-    beta = low_rank_start(K, p, lower, upper, start, slices, large=60)
-    sums = np.array([np.isin(np.arange(60), np.arange(60)[group]) for group in slices], dtype=float)
+    K, p, lower, upper, start, sums = random_box(rng, 60, r, groups)
+    beta = low_rank_start(K, p, lower, upper, start, sums, large=60)
     exact = solve_qp(
         K, -p, A=sums, b=sums @ start, G=np.vstack([np.eye(60), -np.eye(60)]),
         h=np.concatenate([lower, -upper]),
@@ -651,20 +651,20 @@ def test_the_start_in_a_box_is_near_the_optimum_of_the_quadratic_program(r, grou
 
 
 def test_the_start_stays_with_few_multipliers_a_high_rank_or_a_box_without_an_end(rng):
-    K, p, lower, upper, start, slices = random_box(rng, 90, 2, 1)
-    assert low_rank_start(K, p, lower, upper, start, slices, large=90) is not start
-    assert low_rank_start(K, p, lower, upper, start, slices, large=91) is start
-    assert low_rank_start(np.eye(90), p, lower, upper, start, slices, large=90) is start
+    K, p, lower, upper, start, sums = random_box(rng, 90, 2, 1)
+    assert low_rank_start(K, p, lower, upper, start, sums, large=90) is not start
+    assert low_rank_start(K, p, lower, upper, start, sums, large=91) is start
+    assert low_rank_start(np.eye(90), p, lower, upper, start, sums, large=90) is start
     for end in (np.inf, lower[3]):
         other = np.where(np.arange(90) == 3, end, upper)
-        assert low_rank_start(K, p, lower, other, start, slices, large=90) is start
+        assert low_rank_start(K, p, lower, other, start, sums, large=90) is start
 
 
 @pytest.mark.parametrize("K", [np.zeros((60, 60)), np.ones((60, 60))], ids=["zero", "one"])
 @pytest.mark.parametrize("size", [0.0, 1e-6, 1.0])
 def test_the_start_of_a_constant_kernel_is_a_vertex_of_the_linear_program(K, size, rng):
     p, one = size * rng.normal(size=60), np.ones(60)
-    beta = low_rank_start(K, p, -one, one, np.zeros(60), [slice(0, 60)], large=60)
+    beta = low_rank_start(K, p, -one, one, np.zeros(60), one[None], large=60)
     best = np.where(p > np.median(p), 1.0, -1.0)  # sum_i beta_i = 0, so that K beta = 0
     np.testing.assert_allclose(beta, best if size else np.zeros(60), rtol=1e-12)
 
@@ -674,8 +674,8 @@ def test_the_start_does_not_mind_columns_that_depend_on_each_other(seed):
     rng = np.random.default_rng(seed)
     X, sign = rng.normal(size=(500, 2)), np.repeat([1.0, -1.0], 250)
     lower, upper = np.minimum(sign, 0) / 500, np.maximum(sign, 0) / 500  # of the nu machine
-    start, slices = 0.999 * sign / 1000, [slice(0, 250), slice(250, 500)]
-    beta = low_rank_start(1 + 1e-13 * X @ X.T, np.zeros(500), lower, upper, start, slices)
+    start, sums = 0.999 * sign / 1000, np.repeat(np.eye(2), 250, axis=1)
+    beta = low_rank_start(1 + 1e-13 * X @ X.T, np.zeros(500), lower, upper, start, sums)
     assert (lower <= beta).all() and (beta <= upper).all()
     np.testing.assert_allclose(beta.reshape(2, -1).sum(axis=1), [0.24975, -0.24975], rtol=1e-12)
 
@@ -685,5 +685,5 @@ def test_the_start_is_found_for_a_high_price_of_large_samples():
     X, zero = 1e3 * rng.normal(size=(600, 3)), np.zeros(600)
     y = np.where(X[:, 0] + 1e3 * rng.normal(size=600) > 0, 1.0, -1.0)
     box = np.minimum(0, C * y), np.maximum(0, C * y)
-    beta = low_rank_start(X @ X.T, y, *box, zero, [slice(0, 600)])
+    beta = low_rank_start(X @ X.T, y, *box, zero, np.ones((1, 600)))
     assert y @ beta - np.sum((X.T @ beta) ** 2) / 2 > 3.5e8  # SMO is at 2.5e6 after 100,000 steps
