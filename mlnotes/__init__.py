@@ -50,7 +50,7 @@ most 0.65.
 (``svm-w12``), the algorithms to show (``svm-s03``) and the exercises (``svm-x01``). The form of a
 statement says what delivers it:
 
-- ``api``: a function or class, whose docstring ends in the line ``Claims: svm-12``, and a test;
+- ``api``: a function or class, named in the column ``owner``, and a test;
 - ``test``: a test with the marker ``@pytest.mark.claims("svm-14")``;
 - ``figure``: a lecture figure, registered with ``claims=("svm-30",)``, and a test;
 - ``notebook``, ``note``: an anchor ``<a id="svm-20"></a>`` in the text of the notebook;
@@ -66,7 +66,7 @@ computes what is right and what is typically wrong, and writes ``data/answers.js
 
 **A new chapter** needs an entry in `CHAPTERS`, rows in the ledger, a module, a test file, a script
 in ``figures``, a notebook and, if it has estimators, a file in ``tests/benchmarks``. The tests say
-what is missing. While `IN_WORK` names the chapter, missing claims do not fail them.
+what is missing.
 """
 
 __version__ = "0.1.0"
@@ -100,5 +100,3 @@ CHAPTERS = {
     "kernel_pca": "kernel PCA",
     "ica": "independent components",
 }
-
-IN_WORK = ()  # chapters that are not finished: their missing claims do not fail the tests

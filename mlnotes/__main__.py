@@ -26,7 +26,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import NamedTuple
 
-from mlnotes import CHAPTERS, IN_WORK
+from mlnotes import CHAPTERS
 from mlnotes.reading import passages, shown, walks
 
 PACKAGE = Path(__file__).resolve().parent
@@ -65,6 +65,7 @@ class Claim(NamedTuple):
     statement: str
     sources: str
     of: str  # ids of the statements that a walk derives, or that an algorithm computes
+    owner: str  # the function or class that computes it, such as "svm.smo", or ""
 
     @property
     def chapter(self):
@@ -143,7 +144,7 @@ def _asked(source, number, kinds):
 # ---------------------------------------------------------------------------------------
 
 STATED = {  # the forms of the notes' statements, with the citations that deliver them
-    "api": ("owners", "tests"),
+    "api": ("owner", "tests"),
     "test": ("tests",),
     "figure": ("figures", "tests"),
     "notebook": ("notebooks",),
@@ -155,7 +156,6 @@ FORMS = STATED | {"walk": ("walks",), "shown": ("shown",)}
 class Citations(NamedTuple):
     """What delivers the claims: for each id, a list of names."""
 
-    owners: dict  # functions and classes whose docstring has it in its line "Claims:"
     tests: dict  # tests with its marker
     figures: dict  # figures that are registered with it
     notebooks: dict  # passages where its anchor stands, <a id="svm-40"></a>
@@ -166,24 +166,22 @@ class Citations(NamedTuple):
 @cache
 def read_citations(root=ROOT):
     """The citations in the sources below `root`."""
-    owners = _collect(root.glob("mlnotes/*.py"), _owned)
     return Citations(
-        owners,
         _collect(root.glob("tests/test_*.py"), _marked),
         _collect(root.glob("figures/*.py"), _registered),
         _collect(root.glob("notebooks/*.ipynb"), _anchored),
         _collect(root.glob("notebooks/*.ipynb"), _walked),
         _collect(
             root.glob("notebooks/*.ipynb"),
-            lambda path: [(path.name, algorithms_shown(_cells(path), owners))],
+            lambda path: [(path.name, algorithms_shown(_cells(path)))],
         ),
     )
 
 
 def missing(claim, citations):
     """What is missing to deliver the claim in its form: a list of kinds of citations."""
-    needed = FORMS[claim.form]
-    return [each.removesuffix("s") for each in needed if claim.id not in getattr(citations, each)]
+    cited = citations._asdict() | {"owner": {claim.id} if claim.owner else set()}
+    return [each.removesuffix("s") for each in FORMS[claim.form] if claim.id not in cited[each]]
 
 
 def _collect(paths, read):
@@ -194,22 +192,6 @@ def _collect(paths, read):
             for claim_id in ids:
                 found[claim_id].append(name)
     return dict(found)
-
-
-def _owned(path):
-    """(name, ids) of every docstring of a module with a line "Claims:"."""
-    for name, node in _definitions(ast.parse(path.read_text(encoding="utf-8")), f"{path.stem}."):
-        _, line, ids = (ast.get_docstring(node) or "").rpartition("\nClaims: ")
-        if line:
-            yield name, ID.findall(ids)
-
-
-def _definitions(tree, prefix):
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            yield prefix + node.name, node
-            if isinstance(node, ast.ClassDef):
-                yield from _definitions(node, f"{prefix}{node.name}.")
 
 
 def _marked(path):
@@ -247,17 +229,17 @@ def _walked(path):
             yield f"{path.name}, Walk {walk.number}. {walk.title}", walk.anchors
 
 
-def algorithms_shown(cells, owners):
+def algorithms_shown(cells):
     """The ids of the algorithms whose functions the cells of a notebook show.
 
     The function is the owner of the algorithm itself, or of a statement that it computes.
     """
-    names = shown(cells)
+    names, claims = shown(cells), load_claims()
     found = []
-    for claim in load_claims().values():
+    for claim in claims.values():
         if claim.form == "shown":
-            own = {owner for i in (claim.id, *claim.of.split()) for owner in owners.get(i, ())}
-            if any(f"{name}.".startswith(f"{owner}.") for owner in own for name in names):
+            owners = {claims[i].owner for i in (claim.id, *claim.of.split())} - {""}
+            if any(f"{name}.".startswith(f"{owner}.") for owner in owners for name in names):
                 found.append(claim.id)
     return found
 
@@ -288,7 +270,7 @@ def print_claims(claims, citations):
         print(fill(title + claim.statement, WIDTH, subsequent_indent="    "))
         print(fill(claim.sources, WIDTH, initial_indent="    in  ", subsequent_indent="        "))
         for how, names in {
-            "computed by": citations.owners.get(claim.id),
+            "computed by": [claim.owner] if claim.owner else [],
             "checked by": citations.tests.get(claim.id),
             "drawn by": citations.figures.get(claim.id),
             "told in": citations.notebooks.get(claim.id),
@@ -325,8 +307,6 @@ def print_progress(claims, citations):
             if lacking[claim.id] and (begun or claim.form in STATED):
                 print(f"    {claim.id} lacks {', '.join(lacking[claim.id])}")
     print(_counts("delivered", every, lacking))
-    if IN_WORK:
-        print("chapters in work:", ", ".join(IN_WORK))
 
 
 def _counts(title, claims, lacking):

@@ -97,8 +97,6 @@ def linear_gradient(X, W, V):
 
     >>> linear_gradient(np.array([[3.0]]), W=np.array([[1.0]]), V=np.array([[0.5]]))
     (array([[-4.5]]), array([[-9.]]))
-
-    Claims: autoencoder-02
     """
     Z = X @ V.T  # the codes
     R = Z @ W.T - X  # the residuals: reconstruction minus input
@@ -172,8 +170,6 @@ def descend_linear(X, W, V, *, eta):
     >>> states = descend_linear(np.eye(1), np.eye(1), np.zeros((1, 1)), eta=0.5)
     >>> [next(states).V.item() for _ in range(2)]
     [0.0, 1.0]
-
-    Claims: autoencoder-s01
     """
     while True:
         dW, dV = linear_gradient(X, W, V)
@@ -245,8 +241,6 @@ def relu_identity(A):
     >>> (V, _), (W, _) = relu_identity(np.array([[2.0]]))
     >>> V.tolist(), W.tolist()
     ([[2.0], [-2.0]], [[0.5, -0.5]])
-
-    Claims: autoencoder-06
     """
     _check_invertible(A)
     d, inverse = len(A), np.linalg.inv(A)
@@ -270,8 +264,6 @@ def corrupt(X, noise, level, *, rng):
 
     >>> corrupt(np.ones((1, 4)), "masking", 0.5, rng=np.random.default_rng(0))
     array([[1., 0., 0., 0.]])
-
-    Claims: autoencoder-07, autoencoder-s03
     """
     _check_noise(noise, level)
     if noise == "masking":
@@ -375,8 +367,6 @@ def denoising_error(M, S, noise, level):
 
     >>> denoising_error(np.diag([0.5, 0.75]), np.diag([1.0, 3.0]), "gaussian", 1.0)
     1.25
-
-    Claims: autoencoder-08
     """
     c, v = _factor_and_variances(S, noise, level)
     E = c * M - np.eye(len(S))
@@ -452,8 +442,6 @@ def reconstruction_risk(net, theta, X, X_tilde=None, *, alpha=0.0, beta=0.0):
     >>> theta = np.array([1.0, 0.0, 0.5, 0.0])  # z = 2, x^ = 1
     >>> reconstruction_risk(net, theta, x, beta=3.0)
     (6.5, array([ 5. ,  2.5, -2. , -1. ]))
-
-    Claims: autoencoder-09, autoencoder-s02
     """
     X_tilde = X if X_tilde is None else X_tilde
     F, gradient = backpropagate(net, theta, X_tilde, X, alpha=alpha)  # inputs x~, targets x
@@ -554,8 +542,6 @@ class Autoencoder(Trainer, Transformer):
     ...                     tol=0, max_iter=1000, random_state=0).fit(X)
     >>> model.inverse_transform(model.transform([[3.0, 4.0]])).round(3)  # on the same line
     array([[3., 4.]])
-
-    Claims: autoencoder-01
     """
 
     n_components: int = 2

@@ -116,8 +116,6 @@ def gower(X, kinds):
     array([0.   , 0.625, 1.   ])
 
     Raises: ValueError for an unknown kind, or if the number of kinds is not d.
-
-    Claims: clustering-03
     """
     if len(kinds) != X.shape[1]:
         raise ValueError(f"kinds must name one kind per feature; got {len(kinds)} for {X.shape[1]}")
@@ -191,7 +189,6 @@ def loss(X, centers, labels=None, sample_weight=None):
 
     Errata: clustering-08 (REP prints ||x_i - mu_j||^2 with a free j in place of the minimum, and
     calls the sum an average).
-    Claims: clustering-07
     """
     labels = nearest(X, centers)[0] if labels is None else labels
     return float(squared_norms(X - centers[labels]) @ _weights(X, sample_weight))
@@ -235,8 +232,6 @@ def scatter(X, labels):
 
     >>> [float(S[0, 0]) for S in scatter(np.array([[0.0], [2.0], [7.0]]), np.array([0, 0, 1]))]
     [26.0, 2.0, 24.0]
-
-    Claims: clustering-01
     """
     k = np.unique(labels, return_inverse=True)[1]
     replaced = cluster_means(X, k, k.max() + 1)[k]
@@ -334,8 +329,6 @@ def lloyd(X, centers, sample_weight=None):
     [0. 6.] [0 1 1] 4.0 inf
     [0. 7.] [0 1 1] 2.0 1.0
     [0. 7.] [0 1 1] 2.0 0.0
-
-    Claims: clustering-11
     """
     clusters, moved = MovingClusters(X, _weights(X, sample_weight), centers), np.inf
     while True:
@@ -384,8 +377,6 @@ def kmeans_plus_plus(X, K, *, sample_weight=None, trials=None, rng):
     >>> X = np.array([[0.0], [0.0], [0.0], [9.0]])
     >>> np.sort(kmeans_plus_plus(X, 2, rng=np.random.default_rng(0)).ravel())
     array([0., 9.])
-
-    Claims: clustering-s02
     """
     _check_clusters(K, len(X))
     trials = 2 + int(np.log(K)) if trials is None else trials
@@ -412,8 +403,6 @@ def encode(X, codebook):
 
     >>> encode(np.array([[1.0, 1.0], [8.0, 9.0]]), codebook=np.array([[0.0, 0.0], [9.0, 9.0]]))
     array([0, 1])
-
-    Claims: clustering-17
     """
     return nearest(X, codebook)[0]
 
@@ -453,8 +442,6 @@ def alternate(X, centers, dissimilarity, prototype):
     >>> *_, last = alternate(X, X[:2], squared_distances, prototype=partial(np.mean, axis=0))
     >>> last.centers.ravel(), last.objective
     (array([0.5, 8. ]), 2.5)
-
-    Claims: clustering-02
     """
     moved = np.inf
     while True:
@@ -478,8 +465,6 @@ def k_medians(X, centers):
     >>> *_, last = k_medians(X, centers=X[:1])
     >>> last.centers, last.objective
     (array([[1.5]]), 1001.0)
-
-    Claims: clustering-21
     """
     return alternate(X, centers, manhattan, partial(np.median, axis=0))
 
@@ -502,8 +487,6 @@ def k_medoids(D, medoids):
     >>> *_, last = k_medoids(D, medoids=np.array([0, 1]))
     >>> last.medoids, last.labels, last.objective
     (array([3, 1]), array([1, 1, 1, 0, 0]), 3.0)
-
-    Claims: clustering-s03
     """
     K, gain = len(medoids), np.inf
     while True:
@@ -589,8 +572,6 @@ def agglomerate(D, method):
     ...     print(merge.pair, merge.height, merge.size)
     (0, 1) 1.0 2
     (2, 3) 6.0 3
-
-    Claims: clustering-s04
     """
     update, n = LINKAGES[check_choice("method", method, LINKAGES)], len(D)
     D = np.array(D, dtype=float)
@@ -626,8 +607,6 @@ def linkage(X, method="ward", metric="euclidean"):
     >>> linkage(np.array([[0.0], [1.0], [7.0]]), "complete")
     array([[0., 1., 1., 2.],
            [2., 3., 7., 3.]])
-
-    Claims: clustering-20
     """
     check_choice("linkage", method, LINKAGES)
     allowed = ("euclidean", "l2") if method == "ward" else tuple(METRICS)
@@ -744,8 +723,6 @@ def laplacian(W, normalized=False):
 
     >>> laplacian(np.array([[0.0, 2.0], [2.0, 0.0]]))[0]
     array([ 2., -2.])
-
-    Claims: clustering-22
     """
     W = np.array(W, dtype=float)
     np.fill_diagonal(W, 0.0)
@@ -779,8 +756,6 @@ def spectral_embedding(W, K, *, normalized=True):
     >>> f = spectral_embedding(W, 2)
     >>> bool(np.allclose(f[0], f[1])), bool(np.allclose(f[0], f[2]))
     (True, False)
-
-    Claims: clustering-s05
     """
     F = lowest_eigenvectors(laplacian(W, normalized), K)[1]
     return F / _root_degrees(laplacian(W))[:, None] if normalized else F

@@ -70,8 +70,6 @@ def output_size(N, F, stride=1, padding=0):
 
     >>> output_size(7, 3), output_size(7, 3, stride=2), output_size(32, 5, padding=2)
     (5, 3, 32)
-
-    Claims: convolution-03
     """
     _check_fit(N, F, stride, padding)
     last_start = N + 2 * padding - F  # in the padded input
@@ -108,8 +106,6 @@ def counts(F, D, K, *, places=1):
     (Counts(weights=750, biases=10), 760)
 
     Errata: convolution-07 (ISML adds "+1 for bias" to 760 parameters that include the biases).
-
-    Claims: convolution-06
     """
     return Counts(places * K * F * F * D, places * K)
 
@@ -212,8 +208,6 @@ def correlation_matrix(k, shape, *, stride=1, padding=0):
 
     >>> correlation_matrix(np.array([1.0, 2.0]), (3,)).tolist()
     [[1.0, 2.0, 0.0], [0.0, 1.0, 2.0]]
-
-    Claims: convolution-01
     """
     N = prod(shape)
     number = np.arange(1, N + 1).reshape(shape)  # the inputs are numbered; 0 is the padding
@@ -261,8 +255,6 @@ def conv(V, W, b, *, stride=1, padding=0):
     array([108., 112., 120., 124.])
 
     Errata: convolution-05 (ISML's "valid convolution" is a correlation, valid on the padded input).
-
-    Claims: convolution-04
     """
     _check_filters(V, W, b)
     S, P = stride, padding
@@ -303,8 +295,6 @@ def conv_backward(G, V, W, *, stride=1, padding=0):
     >>> G, V, W = np.ones((1, 1, 2, 1)), np.ones((1, 1, 3, 1)), np.full((1, 1, 2, 1), 5.0)
     >>> [each.ravel().tolist() for each in conv_backward(G, V, W)]
     [[5.0, 10.0, 5.0], [2.0, 2.0], [2.0]]
-
-    Claims: convolution-s02
     """
     S, P = stride, padding
     (n, height, width, D), (K, F, E, _) = V.shape, W.shape
@@ -335,8 +325,6 @@ def compose(W, b, W2, b2):
     >>> W12, b12 = compose(np.ones((1, 1, 2, 1)), np.ones(1), np.ones((1, 1, 2, 1)), np.zeros(1))
     >>> W12.ravel(), b12
     (array([1., 2., 1.]), array([2.]))
-
-    Claims: convolution-09
     """
     (K, F2, E2, _), (_, F, E, D) = W2.shape, W.shape
     W12 = np.zeros((K, F + F2 - 1, E + E2 - 1, D))
@@ -359,8 +347,6 @@ def max_pool(V, F, *, stride=None):
 
     >>> max_pool(np.arange(8.0).reshape(1, 2, 4, 1), 2).ravel()
     array([5., 7.])
-
-    Claims: convolution-10
     """
     S = F if stride is None else stride
     n, height, width, D = V.shape
@@ -432,8 +418,6 @@ def dense(V, A, b):
 
     >>> dense(np.ones((1, 1, 2, 1)), A=np.array([[1.0, 10.0]]), b=np.array([0.5])).ravel()
     array([11.5])
-
-    Claims: convolution-13
     """
     return scores(V.reshape(len(V), -1), A, b)[:, None, None]
 
@@ -632,8 +616,6 @@ def typical_layers(per_block, filters, units, classes=None, *, size=3, padding=N
     [(32, 32, 1), (14, 14, 6), (5, 5, 16), (1, 1, 84)]
 
     Errata: convolution-16 (ISML prints no layer of scores, and it makes POOL compulsory).
-
-    Claims: convolution-15
     """
     P = (size - 1) // 2 if padding is None else padding
     layers = []

@@ -81,8 +81,6 @@ class TrainingSet:
     >>> T = TrainingSet(np.array([[5.0, 7.0], [6.0, 8.0]]), np.array([-1, 1]))
     >>> len(T), T[1], T.feature_names
     (2, (array([6., 8.]), np.int64(1)), ('x_1', 'x_2'))
-
-    Claims: datasets-01
     """
 
     X: np.ndarray
@@ -140,8 +138,6 @@ def encode(y, codes=(-1, 1)):
 
     >>> encode(["spam", "ham", "spam"])
     (array([ 1, -1,  1]), array(['ham', 'spam'], dtype='<U4'))
-
-    Claims: datasets-02
     """
     classes, k = np.unique(y, return_inverse=True)
     if len(classes) != len(codes):
@@ -207,8 +203,6 @@ def load_iris():
 
     >>> load_iris()[0]
     (array([5.1, 3.5, 1.4, 0.2]), np.str_('setosa'))
-
-    Claims: datasets-03
     """
     return _load("iris", label=str)
 
@@ -562,8 +556,6 @@ def joint_table():
 
     >>> [str(p) for p in joint_table().sum(axis=0)]
     ['1/2', '1/4', '1/8', '1/8']
-
-    Claims: datasets-05
     """
     thirty_seconds = [[4, 2, 1, 1], [2, 4, 1, 1], [2, 2, 2, 2], [8, 0, 0, 0]]
     return np.array([[Fraction(p, 32) for p in row] for row in thirty_seconds])
@@ -598,8 +590,6 @@ def make_linear(n, w, b=0.0, *, sigma=1.0, rng):
 
     >>> make_linear(1, w=[2.0, -1.0], b=3.0, sigma=0.0, rng=np.random.default_rng(0))[:]
     (array([[ 0.12573022, -0.13210486]]), array([3.38356531]))
-
-    Claims: datasets-06
     """
     w = np.asarray(w, dtype=float)
     X, noise = rng.normal(size=(n, len(w))), sigma * rng.normal(size=n)
@@ -673,8 +663,6 @@ def make_separable(n, d=2, *, gap=0.5, rng):
     >>> T = make_separable(50, gap=0.5, rng=np.random.default_rng(0))
     >>> bool(np.min(T.y * (T.X @ T.truth.w + T.truth.b)) >= 0.5)
     True
-
-    Claims: datasets-07
     """
     check_number("gap", gap, at_least=0, below=np.inf)
     w, b = rng.normal(size=d), float(rng.normal())
@@ -813,8 +801,6 @@ def make_quadrants(n, *, rng):
 
     >>> make_quadrants(1, rng=np.random.default_rng(0))[0]
     (array([ 0.27392337, -0.46042657]), np.int64(-1))
-
-    Claims: datasets-08
     """
     X = rng.uniform(-1, 1, size=(n, 2))
     return TrainingSet(X, np.where(X[:, 0] * X[:, 1] > 0, 1, -1), class_names=SIGNS)
@@ -865,8 +851,6 @@ def make_emails(n, *, rng):
 
     >>> make_emails(1, rng=np.random.default_rng(0))[0]
     (array([1., 1., 1., 0., 0.]), np.str_('spam'))
-
-    Claims: datasets-09
     """
     words = "buy now", "free", "winner", "meeting", "report"
     p = np.array([[0.05, 0.15, 0.1, 0.4, 0.35], [0.6, 0.5, 0.4, 0.05, 0.1]])
@@ -976,8 +960,6 @@ def make_faces(subjects=40, pictures=10, *, q=24, rng):
 
     >>> make_faces(5, 4, q=3, rng=np.random.default_rng(0)).X.shape
     (20, 10304)
-
-    Claims: datasets-10
     """
     prototypes = np.array([_draw_face(rng).ravel() for _ in range(q + 1)])
     y = np.repeat(np.arange(subjects), pictures)

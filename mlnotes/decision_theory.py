@@ -130,8 +130,6 @@ def empirical_risk(loss, f, y):
 
     >>> empirical_risk(absolute, f=np.array([1.0, 2.0]), y=np.array([1.0, 5.0]))
     1.5
-
-    Claims: decision_theory-02
     """
     if np.shape(f) != np.shape(y):
         raise ValueError(f"f and y must have one shape; got {np.shape(f)} and {np.shape(y)}")
@@ -282,8 +280,6 @@ def posterior(log_p, prior):
 
     >>> posterior(np.log([[0.3, 0.3]]), prior=np.array([0.75, 0.25]))
     array([[0.75, 0.25]])
-
-    Claims: decision_theory-03
     """
     return np.exp(log_posterior(log_joint(log_p, prior)))
 
@@ -302,8 +298,6 @@ def bayes_classify(log_p, prior):
 
     >>> bayes_classify(np.log([[0.1, 0.3], [0.1, 0.4]]), prior=np.array([0.75, 0.25]))
     array([0, 1])
-
-    Claims: decision_theory-05
     """
     return log_joint(log_p, prior).argmax(axis=1)
 
@@ -390,8 +384,6 @@ def error_probability(h, log_p, prior, dx):
     >>> h, log_p = np.array([0, 1]), np.log([[0.5, 0.1], [0.5, 0.9]])
     >>> round(error_probability(h, log_p, np.array([0.5, 0.5]), dx=np.ones(2)), 12)
     0.3
-
-    Claims: decision_theory-07
     """
     outside = ~decision_regions(h, len(prior))
     return float(dx @ np.where(outside, np.exp(log_joint(log_p, prior)), 0.0).sum(axis=1))
@@ -416,8 +408,6 @@ def bayes_error(log_p, prior, dx):
     >>> log_p = np.log([[0.5, 0.1], [0.3, 0.3], [0.2, 0.6]])
     >>> round(bayes_error(log_p, np.array([0.5, 0.5]), dx=np.ones(3)), 12)  # (0.1 + 0.3 + 0.2) / 2
     0.3
-
-    Claims: decision_theory-08
     """
     ranked = np.sort(np.exp(log_joint(log_p, prior)), axis=1)
     return float(dx @ ranked[:, :-1].sum(axis=1))
@@ -479,8 +469,6 @@ def bayes_action(q, L):
 
     >>> bayes_action(q=np.array([[0.75, 0.25]]), L=np.array([[0.0, 8.0], [1.0, 0.0]]))
     array([1])
-
-    Claims: decision_theory-12
     """
     return conditional_risk(q, L).argmin(axis=1)
 
@@ -554,8 +542,6 @@ def best_cut(x, y):
 
     >>> best_cut(x=np.array([1.0, 4.0, 2.0, 3.0, 5.0]), y=np.array([1, 0, 1, 0, 1]))
     Cut(at=2.5, above=0, errors=1)
-
-    Claims: decision_theory-15
     """
     cuts, errors = cut_errors(x, y)
     both = np.stack([len(y) - errors, errors])  # class 0 above, class 1 above
@@ -586,8 +572,6 @@ def expected_prediction_error(joint, y, f, loss):
     >>> joint, y = np.array([[0.25, 0.0], [0.25, 0.5]]), np.array([0.0, 2.0])
     >>> float(expected_prediction_error(joint, y, f=np.array([1.0, 2.0]), loss=squared))
     0.5
-
-    Claims: decision_theory-19
     """
     return np.sum(joint * loss(f, y[:, None]))
 
@@ -603,8 +587,6 @@ def conditional_mean(joint, y):
 
     >>> conditional_mean(np.array([[0.25, 0.0], [0.25, 0.5]]), y=np.array([0.0, 2.0]))
     array([1., 2.])
-
-    Claims: decision_theory-20
     """
     return np.array([expectation(p, y) for p in _distributions_given_x(joint)])
 
@@ -643,8 +625,6 @@ def conditional_median(joint, y):
 
     >>> conditional_median(np.array([[0.25, 0.0], [0.25, 0.5]]), y=np.array([0.0, 2.0]))
     array([0., 2.])
-
-    Claims: decision_theory-21
     """
     return np.array([weighted_median(p, y) for p in _distributions_given_x(joint)])
 
@@ -683,8 +663,6 @@ def absolute_subdifferential(y, c):
 
     >>> absolute_subdifferential(np.array([1.0, 2.0, 4.0, 7.0]), c=np.array([0.0, 2.0, 3.0]))
     (array([-1. , -0.5,  0. ]), array([-1.,  0.,  0.]))
-
-    Claims: decision_theory-22
     """
     y, n = np.sort(y), len(y)
     below = np.searchsorted(y, c, side="left")
@@ -731,8 +709,6 @@ def epsilon_greedy(theta, *, eps, runs=1, rng):
     >>> states = epsilon_greedy(np.array([0.0, 1.0]), eps=0.0, rng=np.random.default_rng(0))
     >>> [next(states).pulls.tolist() for _ in range(3)]
     [[[1.0, 1.0]], [[1.0, 2.0]], [[1.0, 3.0]]]
-
-    Claims: decision_theory-s04
     """
     games = np.arange(runs)
     pulls = np.ones((runs, len(theta)))

@@ -135,8 +135,6 @@ def hypercube(u):
 
     >>> hypercube(np.array([[0.5, -0.5], [0.2, 0.6]]))
     array([1., 0.])
-
-    Claims: density-02
     """
     return (np.abs(u).max(axis=-1) <= 0.5).astype(float)
 
@@ -159,8 +157,6 @@ def parzen(x, X, h, window=hypercube):
 
     >>> parzen(np.array([[0.5], [3.0]]), np.array([[0.0], [1.0], [5.0], [6.0]]), h=2.0)
     array([0.25, 0.  ])
-
-    Claims: density-03
     """
     x, X = _check_points_and_samples(x, X, h)
     n, d = X.shape
@@ -363,7 +359,6 @@ def kernel_log_density(x, X, h, kernel="gaussian", sample_weight=None):
     array([-5.00000000e-01, -1.99600269e+06])
 
     Errata: density-06 (MLN prints the normaliser (h sqrt(2) pi)^{-d}).
-    Claims: density-05
     """
     x, X = _check_points_and_samples(x, X, h)
     n, d = X.shape
@@ -502,8 +497,6 @@ def best_bandwidth(X, bandwidths, kernel="gaussian"):
 
     >>> best_bandwidth(np.array([[0.0], [1.0], [2.0]]), [0.01, 1.0, 100.0])
     1.0
-
-    Claims: density-s03
     """
     log_likelihoods = [leave_one_out(X, h, kernel).sum() for h in bandwidths]
     _check_reach(log_likelihoods, bandwidths)
@@ -554,8 +547,6 @@ def knn_density(x, X, k):
 
     >>> knn_density(np.array([[1.0]]), np.array([[9.0], [3.0], [0.0], [8.0]]), k=2)
     array([0.125])
-
-    Claims: density-09
     """
     n, d = X.shape
     _, r = nearest_samples(x, X, k)
@@ -604,8 +595,6 @@ def knn_posterior(x, X, y, k):
 
     >>> knn_posterior(np.array([[0.4]]), np.array([[0.0], [1.0], [5.0]]), np.array([7, 8, 8]), k=2)
     array([[0.5, 0.5]])
-
-    Claims: density-11
     """
     return class_counts(x, X, y, k) / k
 

@@ -74,8 +74,6 @@ def discriminant(log_p, prior):
 
     >>> discriminant(np.log([[0.3, 0.1], [0.1, 0.3]]), prior=np.array([0.5, 0.5])).round(12)
     array([ 0.5, -0.5])
-
-    Claims: discriminant-01
     """
     q = posterior(log_p, prior)
     return q[:, 0] - q[:, 1]
@@ -93,7 +91,6 @@ def separator(X, y):
     (array([1., 0.]), -0.5)
 
     Errata: discriminant-38 (PRNN has class 0 on the positive side, and counts b as a weight).
-    Claims: discriminant-02
     """
     k = _two_classes(y)
     try:
@@ -122,8 +119,6 @@ def project(X, w):
 
     >>> project(np.array([[3.0, 4.0], [0.0, 5.0]]), w=np.array([0.6, 0.8]))
     array([5., 4.])
-
-    Claims: discriminant-03
     """
     return X @ w
 
@@ -163,8 +158,6 @@ def projected_scatters(X, y, w):
 
     >>> projected_scatters(np.array([[0.0], [2.0], [7.0]]), np.array([0, 0, 1]), w=np.array([1.0]))
     array([2., 0.])
-
-    Claims: discriminant-06
     """
     _, k = np.unique(y, return_inverse=True)  # class of each sample
     z = project(X, w)
@@ -181,7 +174,6 @@ def fisher_ratio(X, y, w):
     6.25
 
     Errata: discriminant-08 (PRNN prints mu_1^2 - mu_2^2 for the numerator; it may be negative).
-    Claims: discriminant-07
     """
     _two_classes(y)  # refuses any other number of classes
     _, mu = class_means(X, y)
@@ -220,8 +212,6 @@ def difference_scatter(mu):
     >>> difference_scatter(np.array([[1.0, 1.0], [2.0, 4.0]]))
     array([[1., 3.],
            [3., 9.]])
-
-    Claims: discriminant-09
     """
     delta = mu[1] - mu[0]
     return np.outer(delta, delta)
@@ -238,7 +228,6 @@ def within_scatter(X, y):
 
     Errata: discriminant-11 (PRNN's definition omits class 2), discriminant-12 (ISML's sums of
     (x - mu_1)(x - mu_2)^T are S_W only if each is over one class; over all samples they are 2 S_W).
-    Claims: discriminant-10
     """
     _, k = np.unique(y, return_inverse=True)  # class of each sample
     _, means = class_means(X, y)
@@ -253,8 +242,6 @@ def between_scatter(n_k, means):
 
     >>> between_scatter(np.array([1, 3]), np.array([[0.0], [4.0]]))
     array([[12.]])
-
-    Claims: discriminant-25
     """
     gaps = means - np.average(means, axis=0, weights=n_k)  # mu_k - xbar
     return (gaps.T * n_k) @ gaps  # gaps.T * n_k: column k times n_k
@@ -283,7 +270,6 @@ def rayleigh_gradient(w, S_B, S_W):
     array([0., 2.])
 
     Errata: discriminant-15 (ISML prints the two terms exchanged: the same zeros, but downhill).
-    Claims: discriminant-14
     """
     b, s = S_B @ w, S_W @ w
     return (2 * b * (w @ s) - 2 * s * (w @ b)) / (w @ s) ** 2
@@ -304,8 +290,6 @@ def generalised_eigen(S_B, S_W):
     >>> values, W = generalised_eigen(np.diag([4.0, 9.0]), np.diag([1.0, 9.0]))
     >>> values, abs(W[:, 0])
     (array([4., 1.]), array([1., 0.]))
-
-    Claims: discriminant-16
     """
     _check_regular(S_W)
     L = np.linalg.cholesky(S_W)  # S_W = L L^T
@@ -336,7 +320,6 @@ def fisher_direction(S_W, mu):
     array([2. , 0.5])
 
     Errata: discriminant-38 (ISML prints an equality sign for "proportional to").
-    Claims: discriminant-17
     """
     _check_regular(S_W)
     delta = mu[1] - mu[0]
@@ -387,8 +370,6 @@ def threshold_rule(X, y, prior=None):
     >>> w, b = threshold_rule(np.array([[0.0], [2.0], [5.0], [7.0]]), np.array([0, 0, 1, 1]))
     >>> w, round(float(b), 9)
     (array([5.]), -17.5)
-
-    Claims: discriminant-19
     """
     _two_classes(y)  # refuses any other number of classes
     n_k, mu = class_means(X, y)
@@ -426,7 +407,6 @@ def trace_criterion(W, S_B, S_W):
     7.0
 
     Errata: discriminant-30 (ISML sets it equal to tr(S_W^{-1} S_B), which does not depend on W).
-    Claims: discriminant-29
     """
     return float(np.trace(np.linalg.solve(W.T @ S_W @ W, W.T @ S_B @ W)))
 
@@ -441,8 +421,6 @@ def discriminants(S_B, S_W, m=None):
     >>> values, W = discriminants(np.diag([4.0, 9.0, 0.0]), np.eye(3), m=2)
     >>> values, W.shape
     (array([9., 4.]), (3, 2))
-
-    Claims: discriminant-28
     """
     values, W = generalised_eigen(S_B, S_W)  # the largest lambda first
     _check_apart(values[0])
@@ -525,7 +503,6 @@ def pca_lda(X, y, m=None):
     (array([4.]), array([0., 1., 0.]))
 
     Errata: discriminant-33 (ISML says that S_W is singular for n < d; it is for n < d + C).
-    Claims: discriminant-34
     """
     n_k, means = class_means(X, y)
     most = len(X) - len(n_k)  # n - C
@@ -552,8 +529,6 @@ def regularised_direction(S_W, mu, gamma):
 
     >>> regularised_direction(np.diag([1.0, 0.0]), np.array([[0.0, 0.0], [2.0, 2.0]]), gamma=1.0)
     array([1., 2.])
-
-    Claims: discriminant-35
     """
     _check_gamma(gamma)
     d = len(S_W)
@@ -595,8 +570,6 @@ def local_scatters(X, y, affinity):
     >>> X, y = np.array([[0.0], [2.0], [7.0]]), np.array([0, 0, 1])
     >>> [S.round(9).item() for S in local_scatters(X, y, np.ones((3, 3)))]
     [24.0, 2.0]
-
-    Claims: discriminant-36
     """
     _, k, n_k = np.unique(y, return_inverse=True, return_counts=True)
     n, size = len(k), n_k[k]

@@ -88,8 +88,6 @@ def weighted_vote(H, alpha=None):
     >>> H = np.array([[1, -1, -1], [1, 1, -1]])
     >>> weighted_vote(H), weighted_vote(H, alpha=np.array([2.0, 0.5, 0.5]))
     (array([-1.,  1.]), array([1., 1.]))
-
-    Claims: ensemble-01
     """
     F = np.sum(H, axis=1) if alpha is None else H @ alpha
     return np.where(F > 0, 1.0, -1.0)
@@ -115,8 +113,6 @@ def majority_error(error, T):
 
     >>> round(majority_error(0.3, 3), 4)  # 3 eps^2 - 2 eps^3
     0.216
-
-    Claims: ensemble-02
     """
     if T % 2 == 0:
         raise ValueError(f"T must be odd, so that there are no ties; got {T}")
@@ -168,8 +164,6 @@ def three_components(estimator, X, y, n1, *, rng):
     >>> ensemble = three_components(stump, X, y, 5, rng=np.random.default_rng(1))
     >>> [len(S) for S in ensemble.samples], ensemble.predict(X)
     ([5, 4, 4], array([0, 0, 1, 1, 0, 0]))
-
-    Claims: ensemble-04, ensemble-s05
     """
     X, y = np.asarray(X, dtype=float), np.asarray(y)
     _check_n1(n1, len(X))
@@ -248,8 +242,6 @@ def bag(estimator, X, y, sets, *, rng, labels=True):
     >>> members = bag(DecisionTreeClassifier(), X, y, [[0, 1, 3], [0, 2, 2]], rng=None)
     >>> [h.predict(X).tolist() for h in members]
     [[0, 0, 0, 1], [0, 0, 1, 1]]
-
-    Claims: ensemble-s03
     """
     members = []
     for rows in sets:  # the sample numbers of one bootstrap set
@@ -282,7 +274,6 @@ def bagged(members, X):
     array([1.5, 3. ])
 
     Errata: ensemble-09 (REP concludes that the deviation of a single h_b vanishes).
-    Claims: ensemble-06
     """
     return sum(h.predict(X) for h in members) / len(members)
 
@@ -333,7 +324,6 @@ def random_forest(X, y, m, k, *, rng, counts=None, **rules):
     [[3, 1, 2], [2], [3, 1, 2]]
 
     Errata: ensemble-15 (REP has k >= d).
-    Claims: ensemble-14, ensemble-s04
     """
     _check_k(k, np.shape(X)[1])
     if counts is None:
@@ -396,8 +386,6 @@ def best_stump(X, y, D):
 
     >>> best_stump(np.array([[1.0], [2.0], [4.0]]), np.array([1, -1, 1]), np.array([0.2, 0.5, 0.3]))
     Stump(feature=0, threshold=3.0, left=-1, right=1)
-
-    Claims: ensemble-20, ensemble-s02
     """
     split = best_split(X, y, D, "error")  # of all cuts
     if split is None:  # nothing to cut
@@ -498,7 +486,6 @@ def vote_weight(error):
 
     Errata: ensemble-22 (ISML says that alpha is always positive).
     Errata: ensemble-32 (REP has 2 alpha, which does not go with its exp(-alpha y h)).
-    Claims: ensemble-21
     """
     with np.errstate(divide="ignore"):
         return np.log((1 - error) / np.asarray(error)) / 2
@@ -521,8 +508,6 @@ def reweighted(D, y, h, alpha):
     >>> D, Z = reweighted(np.full(4, 0.25), np.ones(4), np.array([-1, 1, 1, 1]), vote_weight(0.25))
     >>> D.round(4), round(Z, 4)
     (array([0.5   , 0.1667, 0.1667, 0.1667]), 0.866)
-
-    Claims: ensemble-23
     """
     unscaled = D * np.exp(-alpha * y * h)
     Z = float(np.sum(unscaled))
@@ -557,7 +542,6 @@ def adaboost(X, y, learn, w=None):
     0.25 [0.167 0.167 0.167 0.5  ] [ 1. -1. -1. -1.]
 
     Errata: ensemble-29 (ISML says that the bound always converges to 0, even if the edges go to 0).
-    Claims: ensemble-26, ensemble-s01
     """
     w = check_weights(w, len(X))  # ones, if there are none
     D, F, given, objective = w / w.sum(), np.zeros(len(X)), 0.0, 1.0

@@ -94,8 +94,6 @@ def empirical_covariance(X, ddof=1):
 
     >>> empirical_covariance(np.array([[1.0, 4.0], [3.0, 8.0]])).tolist()
     [[2.0, 4.0], [4.0, 8.0]]
-
-    Claims: estimation-01
     """
     if len(X) <= ddof:
         raise ValueError(f"a covariance needs n > {ddof} samples; got n = {len(X)}")
@@ -110,8 +108,6 @@ def kronecker(A, B):
 
     >>> kronecker(np.array([[1, 10]]), np.array([[1, 2], [3, 4]])).tolist()
     [[1, 2, 10, 20], [3, 4, 30, 40]]
-
-    Claims: estimation-03
     """
     (k, columns), (m, n) = A.shape, B.shape
     blocks = A[:, None, :, None] * B[None, :, None, :]
@@ -201,8 +197,6 @@ def log_likelihood(log_f, x, *theta):
 
     >>> log_likelihood(bernoulli_log_pmf, np.array([[1], [0]]), np.array([0.25, 0.5])).round(3)
     array([-1.674, -1.386])
-
-    Claims: estimation-04
     """
     return log_f(x, *theta).sum(axis=0)
 
@@ -214,8 +208,6 @@ def maximum_likelihood(log_f, x, theta):
 
     >>> maximum_likelihood(bernoulli_log_pmf, np.array([1, 0, 0]), np.array([0.2, 0.3, 0.4]))
     0.3
-
-    Claims: estimation-05
     """
     log_L = log_likelihood(log_f, x[:, None], theta)
     best = np.argmax(log_L)  # the place of a nan, if there is one
@@ -558,8 +550,6 @@ def posterior(log_L, log_prior, w):
 
     >>> posterior(np.log([0.25, 0.5, 0.75]), log_prior=np.zeros(3), w=np.array([0.25, 0.5, 0.25]))
     array([0.5, 1. , 1.5])
-
-    Claims: estimation-11
     """
     log_joint = log_L + log_prior
     _check_log_joint(log_joint, w)
@@ -631,10 +621,7 @@ class Beta:
         return np.where(inside, kernel - log_B, -np.inf)
 
     def posterior(self, x):
-        """`Beta(a + k, b + n - k)` after k ones among n samples.
-
-        Claims: estimation-s03
-        """
+        """`Beta(a + k, b + n - k)` after k ones among n samples."""
         k = float(_bits(x).sum())
         return Beta(self.a + k, self.b + len(x) - k)
 
@@ -840,8 +827,6 @@ def log_evidence(prior, log_f, x, *theta):
     -1.791759
 
     Errata: estimation-13 (MLN's "or that of data likelihood" makes every flat prior conjugate).
-
-    Claims: estimation-12
     """
     after = prior.posterior(x)
     log_joint = log_likelihood(log_f, x, *theta) + prior.log_density(*theta)

@@ -61,8 +61,6 @@ def selector_matrix(J, d):
 
     >>> np.array([[5.0, 6.0, 7.0]]) @ selector_matrix((2, 0), d=3)
     array([[7., 5.]])
-
-    Claims: feature_selection-01
     """
     numbers = all(isinstance(j, Integral) and not isinstance(j, bool) for j in J)
     if not numbers or not set(J) <= set(range(d)) or len(set(J)) < len(J):
@@ -127,8 +125,6 @@ def forward_selection(risk, d):
 
     >>> [step.J for step in forward_selection(lambda J: abs(sum(J) - 3), d=3)]
     [(), (2,), (2, 1), (2, 1, 0)]
-
-    Claims: feature_selection-04, feature_selection-s03
     """
     step = Step((), inf, 0)
     yield step
@@ -166,8 +162,6 @@ def mutual_information(P):
 
     >>> mutual_information(np.array([[[0.5, 0.0], [0.0, 0.5]], [[0.25, 0.25], [0.25, 0.25]]]))
     array([0.69314718, 0.        ])
-
-    Claims: feature_selection-02, feature_selection-s01
     """
     P = _check_distribution(P)
     f_x = P.sum(axis=-1, keepdims=True)  # sum over y
@@ -257,8 +251,6 @@ def information_scores(X, y, n_bins=BINS):
 
     >>> information_scores(np.array([[0, 1], [0, 0], [1, 1], [1, 0]]), np.array([0, 0, 1, 1]))
     array([0.69314718, 0.        ])
-
-    Claims: feature_selection-s02
     """
     check_number("n_bins", n_bins, at_least=2, integer=True)
     X = check_samples(X)
@@ -367,8 +359,6 @@ class SelectKBest(Transformer):
     >>> X, y = [[0, 5, 1], [0, 5, 0], [1, 5, 1], [1, 5, 0]], ["a", "a", "b", "b"]
     >>> SelectKBest(k=1).fit(X, y).get_support()
     array([ True, False, False])
-
-    Claims: feature_selection-03
     """
 
     score_func: Any = information_scores

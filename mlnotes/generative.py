@@ -100,8 +100,6 @@ def learn_classes(X, y, fit_density):
     >>> X, y = np.array([[0.0], [2.0], [7.0], [9.0], [11.0]]), np.array([4, 4, 6, 6, 6])
     >>> learn_classes(X, y, fit_normal)[:2]  # classes and prior
     (array([4, 6]), array([0.4, 0.6]))
-
-    Claims: generative-01
     """
     classes, k = np.unique(y, return_inverse=True)
     densities = [fit_density(X[k == c]) for c in range(len(classes))]
@@ -153,8 +151,6 @@ def classify(X, model):
     >>> X, y = np.array([[0.0], [2.0], [7.0], [9.0]]), np.array([4, 4, 6, 6])
     >>> classify(np.array([[4.0], [5.0]]), learn_classes(X, y, fit_normal))
     array([4, 6])
-
-    Claims: generative-02
     """
     return model.classes[bayes_classify(log_densities(X, model), model.prior)]
 
@@ -185,7 +181,6 @@ def bivariate_normal_density(X, mu, Sigma):
     array([0.079577])
 
     Errata: generative-05 (REP prints x_1 - mu_1 for both coordinates of x - mu, and no transpose).
-    Claims: generative-04
     """
     (s_11, s_12), (_, s_22) = Sigma
     determinant = s_11 * s_22 - s_12**2
@@ -283,8 +278,6 @@ def normal_densities(moments, shared_covariance=False, reg_param=0.0):
     >>> X, k = np.array([[0.0], [2.0], [5.0], [11.0]]), np.array([0, 0, 1, 1])
     >>> [density.covariance.round(9).item() for density in normal_densities(class_moments(X, k))]
     [1.0, 9.0]
-
-    Claims: generative-s02
     """
     n_k, means, covariances = moments
     if shared_covariance:
@@ -391,7 +384,6 @@ def fit_naive(X, fit_factor=fit_normal):
     [(1.0, 1.0), (7.0, 4.0)]
 
     Errata: generative-11 (PRNN calls the features independent "of each other").
-    Claims: generative-09
     """
     return NaiveDensity(tuple(fit_factor(X[:, [j]]) for j in range(X.shape[1])))
 
@@ -440,8 +432,6 @@ def binary_counts(X, k, sample_weight=None):
 
     >>> binary_counts(np.array([[1.0, 0.0], [1.0, 1.0]]), np.array([0, 0])).tolist()
     [[[0.0, 2.0], [1.0, 1.0]]]
-
-    Claims: generative-s03
     """
     w = check_weights(sample_weight, len(X))  # all 1 if there are none
     n_k = np.bincount(k, w)

@@ -94,8 +94,6 @@ def best_rotation(Z, steps=180):
     >>> Z = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
     >>> best_rotation(Z @ rotation(np.pi / 9)).round(3).tolist()  # turns it back
     [[0.94, 0.342], [-0.342, 0.94]]
-
-    Claims: ica-s02
     """
     angles = np.linspace(0, np.pi / 2, steps, endpoint=False)
     size = [np.sum(np.abs(kurtosis(Z @ rotation(t).T))) for t in angles]
@@ -171,8 +169,6 @@ def fixed_point(Z, W, fun="logcosh", found=None):
     >>> states = fixed_point(Z, rotation(0.5), fun="cube")
     >>> [float(state.W[0, 0].round(3)) for state, _ in zip(states, range(3))]
     [0.878, -0.987, 1.0]
-
-    Claims: ica-01
     """
     found = np.empty((0, Z.shape[1])) if found is None else found  # no earlier sources
     _check_independent(np.asarray(W, dtype=float), found)
@@ -215,8 +211,6 @@ def amari_index(P):
 
     >>> amari_index(np.array([[0.0, -2.0], [3.0, 0.0]])), amari_index(np.ones((2, 2)))
     (0.0, 1.0)
-
-    Claims: ica-s03
     """
     size = np.abs(np.asarray(P, dtype=float))
     _check_no_empty_row(size)

@@ -76,7 +76,6 @@ def feature_covariance(Phi):
     [[1.0, 2.0], [2.0, 4.0]]
 
     Errata: kernel_pca-03 (MLN prints C without the sum: a matrix of rank 1).
-    Claims: kernel_pca-02
     """
     Phi = np.asarray(Phi, dtype=float)  # no integers
     return Phi.T @ Phi / len(Phi)
@@ -155,8 +154,6 @@ def coefficients(mu, B):
 
     >>> coefficients(np.array([4.0]), np.array([[0.6], [0.8]])).tolist()
     [[0.3], [0.4]]
-
-    Claims: kernel_pca-08
     """
     _check_positive(mu)
     return B / np.sqrt(mu)  # column by column
@@ -174,8 +171,6 @@ def project(K_new, A):
 
     >>> project(np.array([[1.0, 2.0]]), np.array([[0.5], [0.25]]))
     array([[1.]])
-
-    Claims: kernel_pca-09
     """
     return K_new @ A
 
@@ -192,7 +187,6 @@ def linear_scores(K, K_new, q):
     array([[10.]])
 
     Errata: kernel_pca-11 (IRHD calls U S^2 U^T "the" eigendecomposition; it is not unique).
-    Claims: kernel_pca-10
     """
     mu, B = eigenpairs(K)
     _check_count(q, np.count_nonzero(mu), "the rank of K")
@@ -217,8 +211,6 @@ def centring_matrix(n):
 
     >>> centring_matrix(2).tolist()
     [[0.5, -0.5], [-0.5, 0.5]]
-
-    Claims: kernel_pca-13
     """
     return np.eye(n) - 1 / n
 
@@ -252,8 +244,6 @@ def kernel_pca(K, q=None, solver=eigenpairs):
     >>> found = kernel_pca(np.array([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [3.0, 6.0, 9.0]]))
     >>> found.mu.round(9), found.Z.round(9).ravel() + 0.0
     (array([2.]), array([ 1.,  0., -1.]))
-
-    Claims: kernel_pca-15
     """
     K_c = centre(K)  # step 2: H K H
     mu, B = solver(K_c, _rounding(K))  # step 3: the largest mu first
@@ -288,7 +278,6 @@ def new_scores(K_new, K, mu, B):
     array([[-5.]])
 
     Errata: kernel_pca-17 (MLN projects the uncentred k_new).
-    Claims: kernel_pca-16
     """
     K_new = centre_new(K_new, K)  # the mean of the samples
     return project(K_new, coefficients(mu, B))
@@ -309,8 +298,6 @@ def pre_image_coefficients(K, X, alpha):
 
     >>> pre_image_coefficients(np.array([[3.0]]), np.array([[8.0]]), alpha=1.0)
     array([[2.]])
-
-    Claims: kernel_pca-s02
     """
     L = _root(K + alpha * np.eye(len(K)), alpha)  # L L^T
     return cholesky_solve(L, X)  # the W with L L^T W = X

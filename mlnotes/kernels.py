@@ -89,8 +89,6 @@ def linear_in_features(X, phi, w, b=0.0):
 
     >>> linear_in_features(np.array([[2.0, 3.0]]), subset_products, w=np.array([0, 0, 0, 1]))
     array([6.])
-
-    Claims: kernels-01
     """
     return phi(X) @ w + b
 
@@ -102,8 +100,6 @@ def subset_products(X):
 
     >>> subset_products(np.array([[2.0, 3.0, 5.0]]))
     array([[ 1.,  2.,  3.,  6.,  5., 10., 15., 30.]])
-
-    Claims: kernels-02
     """
     products = np.ones((len(X), 1))
     for x_j in X.T:
@@ -120,8 +116,6 @@ def quadratic_map(X):
 
     >>> quadratic_map(np.array([[2.0, 3.0]]))
     array([[1., 2., 3., 6., 4., 9.]])
-
-    Claims: kernels-03
     """
     x_1, x_2 = np.asarray(X, dtype=float).T
     return np.column_stack([np.ones(len(X)), x_1, x_2, x_1 * x_2, x_1**2, x_2**2])
@@ -136,8 +130,6 @@ def ring_map(X):
 
     >>> ring_map(np.array([[2.0, 3.0]]))
     array([[ 2.,  3., 13.]])
-
-    Claims: kernels-04
     """
     return np.column_stack([X, squared_norms(X)])
 
@@ -151,7 +143,6 @@ def scaled_quadratic_map(X):
     array([[1.   , 1.   , 4.   , 1.414, 2.828, 2.828]])
 
     Errata: kernels-11 (MLN prints (1 + phi(x)^T phi(z))^2, a polynomial of degree 4).
-    Claims: kernels-10
     """
     x_1, x_2 = np.asarray(X, dtype=float).T
     root = np.sqrt(2)
@@ -190,8 +181,6 @@ def gaussian_map(x, sigma, terms):
 
     >>> gaussian_map(np.array([0.0]), sigma=1.0, terms=3)
     array([[1., 0., 0.]])
-
-    Claims: kernels-16
     """
     check_number("sigma", sigma, above=0)
     check_number("terms", terms, at_least=1, integer=True)
@@ -219,8 +208,6 @@ def fourier_features(X, W):
 
     >>> fourier_features(np.array([[0.0]]), np.array([[3.0]]))
     array([[1., 0.]])
-
-    Claims: kernels-17
     """
     angles = X @ W.T
     return np.hstack([np.cos(angles), np.sin(angles)]) / np.sqrt(len(W))
@@ -238,8 +225,6 @@ def linear(X, Z=None, *, c=0.0):
 
     >>> linear(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]), c=1.0)
     array([[12.]])
-
-    Claims: kernels-09
     """
     check_number("c", c, at_least=0)
     X, Z = _pair(X, Z)
@@ -258,7 +243,6 @@ def polynomial(X, Z=None, *, p, gamma=1.0, c=1.0):
 
     Errata: kernels-14 (IRHD 8.4 counts C(p + d, d) features for every c, and has no d in its
     kernel), kernels-39 (IRHD 6 allows all real exponents >= 0).
-    Claims: kernels-12
     """
     _check_polynomial(p, gamma, c)
     X, Z = _pair(X, Z)
@@ -299,8 +283,6 @@ def all_subsets(X, Z=None):
 
     >>> all_subsets(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]))
     array([[36.]])
-
-    Claims: kernels-08
     """
     X, Z = _pair(X, Z)
     K = np.ones((len(X), len(Z)))
@@ -316,8 +298,6 @@ def gaussian(X, Z=None, *, sigma):
 
     >>> gaussian(np.array([[0.0]]), np.array([[0.0], [2.0]]), sigma=1.0).round(6)
     array([[1.      , 0.135335]])
-
-    Claims: kernels-15
     """
     check_number("sigma", sigma, above=0)
     return np.exp(-squared_distances(*_pair(X, Z)) / (2 * sigma**2))
@@ -332,8 +312,6 @@ def laplacian(X, Z=None, *, sigma, q=1):
 
     >>> np.log(laplacian(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]]), sigma=0.5))
     array([[-14.]])
-
-    Claims: kernels-19
     """
     check_number("sigma", sigma, above=0)
     if q not in (1, 2):
@@ -365,7 +343,6 @@ def sigmoid(X, Z=None, *, gamma=1.0, c=0.0):
     array([[-0.761594]])
 
     Errata: kernels-40 (IRHD 8.4 calls it a kernel for samples on a circle; it is not one there).
-    Claims: kernels-20
     """
     X, Z = _pair(X, Z)
     return np.tanh(gamma * (X @ Z.T) + c)
@@ -394,8 +371,6 @@ def gram(X, Z=None, kernel="rbf", *, gamma=None, degree=3, coef0=1.0):
 
     >>> gram(np.array([[3.0]]), np.array([[2.0], [5.0]]), "linear")
     array([[ 6., 15.]])
-
-    Claims: kernels-07
     """
     check_kernel(kernel, gamma, degree, coef0, function=True)
     if callable(kernel):
@@ -454,8 +429,6 @@ def screen(K, tol=ROUND_OFF):
 
     >>> screen(np.array([[1.0, 2.0], [2.0, 1.0]]))
     'k(x, z)^2 > k(x, x) k(z, z) for samples 0 and 1'
-
-    Claims: kernels-35
     """
     K = square(K)
     K = K / (np.abs(K).max() or 1.0)
@@ -493,7 +466,6 @@ def psd_certificate(K, tol=ROUND_OFF):
 
     Errata: kernels-32 (MLN and IRHD are content with one matrix, or with a continuous symmetric
     function), kernels-34 (REP and PRNN leave out symmetry, without which K is not a Gram matrix).
-    Claims: kernels-31
     """
     values, vectors = np.linalg.eigh(symmetric(K))
     largest = float(np.abs(values).max())
@@ -539,7 +511,6 @@ def empirical_feature_map(K, tol=ROUND_OFF):
     [[3.0], [3.0]]
 
     Errata: kernels-34 (PRNN attributes the theorem of Moore and Aronszajn to Mercer).
-    Claims: kernels-33
     """
     verdict = psd_certificate(K, tol)
     if not verdict.holds:
@@ -565,8 +536,6 @@ class Kernel:
     >>> k = 2 * Kernel(linear) * Kernel(linear) + 1
     >>> k(np.array([[3.0]]), np.array([[5.0]]))
     array([[451.]])
-
-    Claims: kernels-37
     """
 
     def __init__(self, k):
@@ -612,8 +581,6 @@ def kernel_squared_distances(K, k_x, k_z):
 
     >>> kernel_squared_distances(np.array([[3.0 * 5.0]]), np.array([9.0]), np.array([25.0]))
     array([[4.]])
-
-    Claims: kernels-21
     """
     K, k_x, k_z = _check_distances(K, k_x, k_z)
     return np.maximum(k_x[:, None] - 2 * K + k_z, 0)
@@ -686,8 +653,6 @@ class RKHSFunction:
     >>> f = RKHSFunction(linear, np.array([[1.0], [2.0]]), np.array([1.0, 3.0]))
     >>> f(np.array([[10.0]])), f.norm()
     (array([70.]), 7.0)
-
-    Claims: kernels-41
     """
 
     def __init__(self, k, X, alpha):
@@ -765,8 +730,6 @@ def eigenfunctions(k, x, h, leading=None):
     >>> x = (np.arange(400) + 0.5) / 400
     >>> eigenfunctions(np.minimum.outer, x, h=1 / 400, leading=3).values.round(4)
     array([0.4053, 0.045 , 0.0162])
-
-    Claims: kernels-44
     """
     K = symmetric(k(x, x), "k")
     values, vectors = np.linalg.eigh(h * K)
@@ -784,7 +747,6 @@ def mercer_sum(values, left, right):
     array([[13.]])
 
     Errata: kernels-47 (IRHD 6 asks only for a square integrable k, not for a continuous one).
-    Claims: kernels-46
     """
     return (left * values) @ right.T
 
@@ -805,7 +767,6 @@ def sample_coefficients(X, y, w):
     array([ 4., 10.])
 
     Errata: kernels-24 (REP: the start does not matter; its part orthogonal to the samples stays).
-    Claims: kernels-23
     """
     _check_one_per_sample("y", y, X)
     return 2 * (X @ w - y)
@@ -818,8 +779,6 @@ def coefficient_loss(K, y, alpha):
 
     >>> coefficient_loss(np.array([[2.0]]), np.array([1.0]), np.array([3.0]))
     25.0
-
-    Claims: kernels-25
     """
     _check_one_per_sample("y", y, K)
     residual = K @ alpha - y
@@ -848,7 +807,6 @@ def kernel_descent(K, y, *, eta):
     [0.0, 1.0, 1.5]
 
     Errata: kernels-27 (REP closes a parenthesis too early: K alpha is doubled, y is not).
-    Claims: kernels-26
     """
     _check_one_per_sample("y", y, K)
     alpha = np.zeros(len(y))
@@ -882,8 +840,6 @@ def kernel_ridge(K, y, lam, weights=None):
 
     >>> kernel_ridge(np.array([[2.0, 0.0], [0.0, 6.0]]), np.array([3.0, 8.0]), lam=2.0)
     array([0.75, 1.  ])
-
-    Claims: kernels-s04
     """
     _check_one_per_sample("y", y, K)
     K = symmetric(K)

@@ -75,8 +75,6 @@ class Setting(NamedTuple):
     """The setting of supervised learning: a distribution, a class of functions and a loss.
 
     For a density, P_ij is p(x_j, y_i) dx_j at the nodes x_j of a quadrature.
-
-    Claims: learning_theory-01
     """
 
     P: np.ndarray  # (k_y, k)
@@ -186,8 +184,6 @@ def risk(setting, counts=None):
     >>> setting = Setting(P, np.array([0, 1]), H, np.not_equal)
     >>> risk(setting), risk(setting, np.array([[1, 0], [0, 3]]))
     (array([0.5 , 0.25]), array([0.75, 0.  ]))
-
-    Claims: learning_theory-02
     """
     L = losses(setting)  # (m, k_y, k)
     over_pairs = [-2, -1], [-2, -1]  # sum over these axes: over i and j
@@ -227,8 +223,6 @@ def erm(setting, counts):
     >>> P, H = np.array([[0.5], [0.5]]), np.array([[0], [1]])
     >>> int(erm(Setting(P, np.array([0, 1]), H, np.not_equal), np.array([[1], [2]])))
     1
-
-    Claims: learning_theory-05
     """
     R_n = risk(setting, counts)
     return R_n.argmin(axis=-1)
@@ -246,8 +240,6 @@ def generalisation_gap(setting, counts):
     array([ 0.25, -0.25])
 
     Errata: learning_theory-08 (IRHD states G_n -> 0 right after the learnt function).
-
-    Claims: learning_theory-06
     """
     return risk(setting) - risk(setting, counts)
 
@@ -363,8 +355,6 @@ def concept_error(C, C_star, p=None):
 
     >>> float(concept_error(np.array([1, 1, 0]), np.array([0, 1, 1]), np.array([0.5, 0.25, 0.25])))
     0.75
-
-    Claims: learning_theory-12
     """
     C, C_star = _flags("C", C), _flags("C_star", C_star)
     if C.shape[-1] != C_star.shape[-1]:
@@ -446,8 +436,6 @@ def tightest_box(X, y):
     >>> X = np.array([[1.0, 5.0], [2.0, 3.0], [9.0, 9.0]])
     >>> tightest_box(X, np.array([1, 1, 0]))
     Box(low=array([1., 3.]), high=array([2., 5.]))
-
-    Claims: learning_theory-s02
     """
     X = np.asarray(X, dtype=float)
     positives = X[_positives(y, X.shape[:1])]
@@ -465,8 +453,6 @@ def learn_conjunction(X, y):
     >>> X = np.array([[1, 0, 1], [1, 0, 0], [0, 0, 1]])
     >>> learn_conjunction(X, np.array([1, 1, 0])).tolist()  # x_1 and not x_2
     [[True, False, False], [False, True, False]]
-
-    Claims: learning_theory-s03
     """
     X, positive = _flags("X", X), _positives(y, np.shape(X)[:1])
     literals = np.ones((2, X.shape[1]), dtype=bool)  # x_j in row 0, "not x_j" in row 1
@@ -530,8 +516,6 @@ def pac_sample_size(eps, delta, parts=1):
 
     >>> pac_sample_size(0.1, 0.05), pac_sample_size(0.1, 0.05, parts=4)  # threshold, rectangle
     (30, 176)
-
-    Claims: learning_theory-14
     """
     _check_open(eps=eps, delta=delta)
     return ceil(parts / eps * (log(parts) - log(delta)))
@@ -712,8 +696,6 @@ def vc_dimension(H):
     >>> x = np.arange(5.0)[:, None]
     >>> vc_dimension(dichotomies(x, threshold_realises)), vc_dimension(dichotomies(x, box_realises))
     (1, 2)
-
-    Claims: learning_theory-s04
     """
     k, v = H.shape[1], 0
     while v < k and any(shatters(H, points) for points in combinations(range(k), v + 1)):
@@ -832,8 +814,6 @@ def off_training_error(F, H, p, x, q=None, *, seen=False):
     0.25
 
     Errata: learning_theory-19 (MLN prints the sum over x in D, for which the theorem is false).
-
-    Claims: learning_theory-18
     """
     q = np.full(len(H), 1 / len(H)) if q is None else q
     counted = np.where(np.isin(np.arange(len(p)), x) == seen, p, 0.0)

@@ -99,8 +99,6 @@ def predict(X, theta):
 
     >>> predict(np.array([[0.0, 0.0], [1.0, 10.0]]), theta=np.array([5.0, 1.0, 2.0]))
     array([ 5., 26.])
-
-    Claims: linear_regression-01
     """
     return augment(X) @ theta
 
@@ -139,8 +137,6 @@ def cost(A, y, theta):
 
     >>> cost(np.array([[1.0], [1.0]]), np.array([0.0, 4.0]), theta=np.array([1.0]))
     5.0
-
-    Claims: linear_regression-03
     """
     e = residual(A, y, theta)
     return float(e @ e / 2)
@@ -153,8 +149,6 @@ def gradient(A, y, theta):
 
     >>> gradient(np.array([[1.0], [1.0]]), np.array([0.0, 4.0]), theta=np.array([1.0]))
     array([-2.])
-
-    Claims: linear_regression-05
     """
     return A.T @ residual(A, y, theta)
 
@@ -185,7 +179,6 @@ def normal_equations(A, y):
     array([1., 2.])
 
     Errata: linear_regression-10 (ISML's objective has an offset, its solution has X in place of A).
-    Claims: linear_regression-07
     """
     A, y = _independent(A, y)
     return np.linalg.solve(A.T @ A, A.T @ y)
@@ -226,8 +219,6 @@ def minimum_norm(A, y, smallest=None):
 
     >>> minimum_norm(np.array([[1.0, 1.0], [2.0, 2.0]]), np.array([2.0, 4.0])).round(12)
     array([1., 1.])
-
-    Claims: linear_regression-09
     """
     A, y = _doubles(A, y)
     U, s, Vt = np.linalg.svd(A, full_matrices=False)
@@ -382,8 +373,6 @@ def lms(A, y, theta0=None, *, eta, rng=None):
     >>> states = lms(np.array([[1.0]]), np.array([1.0]), eta=0.5)
     >>> [float(next(states).theta[0]) for _ in range(3)]
     [0.0, 0.5, 0.75]
-
-    Claims: linear_regression-s02
     """
     theta = initial(A, theta0)
     while True:
@@ -409,7 +398,6 @@ def population_solution(A, y, p):
     array([0.75])
 
     Errata: linear_regression-15 (MLN says that it learns Pr(y | x), but it fits only the mean).
-    Claims: linear_regression-11
     """
     A, y = _doubles(A, y)
     return np.linalg.solve(second_moment(p, A), expectation(p, A * y[:, None]))
@@ -422,8 +410,6 @@ def regression_function(joint, y):
 
     >>> regression_function(np.array([[0.25, 0.0], [0.25, 0.5]]), np.array([0.0, 2.0]))
     array([1., 2.])
-
-    Claims: linear_regression-13
     """
     return np.array([expectation(given_x(joint, j), y) for j in range(joint.shape[1])])
 
@@ -437,8 +423,6 @@ def log_likelihood(A, y, theta, sigma):
 
     >>> round(log_likelihood(np.eye(1), np.array([3.0]), theta=np.array([1.0]), sigma=1.0), 6)
     -2.918939
-
-    Claims: linear_regression-17
     """
     check_number("sigma", sigma, above=0, below=np.inf)
     return float(np.sum(normal_log_density(residual(A, y, theta), 0.0, sigma**2)))
@@ -479,7 +463,6 @@ def ridge(A, y, lam):
     array([2.])
 
     Errata: linear_regression-23 (MLN has all eigenvalues above lam, but one may be lam itself).
-    Claims: linear_regression-21
     """
     _check_constant("lam", lam)
     A, y = _doubles(A, y) if lam > 0 else _independent(A, y)
@@ -519,8 +502,6 @@ def centred_ridge(X, y, lam):
 
     >>> centred_ridge(np.array([[-1.0], [1.0]]), np.array([99.0, 101.0]), lam=2.0)
     array([100. ,   0.5])
-
-    Claims: linear_regression-28
     """
     X, y = _doubles(X, y)
     X_c, y_c, x_mean, y_mean = _centred(X, y)
@@ -561,7 +542,6 @@ def posterior(A, y, sigma, beta):
 
     Errata: linear_regression-26 (MLN loses sigma, and has lam = 1 / beta^2), linear_regression-27
     (if w contains b, the constant of the prior has the exponent d + 1).
-    Claims: linear_regression-24
     """
     check_number("sigma", sigma, above=0, below=np.inf)
     check_number("beta", beta, above=0, below=np.inf)
@@ -580,8 +560,6 @@ def lasso_objective(X, y, theta, C):
 
     >>> lasso_objective(np.array([[1.0]]), np.array([3.0]), theta=np.array([0.0, 1.0]), C=10.0)
     14.0
-
-    Claims: linear_regression-30
     """
     return 2 * cost(augment(X), y, theta) + C * float(np.sum(np.abs(theta[1:])))
 
@@ -643,8 +621,6 @@ def coordinate_descent(X, y, C, w0=None):
     >>> states = coordinate_descent(np.eye(2), np.array([3.0, 0.5]), C=2.0)
     >>> next(states).w, next(states).w
     (array([0., 0.]), array([2., 0.]))
-
-    Claims: linear_regression-31
     """
     _check_constant("C", C)
     X, y = _doubles(X, y)

@@ -73,7 +73,6 @@ def log_loss(t):
     [0.7, 0.0, 1000.0]
 
     Errata: logistic_regression-04 (l itself is not an upper bound: l(0) = log 2 < 1).
-    Claims: logistic_regression-02
     """
     t = np.asarray(t, dtype=float)
     return np.maximum(-t, 0.0) + np.log1p(np.exp(-np.abs(t)))  # exp is at most 1
@@ -110,7 +109,6 @@ def sigmoid(f):
     array([0.5 , 0.75, 0.  ])
 
     Errata: logistic_regression-34 (REP and IRHD give the range as [0, 1]).
-    Claims: logistic_regression-05
     """
     f = np.asarray(f, dtype=np.float64)
     e = np.exp(-np.abs(f))  # at most 1, so it cannot overflow
@@ -133,7 +131,6 @@ def class_0_log_odds(log_p, prior):
     array([0.6931])
 
     Errata: logistic_regression-07 (MLN derives xi and models q_1 with it; that swaps the labels).
-    Claims: logistic_regression-06
     """
     joint = check_possible(log_joint(log_p, prior))
     return joint[:, 0] - joint[:, 1]
@@ -150,8 +147,6 @@ def normal_model(mu, Sigma, prior):
 
     >>> normal_model(np.array([[0.0], [4.0]]), np.array([[4.0]]), np.array([0.5, 0.5]))
     array([-2.,  1.])
-
-    Claims: logistic_regression-08
     """
     w, b = normal_log_odds(mu, Sigma, prior)
     return np.concatenate([[b], w])
@@ -167,8 +162,6 @@ def label_probability(y, f):
 
     >>> label_probability(np.array([1, -1, 1]), np.array([np.log(3), np.log(3), 0.0]))
     array([0.75, 0.25, 0.5 ])
-
-    Claims: logistic_regression-09
     """
     return sigmoid(y * f)
 
@@ -178,8 +171,6 @@ def likelihood(z, h):
 
     >>> likelihood(np.array([1, 0]), h=np.array([0.5, 0.25]))
     0.375
-
-    Claims: logistic_regression-11
     """
     return float(np.prod(np.where(z == 1, h, 1 - h)))
 
@@ -193,7 +184,6 @@ def cross_entropy(z, f):
     0.6931
 
     Errata: logistic_regression-13 (IRHD 3.7 and 3.11 omit the brackets after the minus).
-    Claims: logistic_regression-12
     """
     return float(np.sum(np.maximum(f, 0.0) - z * f + np.log1p(np.exp(-np.abs(f)))))
 
@@ -210,8 +200,6 @@ def cost(A, y, theta, lam=0.0, weights=1.0):
 
     >>> round(cost(np.array([[1.0, 2.0], [1.0, -2.0]]), np.array([1, -1]), np.zeros(2)), 4)
     1.3863
-
-    Claims: logistic_regression-15, logistic_regression-33
     """
     losses = log_loss(functional_margins(A, y, theta))
     penalty = np.sum(lam * np.square(theta))
@@ -225,7 +213,6 @@ def gradient(A, y, theta, lam=0.0, weights=1.0):
     array([0., 2.])
 
     Errata: logistic_regression-19 (IRHD prints exp(-w^T x + b) for exp(-(w^T x + b))).
-    Claims: logistic_regression-17
     """
     wrong = sigmoid(-functional_margins(A, y, theta))
     return A.T @ (-y * wrong * weights) + 2 * lam * theta
@@ -237,8 +224,6 @@ def hessian(A, theta, lam=0.0, weights=1.0):
     >>> hessian(np.array([[1.0, 2.0], [1.0, -2.0]]), theta=np.zeros(2))
     array([[0.5, 0. ],
            [0. , 2. ]])
-
-    Claims: logistic_regression-21
     """
     B = weights * log_loss_curvature(A @ theta)
     return A.T @ (B[:, None] * A) + 2 * lam * np.eye(A.shape[1])
@@ -276,7 +261,6 @@ def gradient_ascent(A, y, theta0=None, *, eta=None):
     [2.254, 1.443, 1.386]
 
     Errata: logistic_regression-34 (REP calls it "descent to maximise").
-    Claims: logistic_regression-23, logistic_regression-s01
     """
     theta, z = initial(A, theta0), (y + 1) / 2
     if eta is None:
@@ -310,8 +294,6 @@ def stochastic_gradient_ascent(A, y, theta0=None, *, eta, rng):
     >>> states = stochastic_gradient_ascent(np.array([[2.0]]), np.array([1]), eta=0.5, rng=rng)
     >>> [next(states).x.round(3).tolist() for _ in range(2)]  # z - h = 1/2 at the start
     [[0.0], [0.5]]
-
-    Claims: logistic_regression-24, logistic_regression-s02
     """
     theta, z, n = initial(A, theta0), (y + 1) / 2, len(A)
     count = 0  # of the steps
@@ -340,8 +322,6 @@ def irls(A, y, theta0=None, *, lam=0.0, weights=1.0, solve=None):
     >>> *_, last = irls(np.ones((4, 1)), np.array([1, 1, 1, -1]))
     >>> sigmoid(last.x).round(12)
     array([0.75])
-
-    Claims: logistic_regression-25, logistic_regression-s03
     """
     form = hessian if solve is None else _hessian_products
 
@@ -440,8 +420,6 @@ def separator(A, y, tol=1e-9):
     >>> b, w = separator(np.array([[1.0, 0.0], [1.0, 2.0]]), np.array([-1, 1]))
     >>> bool(b < 0 < b + 2 * w)
     True
-
-    Claims: logistic_regression-29
     """
     small = tol * np.linalg.norm(A, axis=1).max()
     try:
@@ -568,8 +546,6 @@ class LogisticRegression(LinearClassifier):
     >>> model = LogisticRegression().fit([[-1.0], [0.0], [1.0]], ["no", "no", "yes"])
     >>> model.predict([[-2.0], [2.0]]), bool(model.predict_proba([[2.0]])[0, 1] > 0.5)
     (array(['no', 'yes'], dtype='<U3'), True)
-
-    Claims: logistic_regression-10
     """
 
     C: float = 1.0

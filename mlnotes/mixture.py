@@ -100,8 +100,6 @@ def mixture_density(X, weights, components):
     >>> components = gaussians([[0.0], [0.0]], np.array([1, 4]) / (2 * np.pi), "spherical")
     >>> mixture_density(np.array([[0.0]]), np.array([0.5, 0.5]), components).round(12)
     array([0.75])
-
-    Claims: mixture-01
     """
     return np.exp(mixture_log_density(X, weights, components))
 
@@ -119,7 +117,6 @@ def generate(n, weights, components, *, rng):
 
     Errata: mixture-03 (ISML prints P(z) = sum_k pi_k, which is 1 for every z), mixture-04 (ISML
     prints p(x|z) = sum_k p_k(x), which does not depend on z and integrates to K).
-    Claims: mixture-02
     """
     k = rng.choice(len(weights), size=n, p=weights)  # the hidden choices
     X = components.draw(k, rng)  # x_i from component k[i]
@@ -157,7 +154,6 @@ def log_likelihood(X, weights, components):
 
     Errata: mixture-06 (REP minimises "L = sum_i ln {...}" without the minus sign), mixture-08 (REP
     says that the global minimum of -l is NP-hard to find; there is none).
-    Claims: mixture-05
     """
     return float(mixture_log_density(X, weights, components).sum())
 
@@ -171,8 +167,6 @@ def complete_log_likelihood(X, Z, weights, components):
     >>> components = gaussians([[0.0], [9.0]], [1 / (2 * np.pi)] * 2, "spherical")  # height 1
     >>> round(np.exp(complete_log_likelihood(X, Z, np.array([0.25, 0.75]), components)), 12)
     np.float64(0.1875)
-
-    Claims: mixture-09
     """
     joint = log_joint(X, weights, components)
     return float(np.sum(Z * np.where(Z > 0, joint, 0.0)))
@@ -210,7 +204,6 @@ def responsibilities(X, weights, components):
 
     Errata: mixture-11 (REP leaves pi_j out of the denominator, so that rows do not sum to 1),
     mixture-12 (ISML 4.1 calls r_ik a likelihood, and writes E(z_ik), which is pi_k).
-    Claims: mixture-10
     """
     return e_step(X, weights, components)[0]
 
@@ -224,8 +217,6 @@ def expected_log_likelihood(X, R, weights, components):
     >>> X, R, weights = np.array([[0.0]]), np.array([[0.25, 0.75]]), np.array([0.5, 0.5])
     >>> round(expected_log_likelihood(X, R, weights, components), 6)  # ln 0.5 - 0.75 pi
     -3.049342
-
-    Claims: mixture-13
     """
     return complete_log_likelihood(X, R, weights, components)
 
@@ -257,8 +248,6 @@ def maximise(X, R, components):
     >>> weights, new = maximise(X, R, gaussians([[0], [0]], [1, 1], "spherical", floor=0.25))
     >>> weights.round(3), new.means.ravel(), new.covariances
     (array([0.667, 0.333]), array([1., 9.]), array([1.  , 0.25]))
-
-    Claims: mixture-14
     """
     n_k = R.sum(axis=0)  # the samples of each component, counted in fractions
     return n_k / len(X), components.maximised(X, R)
@@ -292,8 +281,6 @@ def em(X, weights, components):
     >>> _, state = next(states), next(states)
     >>> state.components.means.ravel().round(6), state.components.covariances.round(6)
     (array([0.5, 9.5]), array([0.25, 0.25]))
-
-    Claims: mixture-15
     """
     before = -np.inf
     while True:

@@ -111,7 +111,6 @@ def decomposition(H, h_star, noise, p=None):
     Errata: model_selection-03, model_selection-04 (PRNN averages bias and deviation before it
     squares them), model_selection-05 (PRNN's noise has a model h for the label y),
     model_selection-06 (REP calls bias^2 "Bias", and writes the random label as a function y(x)).
-    Claims: model_selection-01
     """
     p = np.full(len(H), 1 / len(H)) if p is None else p
     mean = p @ H
@@ -231,7 +230,6 @@ def regularised(A, y, lam, penalised=None):
     array([2.])
 
     Errata: model_selection-30 (PRNN speaks of "the" argmin where it is not unique).
-    Claims: model_selection-26
     """
     check_number("lam", lam, at_least=0)
     q = np.ones(A.shape[1]) if penalised is None else np.asarray(penalised, dtype=float)
@@ -412,7 +410,6 @@ def hold_out(models, X, y, train, valid, loss):
     1
 
     Errata: model_selection-13 (ISML chooses k by the test error).
-    Claims: model_selection-11
     """
     _check_parts(train, valid)
     errors = []
@@ -633,7 +630,6 @@ def cross_validation_error(estimator, X, y, loss, *, cv=None):
     3.75
 
     Errata: model_selection-17 (MLN averages the errors of the parts also if their sizes differ).
-    Claims: model_selection-16
     """
     splits = _partition(cv, estimator, X, y)  # K pairs (rest, part) of indices
     losses = np.zeros(len(X))
@@ -800,7 +796,6 @@ def bootstrap_error(L):
     2.25
 
     Errata: model_selection-24 (MLN prints 1/2 times 0.632 for `nearest_neighbor_bootstrap`).
-    Claims: model_selection-21
     """
     return float(np.mean(L))
 
@@ -813,8 +808,6 @@ def leave_one_out_bootstrap(L, sets):
 
     >>> leave_one_out_bootstrap(np.array([[0.0, 9.0], [0.0, 0.0]]), np.array([[0, 0], [0, 1]]))
     9.0
-
-    Claims: model_selection-25
     """
     outside = absent(sets)
     _check_some_outside(outside)

@@ -77,7 +77,6 @@ def norm(x, p=2):
     [7.0, 5.0, 4.0]
 
     Errata: neighbors-29 (REP prints no plus sign before x_n^2).
-    Claims: neighbors-01
     """
     if not (isinstance(p, Real) and p >= 1):
         raise ValueError(f"p must be a number >= 1: no norm otherwise; got {p!r}")
@@ -237,8 +236,6 @@ def regress(x, X, y, k, p=2):
 
     >>> regress(np.array([[1.2]]), np.array([[1.0], [2.0], [9.0]]), np.array([10, 20, 90]), k=2)
     array([15.])
-
-    Claims: neighbors-03
     """
     return y[nearest_neighbors(x, X, k, p).index].sum(axis=1) / k
 
@@ -298,7 +295,6 @@ def classify(x, X, y, k, p=2, ties="first"):
     array(['b'], dtype='<U1')
 
     Errata: neighbors-14 (ISML: 1-NN never errs on its samples; but equal samples may differ in y).
-    Claims: neighbors-04
     """
     classes, number = np.unique(y, return_inverse=True)
     labels = number[nearest_neighbors(x, X, k, p).index]
@@ -338,8 +334,6 @@ def leave_one_out_errors(X, y, ks, p=2):
     """The share of samples that their k nearest others misclassify, for every k of `ks`.
 
     Returns: (len(ks),).
-
-    Claims: neighbors-s03
 
     >>> leave_one_out_errors(np.array([[0], [1], [2], [9]]), np.array([0, 0, 0, 1]), ks=[1, 3])
     array([0.25, 0.25])
@@ -412,8 +406,6 @@ def voronoi_cell(X, i, box):
 
     >>> voronoi_cell(np.array([[0, 0], [2, 0]]), 0, box=[[-1, -1], [9, 1]]).vertices.tolist()
     [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]]
-
-    Claims: neighbors-10
     """
     cell, r = box_cell(box), norm(X - X[i])
     for j in np.argsort(r, kind="stable"):

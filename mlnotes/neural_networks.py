@@ -97,8 +97,6 @@ class Activation:
 
     >>> RELU.f(np.array([-2.0, 3.0])), RELU.slope(np.array([0.0, 3.0]))
     (array([0., 3.]), array([0., 1.]))
-
-    Claims: neural_networks-02
     """
 
     def f(self, a):
@@ -264,8 +262,6 @@ def neuron(X, w, b, activation):
 
     >>> neuron(np.array([[1.0, 1.0], [1.0, 0.0]]), np.array([1.0, 1.0]), -1.5, HardLimiter())
     array([1., 0.])
-
-    Claims: neural_networks-01
     """
     return activation.f(X @ w + b)
 
@@ -286,7 +282,6 @@ def scores(X, W, b):
     array([[11.5,  2. ]])
 
     Errata: neural_networks-05 (ISML prints the scores as W x, without b).
-    Claims: neural_networks-04
     """
     if np.shape(b) != (len(W),):
         raise ValueError(f"b must have shape ({len(W)},), a number per output; got {np.shape(b)}")
@@ -324,8 +319,6 @@ def cross_entropy(P, Q):
 
     >>> cross_entropy(np.array([[0.0, 1.0], [0.5, 0.5]]), np.array([0.5, 0.5])).round(3)  # log 2
     array([0.693, 0.693])
-
-    Claims: neural_networks-28
     """
     return -np.sum(x_log_y(P, Q), axis=-1)
 
@@ -342,7 +335,6 @@ def softmax_cross_entropy(A, Y):
 
     Errata: neural_networks-30 (IRHD 5.18 has the number y_c for the vector e_c, and 5.19 a product
     with the label where the component f(x_i)_{c_i} is meant).
-    Claims: neural_networks-29
     """
     A = A - A.max(axis=1, keepdims=True)  # as y sums to 1, a shift of all a_k changes nothing
     return np.log(np.exp(A).sum(axis=1)) - np.sum(Y * A, axis=1)
@@ -453,8 +445,6 @@ def one_hot(y, classes):
     >>> one_hot(np.array(["b", "a"]), ["a", "b"])
     array([[0., 1.],
            [1., 0.]])
-
-    Claims: neural_networks-25
     """
     y, classes = np.asarray(y), np.asarray(classes)
     if y.ndim != 1:
@@ -561,8 +551,6 @@ def forward(layers, activations, X):
     >>> xor = [(np.ones((2, 2)), np.array([0.0, -1.0])), (np.array([[1.0, -2.0]]), np.zeros(1))]
     >>> forward(xor, [RELU, IDENTITY], np.array([[0.0, 1.0], [1.0, 1.0]]))[-1].ravel()
     array([1., 0.])
-
-    Claims: neural_networks-09
     """
     H = [X]
     for (W, b), sigma in zip(layers, activations, strict=True):
@@ -599,8 +587,6 @@ def risk(net, theta, X, Y, *, alpha=0.0, weights=None):
 
     >>> risk(network((1, 1)), np.array([2.0, 0.0]), np.array([[1.0], [3.0]]), np.zeros((2, 1)))
     10.0
-
-    Claims: neural_networks-14
     """
     layers, sigma = unpack(theta, net.sizes), net.activations
     weights = np.ones(len(X)) if weights is None else weights
@@ -623,8 +609,6 @@ def mult_jacobian(x, m):
     >>> mult_jacobian(np.array([5.0, 6.0]), m=2)
     array([[5., 6., 0., 0.],
            [0., 0., 5., 6.]])
-
-    Claims: neural_networks-18
     """
     return kronecker(np.eye(m), x[None])
 
@@ -653,7 +637,6 @@ def jacobian_rows(net, theta, x, y, j):
     (array([18.]), array([6.]))
 
     Errata: neural_networks-20 (after J_sigma_{l-1} IRHD prints an undefined "J_{l-1}" for W_{l-1}).
-    Claims: neural_networks-19
     """
     layers, sigma = unpack(theta, net.sizes), net.activations
     if not 1 <= j <= len(layers):
@@ -732,8 +715,6 @@ def backpropagate(net, theta, X, Y, *, alpha=0.0, weights=None):
     >>> X, Y = np.array([[3.0, 4.0], [0.0, 0.0]]), np.zeros((2, 1))
     >>> backpropagate(network((2, 1)), np.array([1.0, 1.0, 0.0]), X, Y)
     (12.25, array([10.5, 14. ,  3.5]))
-
-    Claims: neural_networks-23
     """
     layers, sigma = unpack(theta, net.sizes), net.activations
     weights = np.ones(len(X)) if weights is None else weights
@@ -910,8 +891,6 @@ def sgd(
     >>> states = sgd(square, np.array([8.0]), 1, batch_size=1, learning_rate=0.25, rng=None)
     >>> [next(states).theta.tolist() for _ in range(3)]
     [[8.0], [4.0], [2.0]]
-
-    Claims: neural_networks-s03
     """
     eta, mu, u = learning_rate, momentum, np.zeros(len(theta))
 
@@ -941,8 +920,6 @@ def adam(
     >>> states = adam(slope, np.zeros(2), 1, batch_size=1, learning_rate=0.1, rng=None)
     >>> [next(states).theta.round(6).tolist() for _ in range(3)]
     [[0.0, 0.0], [-0.1, 0.1], [-0.2, 0.2]]
-
-    Claims: neural_networks-s04
     """
     eta, m, v, t = learning_rate, np.zeros(len(theta)), np.zeros(len(theta)), 0
 

@@ -81,7 +81,6 @@ def convexity_gap(f, x1, x2, t):
     array([0., 3.])
 
     Errata: optimization-02 (IRHD asks for a positive gap at the ends of the chord, too).
-    Claims: optimization-01
     """
     return t * f(x2) + (1 - t) * f(x1) - f(segment(x1, x2, t))
 
@@ -132,8 +131,6 @@ def subdifferential(f, c, *, h=1e-6):
 
     >>> subdifferential(abs, 0.0)
     (-1.0, 1.0)
-
-    Claims: optimization-08
     """
     step = h * max(1.0, abs(c))
     left, right = c - step, c + step  # c - left and right - c differ a little from the step
@@ -172,7 +169,6 @@ def gradient_descent(f, gradient, x0, *, eta=None):
     [8.0, 4.0, 2.0, 1.0]
 
     Errata: optimization-09 (IRHD follows the gradient itself, along which f rises fastest).
-    Claims: optimization-s01
     """
     x, step = np.array(x0, dtype=np.float64), np.nan
     value, trial = f(x), 1.0
@@ -254,8 +250,6 @@ def stochastic_gradient_descent(f, gradient, x0, n, *, eta, batch=1, rng):
     >>> states = stochastic_gradient_descent(f, gradient, [0.0], 3, eta=lambda k: 1 / k, rng=rng)
     >>> [next(states).x.round(9).tolist() for _ in range(2)]  # 4 is the mean of y
     [[0.0], [4.0]]
-
-    Claims: optimization-s02
     """
     x, k, moved = np.array(x0, dtype=np.float64), 0, np.inf
     while True:
@@ -295,8 +289,6 @@ def newton(f, gradient, hessian, x0, *, solve=None):
     >>> states = newton(lambda x: x @ x, lambda x: 2 * x, lambda x: 2 * np.eye(1), np.array([8.0]))
     >>> [state.x.tolist() for state in states]
     [[8.0], [0.0]]
-
-    Claims: optimization-s03
     """
     x, eta, before = np.array(x0, dtype=np.float64), np.nan, np.inf
     value = f(x)
@@ -360,8 +352,6 @@ def projected_gradient(f, gradient, project, x0, *, eta):
     >>> states = projected_gradient(f, gradient, project, [5.0], eta=3.0)
     >>> [next(states).x.tolist() for _ in range(3)]
     [[5.0], [2.0], [1.0]]
-
-    Claims: optimization-s04
     """
     x = project(np.array(x0, dtype=np.float64))
     while True:
@@ -540,8 +530,6 @@ def active_set(problem, x, *, tol=1e-8):
 
     >>> active_set(quadratic_program([[1.0]], [0.0], G=[[1.0]], h=[1.0]), x=np.array([1.0]))
     array([0])
-
-    Claims: optimization-13
     """
     equalities, inequalities = _equalities_and_inequalities(problem, x)
     binding = np.abs(inequalities) <= check_number("tol", tol, at_least=0, below=np.inf)
@@ -554,8 +542,6 @@ def lagrangian(problem, x, lam):
     >>> problem = quadratic_program([[2.0]], [0.0], G=[[1.0]], h=[1.0])  # x^2 on x >= 1
     >>> lagrangian(problem, np.array([3.0]), lam=np.array([2.0]))
     5.0
-
-    Claims: optimization-14
     """
     return float(problem.f(x) - lam @ constraints(problem, x))
 
@@ -596,7 +582,6 @@ def kkt_residuals(problem, x, lam):
     0.0
 
     Errata: optimization-23 (IRHD 8.2.2 has lam >= 0 on E, too).
-    Claims: optimization-15
     """
     equalities, inequalities = _equalities_and_inequalities(problem, x)
     return KKTResiduals(
@@ -652,8 +637,6 @@ def quadratic_dual(lam, P, q, A=None, b=None, G=None, h=None):
 
     >>> quadratic_dual(np.array([2.0]), [[2.0]], [0.0], G=[[1.0]], h=[1.0])
     1.0
-
-    Claims: optimization-19
     """
     P, q, C, c, _ = quadratic_program(P, q, A, b, G, h)
     lam = _finite("lam", lam, 1)
@@ -707,8 +690,6 @@ def interior_point(P, q, G, h):
     >>> *_, last = interior_point(np.array([[2.0]]), np.zeros(1), np.eye(1), np.array([3.0]))
     >>> last.x.round(6), last.lam.round(6)  # x^2 on x >= 3
     (array([3.]), array([6.]))
-
-    Claims: optimization-s05
     """
     P, q, G, h = (np.asarray(part, dtype=np.float64) for part in (P, q, G, h))
     program = QuadraticProgram(P, q, G, h, 0)
@@ -1093,8 +1074,6 @@ def separating_hyperplane(X, Y):
     >>> w, b = separating_hyperplane(np.array([[4.0, 3.0]]), np.array([[3.0, 0.0], [1.0, 2.0]]))
     >>> w.round(9), round(b, 9)
     (array([2., 2.]), -10.0)
-
-    Claims: optimization-12
     """
     u, v, distance = closest_points(X, Y)
     if distance == 0:

@@ -74,8 +74,6 @@ def inner_product(A, B):
 
     >>> float(inner_product([[1.0, 2.0], [3.0, 4.0]], [[1.0, 0.0], [1.0, 1.0]]))
     8.0
-
-    Claims: pca-01
     """
     A, B = np.asarray(A, dtype=float), np.asarray(B, dtype=float)
     if A.shape != B.shape:
@@ -92,7 +90,6 @@ def projector(A):
     [[0.5, 0.5], [0.5, 0.5]]
 
     Errata: pca-03 (A A^T is a projection only for orthonormal columns, not for orthogonal ones).
-    Claims: pca-02
     """
     if np.linalg.matrix_rank(A) < A.shape[1]:
         raise ValueError(f"the {A.shape[1]} columns of A must be linearly independent")
@@ -110,8 +107,6 @@ def covariance(X):
 
     >>> covariance(np.array([[1.0, 4.0], [3.0, 8.0]])).tolist()
     [[1.0, 2.0], [2.0, 4.0]]
-
-    Claims: pca-06
     """
     return empirical_covariance(X, ddof=0)
 
@@ -145,8 +140,6 @@ def standardise(X):
     >>> Z, mean, sd = standardise(np.array([[1.0, 5.0], [3.0, 5.0]]))
     >>> Z.tolist(), mean, sd
     ([[-1.0, 0.0], [1.0, 0.0]], array([2., 5.]), array([1., 0.]))
-
-    Claims: pca-09
     """
     X = np.asarray(X, dtype=float)
     mean = _mean(X)
@@ -178,8 +171,6 @@ def kept_variance(Sigma, V):
 
     >>> float(kept_variance(np.diag([4.0, 1.0]), np.array([[0.6], [0.8]])).round(12))
     2.08
-
-    Claims: pca-14
     """
     return inner_product(V, Sigma @ V)
 
@@ -213,7 +204,6 @@ def first_axis(Sigma):
     (np.float64(4.0), array([0., 1.]))
 
     Errata: pca-12 (a stationary point is not yet a maximum).
-    Claims: pca-11
     """
     values, vectors = np.linalg.eigh(Sigma)
     return values[-1], signed(vectors[:, -1:])[:, 0]
@@ -353,7 +343,6 @@ def by_covariance(X, k=None):
     (array([2., 0.]), array([4.5, 2. ]), [[0.0, 1.0], [1.0, 0.0]])
 
     Errata: pca-24 (ISML prints A^T X for the scores, without centring).
-    Claims: pca-23
     """
     X = np.asarray(X, dtype=float)
     mean = _mean(X)
@@ -378,7 +367,6 @@ def by_svd(X, k=None):
     array([4.5, 2. ])
 
     Errata: pca-27 (IRHD writes D both for the s_j and for the lam_j = s_j^2 / n).
-    Claims: pca-26
     """
     X = np.asarray(X, dtype=float)
     mean = _mean(X)
@@ -401,7 +389,6 @@ def by_gram(X, k=None):
     (array([2., 0.]), array([ 0.    ,  0.7071, -0.7071,  0.    ]))
 
     Errata: pca-49 (MLN leaves out the root), pca-50 (MLN counts n nonzero eigenvalues).
-    Claims: pca-48
     """
     X = np.asarray(X, dtype=float)
     mean = _mean(X)
@@ -442,8 +429,6 @@ def by_deflation(X, k, *, steps=1000, rng):
     >>> X = np.array([[0.0, 0.0], [4.0, 0.0], [2.0, 3.0], [2.0, -3.0]])
     >>> by_deflation(X, 2, rng=np.random.default_rng(0)).lam.round(9)
     array([4.5, 2. ])
-
-    Claims: pca-s04
     """
     X = np.asarray(X, dtype=float)
     k = _check_count(k, min(X.shape))
@@ -499,7 +484,6 @@ def reconstruct(Z, mean, V):
     array([[2.2, 2.6]])
 
     Errata: pca-29 (REP prints equality for every k).
-    Claims: pca-28
     """
     return mean + Z @ V.T
 
@@ -527,8 +511,6 @@ def low_rank(X, k):
 
     >>> low_rank(np.array([[3.0, 0.0], [0.0, 1.0]]), 1).tolist()
     [[3.0, 0.0], [0.0, 0.0]]
-
-    Claims: pca-33
     """
     _check_count(k, min(X.shape))
     P, s, Vt = np.linalg.svd(np.asarray(X, dtype=float), full_matrices=False)
@@ -565,8 +547,6 @@ def alternate(X, B):
     >>> states = alternate(np.diag([3.0, 1.0]), np.array([[1.0, 1.0]]))
     >>> [round(next(states).objective, 6) for _ in range(3)]
     [5.0, 1.097561, 1.001219]
-
-    Claims: pca-s05
     """
     A, before = X @ np.linalg.pinv(B), np.inf
     while True:
@@ -697,7 +677,6 @@ def pca_whitening(X, k=None):
     array([[0.5, 0. ]])
 
     Errata: pca-44 (MLN multiplies by the root of lam, which gives the covariance diag(lam)^2).
-    Claims: pca-43
     """
     X = np.asarray(X, dtype=float)
     _check_varies(X)
@@ -721,8 +700,6 @@ def zca_whitening(X):
 
     >>> zca_whitening(np.array([[2, 0], [-2, 0], [0, 4], [0, -4]])).W.round(4).tolist()
     [[0.7071, 0.0], [0.0, 0.3536]]
-
-    Claims: pca-46
     """
     X = np.asarray(X, dtype=float)
     return Whitening(_mean(X), inverse_root(covariance(X)))
@@ -773,8 +750,6 @@ def eigenfaces(images, k):
     >>> mean, faces, Z = eigenfaces(np.array([[[0.0, 1.0]], [[2.0, 1.0]]]), 1)
     >>> mean, faces, Z.ravel()
     (array([[1., 1.]]), array([[[1., 0.]]]), array([-1.,  1.]))
-
-    Claims: pca-40
     """
     n, height, width = images.shape
     X = np.asarray(images, dtype=float).reshape(n, height * width)  # each image becomes a row
@@ -823,8 +798,6 @@ class PCA(Transformer):
     >>> model = PCA(n_components=1).fit(X)
     >>> model.components_, model.explained_variance_, model.transform([[7, 2]])
     (array([[0., 1.]]), array([6.]), array([[2.]]))
-
-    Claims: pca-05
     """
 
     n_components: int | float | None = None

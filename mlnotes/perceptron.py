@@ -71,8 +71,6 @@ def classify(X, w, b=0.0):
 
     >>> classify(np.array([[3.0, 1.0], [1.0, 3.0]]), w=np.array([1.0, -1.0]))
     array([ 1., -1.])
-
-    Claims: perceptron-01
     """
     return np.where(decision(X, w, b) > 0, 1.0, -1.0)
 
@@ -102,7 +100,6 @@ def loss(y, f):
     array([0. , 3. , 0.5])
 
     Errata: perceptron-05 (REP descends it to find a separator; but w = 0, b = 0 has the loss 0).
-    Claims: perceptron-03
     """
     return np.maximum(0.0, -y * f)
 
@@ -145,8 +142,6 @@ def perceptron(X, y, w0=None, *, eta=1.0, rng=None):
     >>> states = list(perceptron(np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([1, -1])))
     >>> states[-1].w, [state.mistakes for state in states]
     (array([ 1., -1.]), [inf, 2, 0])
-
-    Claims: perceptron-06, perceptron-s01
     """
     w, wrong, mistakes = initial(X, w0), [], np.inf  # inf: no pass has been made yet
     while True:
@@ -227,8 +222,6 @@ def margin(X, w, b=0.0):
 
     >>> margin(np.array([[5.0, 0.0], [0.0, 10.0]]), w=np.array([3.0, 4.0]))
     3.0
-
-    Claims: perceptron-11
     """
     return geometric_margin(X, np.sign(decision(X, w, b)), w, b)
 
@@ -242,8 +235,6 @@ def mistake_bound(X, y, w_star):
 
     >>> mistake_bound(np.array([[2.0, 1.0], [-2.0, 1.0]]), np.array([1, -1]), np.array([1.0, 0]))
     1.25
-
-    Claims: perceptron-14
     """
     v, M = _pull_and_length(X, y, w_star)
     return float(w_star @ w_star * M / v**2)
@@ -293,8 +284,6 @@ def adaline(X, y, w0=None, *, eta):
     >>> states = adaline(np.array([[1.0], [1.0]]), np.array([1.0, 1.0]), eta=0.25)
     >>> [next(states).objective for _ in range(3)]
     [1.0, 0.25, 0.0625]
-
-    Claims: perceptron-17, perceptron-s02
     """
     w, step = initial(X, w0), np.nan  # no step has led to the start
     while True:

@@ -87,8 +87,6 @@ def probability(P, A):
 
     >>> probability(fair(range(1, 7)), {2, 4, 6})
     Fraction(1, 2)
-
-    Claims: probability-01
     """
     return sum(weight for omega, weight in P.items() if omega in A)
 
@@ -109,8 +107,6 @@ def conditional_probability(P, A, B):
 
     >>> conditional_probability(fair(range(1, 7)), {6}, {2, 4, 6})
     Fraction(1, 3)
-
-    Claims: probability-02
     """
     p_B = probability(P, B)
     if not p_B > 0:
@@ -183,8 +179,6 @@ def push_forward(P, X):
 
     >>> push_forward(fair(range(1, 7)), lambda pips: pips % 2)
     {0: Fraction(1, 2), 1: Fraction(1, 2)}
-
-    Claims: probability-04
     """
     values = [X(omega) for omega in P]
     p_X = dict.fromkeys(sorted(set(values)), 0)
@@ -222,7 +216,6 @@ def marginals(joint):
     (array([0.5, 0.5]), array([0.25, 0.75]))
 
     Errata: probability-21 (Table 1.1 of IRHD heads them p_x(X) and p_y(Y)).
-    Claims: probability-14
     """
     return joint.sum(axis=0), joint.sum(axis=1)
 
@@ -271,8 +264,6 @@ def expectation(p, x):
 
     >>> expectation(np.array([0.5, 0.5]), np.array([[0.0, 2.0], [4.0, 2.0]]))
     array([2., 2.])
-
-    Claims: probability-09
     """
     return p @ x
 
@@ -306,7 +297,6 @@ def covariance(p, x):
     array([[4.]])
 
     Errata: probability-11 (IRHD 1.2 calls Var[X] the second moment; that is E[X X^T]).
-    Claims: probability-10
     """
     return second_moment(p, x - expectation(p, x))
 
@@ -329,8 +319,6 @@ def is_psd(S, tol=ROUND_OFF):
 
     >>> is_psd(np.diag([1.0, 0.0])), is_psd(np.diag([1.0, -1.0]))
     (True, False)
-
-    Claims: probability-13
     """
     eigenvalues = np.linalg.eigvalsh(symmetric(S, "S"))
     return bool(eigenvalues[0] >= -tol * np.abs(eigenvalues).max())
@@ -369,8 +357,6 @@ def bernoulli_log_pmf(k, p):
 
     >>> np.exp(bernoulli_log_pmf(np.array([0, 1, 2]), p=0.25))
     array([0.75, 0.25, 0.  ])
-
-    Claims: probability-06
     """
     return binomial_log_pmf(k, 1, p)
 
@@ -452,8 +438,6 @@ def gauss_legendre(a, b, pieces=1, order=20):
     >>> x, w = gauss_legendre(0, 3)
     >>> round(float(w @ x**2), 12)
     9.0
-
-    Claims: probability-s01
     """
     _check_finite(a, b)
     nodes, weights = np.polynomial.legendre.leggauss(order)
@@ -475,8 +459,6 @@ def probability_between(density, a, b, pieces=64):
 
     >>> round(float(probability_between(lambda x: 2 * x, 0.0, 0.5)), 12)
     0.25
-
-    Claims: probability-07
     """
     x, w = gauss_legendre(a, b, pieces)
     return w @ density(x)
@@ -552,7 +534,6 @@ def multivariate_normal_log_density(X, mu, Sigma):
     array([-2.33787707])
 
     Errata: probability-19 (MLN prints N(mu, sigma) for a density in Sigma).
-    Claims: probability-18
     """
     L = _cholesky(Sigma)
     _check_dimensions(X, mu, L)
@@ -574,8 +555,6 @@ def sample_multivariate_normal(n, mu, Sigma, *, rng):
 
     >>> sample_multivariate_normal(5, np.zeros(2), np.eye(2), rng=np.random.default_rng(0)).shape
     (5, 2)
-
-    Claims: probability-s04
     """
     return mu + rng.standard_normal((n, len(mu))) @ _cholesky(Sigma).T
 
@@ -621,8 +600,6 @@ def conditional_normal(mu, Sigma, given, value):
     >>> Sigma = np.array([[4.0, 1.0], [1.0, 2.0]])
     >>> conditional_normal(np.array([1.0, 2.0]), Sigma, given=[1], value=np.array([4.0]))
     Normal(mean=array([2.]), covariance=array([[3.5]]))
-
-    Claims: probability-s05
     """
     b = np.arange(len(mu))[given]  # numbers counted from 0, also for negative ones and masks
     _check_value(value, b)

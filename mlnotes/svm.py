@@ -98,7 +98,6 @@ def label(f):
 
     Errata: svm-09 (the printed rules put f = 0 on both sides); svm-04 (IRHD asks for b >= 0);
     svm-11 (REP scales (w, b) by any c that is not 0, but c < 0 changes all labels).
-    Claims: svm-01
     """
     return np.where(f > 0, 1.0, -1.0)
 
@@ -123,8 +122,6 @@ def signed_distance(X, w, b):
 
     >>> signed_distance(np.array([[5.0, 5.0], [0.0, 0.0]]), w=np.array([3.0, 4.0]), b=-10.0)
     array([ 5., -2.])
-
-    Claims: svm-02
     """
     return decision(X, w, b) / np.linalg.norm(w)
 
@@ -136,7 +133,6 @@ def geometric_margin(X, w, b):
     2.0
 
     Errata: svm-14 (without the labels it has no maximum: the hyperplane can move away from all).
-    Claims: svm-10
     """
     return margin(X, w, b)
 
@@ -152,7 +148,6 @@ def canonical(X, y, w, b):
     (array([1.]), -2.0)
 
     Errata: svm-09 (PRNN has f < -1 for class -1); svm-13 (printed width: 1 / ||w||, 2 / ||w||^2).
-    Claims: svm-08
     """
     smallest = (y * decision(X, w, b)).min()
     if not smallest > 0:
@@ -188,8 +183,6 @@ def separate(X, y):
 
     >>> separate(np.array([[3.0], [1.0]]), np.array([1, -1]))
     Separator(w=array([1.]), b=-2.0)
-
-    Claims: svm-05
     """
     try:
         machine = hard_margin(X, y)
@@ -225,7 +218,6 @@ def hard_margin(X, y):
     (array([1., 0.]), -1.0, 0.5)
 
     Errata: svm-16 (REP writes max 1 / ||w|| = min w^T w); svm-28 (unique are w and b, not alpha).
-    Claims: svm-15
     """
     n, d = X.shape
     P = np.zeros((d + 1, d + 1))
@@ -243,7 +235,6 @@ def hard_lagrangian(X, y, w, b, alpha):
 
     Errata: svm-22 (the dual is the max over alpha of the min over w, b: IRHD prints min for both,
     ISML the max alone; PRNN assumes sum_i alpha_i y_i = 0, which follows).
-    Claims: svm-21
     """
     return float(w @ w / 2 - alpha @ (y * decision(X, w, b) - 1))
 
@@ -266,8 +257,6 @@ def dual_value(alpha, K, y):
 
     >>> dual_value(np.array([0.5, 0.5]), np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([1, -1]))
     0.5
-
-    Claims: svm-25
     """
     beta = alpha * y
     if abs(beta.sum()) > ROUNDING * np.abs(beta).sum():
@@ -285,7 +274,6 @@ def support_vectors(alpha):
 
     Errata: svm-46 (PRNN and IRHD put every support vector of a soft margin on the margin); svm-28
     (a sample on the margin need not be a support vector).
-    Claims: svm-24
     """
     return np.flatnonzero(alpha > 0)
 
@@ -297,8 +285,6 @@ def recover(X, y, alpha):
 
     >>> recover(np.array([[3.0], [1.0]]), np.array([1, -1]), np.array([0.5, 0.5]))
     (array([1.]), -2.0)
-
-    Claims: svm-27
     """
     S = support_vectors(alpha)
     if not len(S):
@@ -319,8 +305,6 @@ def slack(f, y):
 
     >>> slack(np.array([2.0, 0.5, 0.0, -1.0]), np.array([1, 1, 1, 1]))
     array([0. , 0.5, 1. , 2. ])
-
-    Claims: svm-33
     """
     return hinge(f, y)
 
@@ -332,7 +316,6 @@ def hinge(f, y):
     array([0., 1.])
 
     Errata: svm-85 (PRNN keeps the constraints after xi has gone, and has a stray label in l).
-    Claims: svm-54
     """
     return np.maximum(0.0, 1 - y * f)
 
@@ -360,7 +343,6 @@ def soft_margin(X, y, C):
     (array([0.5]), array([0.25, 0.25]), 0.375)
 
     Errata: svm-35 (REP's C is twice ours); svm-36 (REP sets the slack to 0 for C = 0; it is free).
-    Claims: svm-34
     """
     check_number("C", C, above=0)
     if C == inf:
@@ -417,7 +399,6 @@ def kkt_residuals(X, y, w, b, xi, alpha, C=inf):
 
     Errata: svm-47 (IRHD prints y_i f_i + 1 = 0 for a free multiplier); svm-45 (a sample with
     alpha_i = C may be on the right side, even on the margin).
-    Claims: svm-39
     """
     above = y * decision(X, w, b) - 1 + xi
     r = C - alpha if C < inf else np.ones(len(y))
@@ -450,7 +431,6 @@ def squared_slack_margin(X, y, C):
     (array([0.5]), array([0.5, 0.5]), array([0.25, 0.25]))
 
     Errata: svm-60 (ISML loses labels and squares when it substitutes).
-    Claims: svm-58
     """
     check_number("C", C, above=0)
     if C == inf:
@@ -494,7 +474,6 @@ def nu_margin(X, y, nu):
 
     Errata: svm-77 (MLN's "upper bounded on the fractions" reads backwards); svm-79 (MLN prints "the
     same solution", but w is divided by rho); svm-80 (MLN has b outside the bracket of y_i).
-    Claims: svm-75
     """
     _check_nu(y, nu, np.full(len(y), 1 / len(y)))
     n, d = X.shape
@@ -556,7 +535,6 @@ def c_dual(y, C=inf):
     (array([ 0., -2.]), array([2., 0.]))
 
     Errata: svm-43 (PRNN prints the box without the sum: the dual of a machine without b).
-    Claims: svm-26, svm-41, svm-61
     """
     y, n = y.astype(float), len(y)
     return Dual(y, np.minimum(y * C, 0), np.maximum(y * C, 0), np.zeros(n), (slice(0, n),))
@@ -610,8 +588,6 @@ def solve_dual(K, dual):
 
     >>> solve_dual(np.eye(2), c_dual(np.array([1.0, -1.0]))).beta.round(9)
     array([ 1., -1.])
-
-    Claims: svm-68
     """
     A, (G, h) = dual.sums, box(dual.lower, dual.upper)
     finite = np.isfinite(h)
@@ -636,8 +612,6 @@ def offset_intervals(gradient, dual, beta):
     >>> y = np.array([1.0, -1.0])
     >>> offset_intervals(y, c_dual(y), beta=np.zeros(2))  # g = y for beta = 0
     array([[ 1., -1.]])
-
-    Claims: svm-50
     """
     low = np.where(beta < dual.upper, gradient, -inf)
     high = np.where(beta > dual.lower, gradient, inf)
@@ -665,7 +639,6 @@ def offsets(gradient, dual, beta):
     array([-2.])
 
     Errata: svm-49 (ISML and IRHD average the support vectors at the bound, too).
-    Claims: svm-48
     """
     free, b = is_free(dual, beta), []
     for group, ends in zip(dual.groups, offset_intervals(gradient, dual, beta), strict=True):
@@ -699,8 +672,6 @@ def certify(K, dual, beta):
 
     >>> certify(np.eye(2), c_dual(np.array([1.0, -1.0])), np.array([1.0, -1.0]))[:4]
     (1.0, 1.0, 0.0, 0.0)
-
-    Claims: svm-62
     """
     return _certified(dual, beta, dual.p - K @ beta)
 
@@ -750,8 +721,6 @@ def smo(K, dual, start=None):
 
     >>> [state.beta.tolist() for state in smo(np.eye(2), c_dual(np.array([1.0, -1.0])))]
     [[0.0, 0.0], [1.0, -1.0]]
-
-    Claims: svm-71
     """
     beta, g, pair, objective, _ = _start(K, dual) if start is None else start
     lower, upper, diagonal = (each.tolist() for each in (dual.lower, dual.upper, K.diagonal()))
@@ -832,8 +801,6 @@ def chunking(K, dual, size, *, rng):
     >>> states = chunking(np.eye(2), dual, size=2, rng=rng)
     >>> [round(next(states).objective, 9) for _ in range(2)]
     [0.0, 1.0]
-
-    Claims: svm-70
     """
     beta, chunk = dual.start.astype(float), np.array([], dtype=int)
     while True:
@@ -1039,7 +1006,6 @@ def erm_objective(X, y, w, b, C):
     0.375
 
     Errata: svm-56 (PRNN prints the sum for the mean; the same C then regularises less as n grows).
-    Claims: svm-55
     """
     return float(w @ w / 2 + np.sum(C * hinge(decision(X, w, b), y)))
 
@@ -1066,8 +1032,6 @@ def subgradient_descent(X, y, C):
     >>> states = subgradient_descent(np.array([[1.0], [-1.0]]), np.array([1, -1]), C=0.25)
     >>> [(next(states).objective) for _ in range(2)]
     [0.5, 0.375]
-
-    Claims: svm-s05
     """
     w, b, best, moved = np.zeros(X.shape[1]), 0.0, inf, inf
     for step in count(1):
@@ -1095,8 +1059,6 @@ def primal_newton(A, y, C, penalty):
     >>> *_, last = primal_newton(A, y, np.full(2, 0.25), np.array([0.0, 1.0]))
     >>> last.x, last.objective
     (array([0. , 0.5]), 0.25)
-
-    Claims: svm-s06
     """
 
     def objective(theta):
@@ -1218,8 +1180,6 @@ def pair_votes(scores, classes):
 
     >>> pair_votes(np.array([[-1.0, 2.0, 3.0]]), classes=3)
     array([[1., 2., 0.]])
-
-    Claims: svm-s07
     """
     votes = np.zeros((len(scores), classes))
     for f, (first, second) in zip(scores.T, combinations(range(classes), 2), strict=True):

@@ -79,8 +79,6 @@ def insensitive_loss(f, y, epsilon):
 
     >>> insensitive_loss(np.array([0.0, 2.0, 5.0]), np.array([0.5, 5.0, 3.0]), epsilon=1.0)
     array([0., 2., 1.])
-
-    Claims: svr-01
     """
     return np.maximum(np.abs(y - f) - epsilon, 0.0)
 
@@ -138,7 +136,6 @@ def linear_margin(w, epsilon):
     1.0
 
     Errata: svr-18 (MLN says that m > 0 if f is continuous; x^2 is continuous and has m = 0).
-    Claims: svr-17
     """
     length = float(np.linalg.norm(w))
     return 2 * epsilon / length if length > 0 else inf
@@ -187,7 +184,6 @@ def hard_tube(X, y, epsilon):
     (array([1.]), 1.0, 0.5)
 
     Errata: svr-03 (ISML prints f_i - y_i <= epsilon alone, which w = 0 with a very low b meets).
-    Claims: svr-02
     """
     n, d = X.shape
     P = np.diag(np.append(np.ones(d), 0.0))  # 1/2 ||w||^2, for the variables (w, b)
@@ -231,7 +227,6 @@ def soft_tube(X, y, epsilon, C):
     (array([0.5]), [[0.25, 0.0], [0.0, 0.25]], 0.625)
 
     Errata: svr-25 (epsilon cannot be scaled to 1, as the margin of a classifier can).
-    Claims: svr-07
     """
     _check_tube(epsilon, C)
     n, d = X.shape
@@ -335,7 +330,6 @@ def dual_value(alpha, K, y, epsilon):
     2.0
 
     Errata: svr-10 (MLN prints alpha_i + alpha_i' for a beta_i); svr-11 (ISML: + 1/2 beta^T K beta).
-    Claims: svr-09
     """
     beta = beta_of(alpha)
     if abs(beta.sum()) > ROUNDING * alpha.sum():
@@ -405,8 +399,6 @@ def solve_tube(K, y, epsilon, C=inf, tol=1e-3, max_iter=-1):
     >>> solved = solve_tube(np.eye(2), np.array([3.0, -1.0]), epsilon=0.5, C=2.0)
     >>> beta_of(unstack(solved.beta)), solved.certificate.offsets
     (array([ 1.5, -1.5]), array([1.]))
-
-    Claims: svr-s02
     """
     problem = tube_dual(y, epsilon, C)  # 2n variables, two for each sample
     matrix = Stacked(K)  # it acts as [[K, K], [K, K]]
@@ -420,8 +412,6 @@ def evaluate(K, beta, b):
 
     >>> evaluate(np.array([[2.0, -2.0]]), beta=np.array([0.75, -0.75]), b=1.0)
     array([4.])
-
-    Claims: svr-13
     """
     return K @ beta + b
 
@@ -461,8 +451,6 @@ def squared_tube(X, y, epsilon, C):
     >>> tube = squared_tube(np.array([[1.0], [-1.0]]), np.array([2.0, -2.0]), epsilon=0.5, C=1.0)
     >>> tube.w.round(9), (tube.xi.round(9) + 0.0).tolist()
     (array([1.]), [[0.5, 0.0], [0.0, 0.5]])
-
-    Claims: svr-20
     """
     _check_tube(epsilon, C)
     n, d = X.shape
@@ -496,8 +484,6 @@ def squared_dual_value(beta, K, y, epsilon, C):
 
     >>> squared_dual_value(np.array([0.5, -0.5]), np.eye(2), np.array([2.0, -2.0]), 0.5, C=1.0)
     1.0
-
-    Claims: svr-23
     """
     if abs(beta.sum()) > ROUNDING * np.abs(beta).sum():
         return -inf
@@ -592,8 +578,6 @@ def nu_tube(X, y, nu, C):
     >>> tube = nu_tube(np.array([[1.0], [-1.0]]), np.array([2.0, -2.0]), nu=0.5, C=1.0)
     >>> tube.w.round(9), round(tube.epsilon, 9), tube.alpha.round(9).tolist()
     (array([0.5]), 1.5, [[0.25, 0.0], [0.0, 0.25]])
-
-    Claims: svr-26
     """
     _check_nu(nu)
     check_number("C", C, above=0)

@@ -84,8 +84,6 @@ def gini(p):
 
     >>> float(gini([0.25, 0.75]))
     0.375
-
-    Claims: trees-04
     """
     p = np.asarray(p)
     return np.sum(p * (1 - p), axis=-1)
@@ -96,8 +94,6 @@ def entropy(p):
 
     >>> float(entropy([0.5, 0.5, 0.0]).round(6))
     0.693147
-
-    Claims: trees-05
     """
     p = np.asarray(p)
     return np.abs(np.sum(x_log_y(p, p), axis=-1))
@@ -124,7 +120,6 @@ def split_impurity(y, left, criterion="gini"):
     0.25
 
     Errata: trees-14 (REP calls a split optimal if its children have less entropy than the parent).
-    Claims: trees-06
     """
     left = np.asarray(left, dtype=bool)
     if left.all() or not left.any():
@@ -181,7 +176,6 @@ def best_split(X, y, w=None, criterion="gini", min_samples_leaf=1, order=None):
 
     Errata: trees-12 (REP calls the optimal split NP-hard to find; the smallest tree is).
     Errata: trees-13 (REP says that a split halves the samples; their numbers play no part).
-    Claims: trees-08, trees-s01
     """
     X, y, w, order = _weighted(X, y, w, order)
     parts = contributions(y, w, criterion)
@@ -383,8 +377,6 @@ def descend(tree, X, steps=None):
     >>> tree = grow(np.array([[1.0], [2.0], [4.0]]), np.array([0, 0, 1]))
     >>> descend(tree, np.array([[2.9], [3.0], [3.1]]))
     array([1, 1, 2])
-
-    Claims: trees-01, trees-s03
     """
     node = np.zeros(len(X), dtype=int)  # every sample starts at the root
     for _ in range(tree.depth.max() if steps is None else steps):
@@ -448,8 +440,6 @@ def grow(X, y, w=None, **rules):
 
     >>> grow(np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 1, 1, 0])).feature
     array([ 0,  1,  1, -1, -1, -1, -1])
-
-    Claims: trees-09
     """
     nodes = growth(X, y, w, **rules)
     columns = zip(*nodes, strict=True)  # the features of all nodes, then their thresholds, ...
@@ -486,7 +476,6 @@ def growth(
     [(0, 3.0, 1, 2), (-1, nan, -1, -1), (-1, nan, -1, -1)]
 
     Errata: trees-15 (REP's block does not return the node, and tests s > t in place of x_f > t).
-    Claims: trees-s02
     """
     C = None if criterion == "squared_error" else max(int(np.max(y)) + 1, 2)
     rng, (X, y, w) = check_random_state(rng), _arrays(X, y, w)
@@ -622,8 +611,6 @@ def prune(tree, alpha):
     >>> tree = grow(np.array([[0.0], [1], [2]]), np.array([0, 1, 0]))
     >>> [len(prune(tree, alpha).feature) for alpha in (0.0, 0.2, 0.3)]
     [5, 5, 1]
-
-    Claims: trees-s05
     """
     _check_price(alpha)
     R = tree.weight / tree.weight[0] * tree.impurity
@@ -729,8 +716,6 @@ def id3(X, y, C=None, max_depth=None):
     >>> root = id3(np.array([["sun", "dry"], ["sun", "wet"], ["rain", "dry"]]), np.array([1, 1, 0]))
     >>> root.feature, sorted(root.children)
     (0, ['rain', 'sun'])
-
-    Claims: trees-s04
     """
     X, y = _check_categories(X, y)
     C = int(y.max()) + 1 if C is None else C

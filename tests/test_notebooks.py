@@ -15,7 +15,7 @@ import nbformat
 import pytest
 from nbformat import v4
 
-from mlnotes import CHAPTERS, IN_WORK
+from mlnotes import CHAPTERS
 from mlnotes.__main__ import ID
 from mlnotes.reading import ANCHOR, headings, passages
 from notebooks.execute import pictures, tidy
@@ -187,7 +187,7 @@ def test_notebook(path):
 def test_every_written_chapter_has_its_notebook():
     written = [n for n in NAMES if (ROOT / "mlnotes" / f"{n[3:]}.py").exists()]
     there = [path.stem for path in NOTEBOOKS]
-    assert [n for n in written if n[3:] not in IN_WORK and n not in there] == []
+    assert [n for n in written if n not in there] == []
 
 
 # ---------------------------------------------------------------------------------------------

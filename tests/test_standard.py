@@ -123,7 +123,7 @@ def wrong_walks(notebook, chapter, number, captions):
 def wrong_code(notebook, chapter, number, captions):
     if len(set(reading.shown(notebook.cells))) < FEWEST_SHOWN:
         yield f"it shows the source of {len(set(reading.shown(notebook.cells)))} functions"
-    there = index.algorithms_shown(notebook.cells, index.read_citations().owners)
+    there = index.algorithms_shown(notebook.cells)
     for claim in index.load_claims().values():
         if (claim.form, claim.chapter) == ("shown", chapter) and claim.id not in there:
             yield f"it does not show the function of {claim.id}: {claim.statement}"
@@ -215,8 +215,8 @@ def sound_notebook():
     """A notebook of the perceptron without a fault; its cells by name."""
     claims = [claim for claim in index.load_claims().values() if claim.chapter == "perceptron"]
     walks = sum(claim.form == "walk" for claim in claims)
-    owners = index.read_citations().owners
-    shown = [owners[i][0] for c in claims if c.form == "shown" for i in (c.id, c.of) if i in owners]
+    owner = {claim.id: claim.owner for claim in claims}
+    shown = [owner[i] for c in claims if c.form == "shown" for i in (c.id, c.of) if owner.get(i)]
     show = [f"from mlnotes.perceptron import {name.split('.')[1]}" for name in shown]
     show += [f"show({name.split('.')[1]})" for name in shown]
     cells = {

@@ -262,7 +262,7 @@ class Chapter:
             found = []
         for j, output in enumerate(cell["outputs"]):
             found.append(self.output(f"{self.file}_{i:03d}_{j}", output))
-        here = set(algorithms_shown([*self.imports(i), cell], owners())) - self.shown
+        here = set(algorithms_shown([*self.imports(i), cell])) - self.shown
         self.shown |= here
         marks = " ".join(anchor(name) for name in sorted(here))
         return f'<div class="cell">{marks}{"".join(found)}</div>'
@@ -333,12 +333,6 @@ def anchor(name, own=True):
 def fold(summary, parts):
     """The parts behind a summary that opens with a click."""
     return f"<details><summary>{summary}</summary>{''.join(parts)}</details>"
-
-
-@cache
-def owners():
-    """The functions that compute each statement."""
-    return read_citations().owners
 
 
 # ---------------------------------------------------------------------------------------
@@ -505,7 +499,7 @@ def entry(claim):
     cited, told = read_citations(), anchored()
     rows = {
         "in": "; ".join(source_link(part) for part in claim.sources.split(";")),
-        "computed by": link_list(code_link(name) for name in cited.owners.get(claim.id, ())),
+        "computed by": link_list([code_link(claim.owner)] if claim.owner else []),
         "checked by": link_list(test_link(name) for name in cited.tests.get(claim.id, ())),
         "drawn in": link_list(figure_link(name) for name in cited.figures.get(claim.id, ())),
         "in the chapter": link_list(told.get(claim.id, ())),
@@ -871,7 +865,7 @@ def build(folder):
     """Write all pages into the folder; an earlier one is replaced when the new one is whole."""
     for chapter in CHAPTERS:
         load_figures(chapter)
-    owners()  # read once for both processes
+    read_citations()  # once for both processes
     with ProcessPoolExecutor(2) as pool:
         made = list(pool.map(chapter_files, count(1), CHAPTERS))
     chapters = [chapter for chapter, _ in made]
