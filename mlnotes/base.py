@@ -3,12 +3,16 @@
 Contents
     The loop        iterate, Run
     Memory          row_blocks, by_rows
+    Rules           floats, signs, bits, distribution
     Input           check_samples, check_labels, check_targets, check_weights, check_number,
                     check_choice, check_flag, check_random_state
     Labels          one_vs_rest
     Estimators      Estimator, Classifier, LinearClassifier, ProbabilisticClassifier,
                     LogProbabilisticClassifier, Regressor, Transformer, Clusterer, DensityEstimator
     Exceptions      NotFittedError, ConvergenceWarning, DataConversionWarning, shared
+
+A rule is what a lecture's function asks of its input in one line, where wrong input would give a
+plausible wrong answer. A check is what an estimator asks of what its user passes.
 
 The range contract. Samples, targets and weights are refused where their squares leave the range
 of floating point: entries beyond LARGEST in size, and columns whose values differ, but by less than
@@ -27,6 +31,8 @@ from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
+
+ROUNDING = 1e-12  # a difference this small, relative to its terms, is what rounding leaves
 
 # ---------------------------------------------------------------------------------------
 # The loop
@@ -116,6 +122,77 @@ def by_rows(function):
         return whole
 
     return in_blocks
+
+
+# ---------------------------------------------------------------------------------------
+# Rules
+# ---------------------------------------------------------------------------------------
+
+
+def floats(*arrays):
+    """The arrays in double precision, in which sums of small integers and of booleans are exact.
+
+    Returns: the array for one, a list for several.
+
+    >>> floats(np.array([200, 100], dtype=np.uint8)).sum()
+    np.float64(300.0)
+    """
+    doubles = [np.asarray(array, dtype=np.float64) for array in arrays]
+    return doubles[0] if len(doubles) == 1 else doubles
+
+
+def signs(y):
+    """The labels y, each -1 or +1, in double precision.
+
+    Raises: ValueError if there are others, such as 0 and 1.
+
+    >>> signs([0, 1])
+    Traceback (most recent call last):
+    ValueError: y must hold labels -1 and +1; got 0.0: convert labels 0 and 1 by 2 * y - 1
+    """
+    y = floats(y)
+    other = y[np.abs(y) != 1]
+    if other.size:
+        advice = ": convert labels 0 and 1 by 2 * y - 1" if set(y.flat) <= {0.0, 1.0} else ""
+        raise ValueError(f"y must hold labels -1 and +1; got {other[0]}{advice}")
+    return y
+
+
+def bits(z):
+    """The labels z, each 0 or 1, in double precision.
+
+    Raises: ValueError if there are others, such as -1 and +1.
+
+    >>> bits([-1, 1])
+    Traceback (most recent call last):
+    ValueError: z must hold labels 0 and 1; got -1.0: convert labels -1 and +1 by (z + 1) / 2
+    """
+    z = floats(z)
+    other = z[(z != 0) & (z != 1)]
+    if other.size:
+        advice = ": convert labels -1 and +1 by (z + 1) / 2" if set(z.flat) <= {-1.0, 1.0} else ""
+        raise ValueError(f"z must hold labels 0 and 1; got {other[0]}{advice}")
+    return z
+
+
+def distribution(p, name="p"):
+    """The probabilities p of all outcomes, in double precision: >= 0, with the sum 1.
+
+    The sum may miss 1 by 1e-6, as it does in single precision. `name` is that of messages.
+
+    Raises: ValueError if one is < 0 or NaN, or if the sum is another.
+
+    >>> distribution([0.5, 0.6], "prior")
+    Traceback (most recent call last):
+    ValueError: prior must be >= 0 with the sum 1; got a least entry 0.5 and the sum 1.1
+    """
+    p = floats(p)
+    if not (p.min(initial=0.0) >= 0 and abs(p.sum() - 1) <= 1e-6):
+        raise ValueError(
+            f"{name} must be >= 0 with the sum 1; "
+            f"got a least entry {p.min(initial=inf):g} and the sum {p.sum():g}"
+        )
+    return p
 
 
 # ---------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from mlnotes.base import (
     ProbabilisticClassifier,
     Regressor,
     Transformer,
+    bits,
     by_rows,
     check_choice,
     check_flag,
@@ -34,10 +35,13 @@ from mlnotes.base import (
     check_samples,
     check_targets,
     check_weights,
+    distribution,
+    floats,
     iterate,
     one_vs_rest,
     row_blocks,
     shared,
+    signs,
 )
 
 
@@ -134,6 +138,41 @@ def test_the_spread_of_tiny_columns_is_checked_wherever_they_start():
 def test_an_objective_that_is_not_finite_ends_the_run_unconverged():
     run = iterate(halving(blow_up_at=2), "gap", 0.0, max_iter=10)
     assert not run.converged and run.n_iter == 2
+
+
+# ---------------------------------------------------------------------------------------
+# Rules
+# ---------------------------------------------------------------------------------------
+
+
+def test_floats_are_one_array_or_a_list_and_hold_what_small_types_would_lose():
+    one = floats(np.array([200, 100], dtype=np.uint8))
+    assert one.dtype == np.float64 and one.sum() == 300
+    flags, halves = floats(np.array([True, True]), np.array([0.5], dtype=np.float16))
+    assert flags.sum() == 2 and halves.dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    "rule, right, wrong, advice",
+    [
+        (signs, [-1, 1, 1], [0, 1, 1], "got 0.0: convert labels 0 and 1 by 2 \\* y - 1"),
+        (bits, [0, 1, 1], [-1, 1, 1], "got -1.0: convert labels -1 and \\+1 by \\(z \\+ 1\\) / 2"),
+    ],
+)
+def test_labels_of_another_coding_are_refused_with_the_conversion(rule, right, wrong, advice):
+    np.testing.assert_array_equal(rule(right), right)
+    with pytest.raises(ValueError, match=advice):
+        rule(wrong)
+    for other in ([1, 2], [1, np.nan]):
+        with pytest.raises(ValueError, match="labels .* and .*; got [^:]*$"):
+            rule(other)
+
+
+@pytest.mark.parametrize("p", [[0.5, 0.6], [-0.5, 1.5], [0.5, np.nan], []])
+def test_what_is_no_distribution_is_refused(p):
+    with pytest.raises(ValueError, match="prior must be >= 0 with the sum 1"):
+        distribution(p, "prior")
+    assert distribution(np.float32([0.1] * 10)).dtype == np.float64
 
 
 # ---------------------------------------------------------------------------------------
