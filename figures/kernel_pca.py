@@ -7,7 +7,7 @@ from mlnotes.kernel_pca import (
     KernelPCA,
     kernel_pca,
 )
-from mlnotes.kernels import gaussian, linear, ring_map
+from mlnotes.kernels import FeatureKernel, Gaussian, Linear, ring_map
 from mlnotes.plotting import (
     GREY,
     INK,
@@ -23,20 +23,10 @@ from mlnotes.plotting import (
 SIGMA = 1.0  # of the Gaussian kernel: 0.7 is too small for the first component, 2 too large
 
 
-def paraboloid(X, Z=None):
-    """x^T z + ||x||^2 ||z||^2."""
-    return linear(ring_map(X), ring_map(X if Z is None else Z))
-
-
-def bell(X, Z=None):
-    """exp(-||x - z||^2 / (2 sigma^2)) of the width SIGMA."""
-    return gaussian(X, Z, sigma=SIGMA)
-
-
 PANELS = {
-    "linear PCA": linear,
-    "paraboloid": paraboloid,
-    f"Gaussian, $\\sigma = {SIGMA:g}$": bell,
+    "linear PCA": Linear(),
+    "paraboloid": FeatureKernel(ring_map),  # x^T z + ||x||^2 ||z||^2
+    f"Gaussian, $\\sigma = {SIGMA:g}$": Gaussian.of_width(SIGMA),
 }
 
 
@@ -70,7 +60,7 @@ def unfolded_rings(*axes):
         model = KernelPCA(n_components=2, kernel=k).fit(T.X)
         Z = model.transform(T.X)
         cut, wrong = best_threshold(Z[:, 0], T.y)
-        set_view(above, Z, equal=k is linear)
+        set_view(above, Z, equal=k == Linear())
         above.axvline(cut, color=INK, lw=1.1, ls="--")
         draw_samples(above, Z, T.y, size=2.6)
         above.set(xlabel="component 1", ylabel="component 2", xticks=(), yticks=())
@@ -100,7 +90,7 @@ def width_film(outer):
     """
     T = make_rings(80, radii=(1.0, outer), noise=0.3, rng=np.random.default_rng(0))
     widths = np.geomspace(0.2, 6.0, 21)
-    states = ((sigma, kernel_pca(gaussian(T.X, sigma=sigma))) for sigma in widths)
+    states = ((sigma, kernel_pca(Gaussian.of_width(sigma)(T.X))) for sigma in widths)
 
     def errors(state):
         return best_threshold(state[1].Z[:, 0], T.y)[1]

@@ -5,11 +5,11 @@ import numpy as np
 from mlnotes.datasets import make_moons, make_rings
 from mlnotes.discriminant import separator, threshold_rule
 from mlnotes.kernels import (
-    gaussian,
+    Gaussian,
+    Linear,
+    Polynomial,
     kernel_descent,
     kernel_svm,
-    linear,
-    polynomial,
     ring_map,
 )
 from mlnotes.plotting import (
@@ -105,12 +105,12 @@ def kernel_trick(ax):
 
 WIDE = 30.0  # a sigma far beyond the distances of the moons
 MACHINES = {  # a kernel and the box of each panel
-    "linear": (linear, 1.0),
-    "$(1 + x^T z)^3$": (lambda X, Z=None: polynomial(X, Z, p=3), 1.0),
-    "Gaussian, $\\sigma = 0.5$": (lambda X, Z=None: gaussian(X, Z, sigma=0.5), 10.0),
-    "Gaussian, $\\sigma = 0.05$": (lambda X, Z=None: gaussian(X, Z, sigma=0.05), 10.0),
-    "Gaussian, $\\sigma = 2$": (lambda X, Z=None: gaussian(X, Z, sigma=2.0), 10.0),
-    "Gaussian, $\\sigma = 30$": (lambda X, Z=None: gaussian(X, Z, sigma=WIDE), WIDE**2),
+    "linear": (Linear(), 1.0),
+    "$(1 + x^T z)^3$": (Polynomial(p=3), 1.0),
+    "Gaussian, $\\sigma = 0.5$": (Gaussian.of_width(0.5), 10.0),
+    "Gaussian, $\\sigma = 0.05$": (Gaussian.of_width(0.05), 10.0),
+    "Gaussian, $\\sigma = 2$": (Gaussian.of_width(2.0), 10.0),
+    "Gaussian, $\\sigma = 30$": (Gaussian.of_width(WIDE), WIDE**2),
 }
 
 
@@ -165,7 +165,8 @@ def descent_film(sigma):
     x = np.sort(rng.random(20))[:, None]
     y = np.sin(2 * np.pi * x[:, 0]) + 0.2 * rng.normal(size=20)
     dense = np.linspace(0, 1, 36)[:, None]
-    K, across = gaussian(x, sigma=sigma), gaussian(dense, x, sigma=sigma)
+    k = Gaussian.of_width(sigma)
+    K, across = k(x), k(dense, x)
     eta = 0.4 / np.linalg.eigvalsh(K)[-1]
 
     def draw(ax, state):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mlnotes.datasets import make_blobs, make_moons, make_rings, make_separable, to_signs
-from mlnotes.kernels import gaussian, ring_map
+from mlnotes.kernels import Gaussian, ring_map
 from mlnotes.linear_regression import augment
 from mlnotes.perceptron import decision, perceptron
 from mlnotes.plotting import (
@@ -400,7 +400,7 @@ def seen_from_above(ax, X, y, model, f):
     ring(ax, X[model.support_], ms=9)
 
 
-SIGMA = 0.35  # of the Gaussian kernel in the next picture
+BELL = Gaussian.of_width(0.35)  # the kernel in the next picture
 
 
 def moons():
@@ -410,13 +410,13 @@ def moons():
 
 
 def moons_machine(X, y):
-    """The soft margin with C = 1 and the Gaussian kernel of width SIGMA."""
-    return SVC(gamma=1 / (2 * SIGMA**2), tol=1e-9).fit(X, y)
+    """The soft margin with C = 1 and the kernel BELL."""
+    return SVC(kernel=BELL, tol=1e-9).fit(X, y)
 
 
 def parzen_difference(Z, X, y):
     """What the kernel score at points Z is with alpha_i = 1/n for every sample, and b = 0."""
-    return kernel_score(Z, X, y / len(y), {"kernel": lambda Z, X: gaussian(Z, X, sigma=SIGMA)})
+    return kernel_score(Z, X, y / len(y), BELL)
 
 
 @figure("parzen", claims=("svm-67",), panels=2, size=(3.2, 2.4))
@@ -538,10 +538,11 @@ def smo_film(C):
     lines are where f is 1 and -1. Watch the dual rise quickly at first, and then slowly.
     """
     T = make_moons(36, noise=0.15, rng=np.random.default_rng(3))
-    K, dual = gaussian(T.X, sigma=0.6), c_dual(T.y, C)
+    bell, dual = Gaussian.of_width(0.6), c_dual(T.y, C)
+    K = bell(T.X)
     x1, x2 = np.linspace(-1.6, 2.6, 29), np.linspace(-1.1, 1.6, 19)
     points = np.stack(np.meshgrid(x1, x2), axis=-1).reshape(-1, 2)
-    k = gaussian(points, T.X, sigma=0.6)
+    k = bell(points, T.X)
 
     def draw(ax, state):
         f = (k @ state.beta + offsets(state.gradient, dual, state.beta)[0]).reshape(19, 29)

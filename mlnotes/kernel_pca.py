@@ -52,7 +52,17 @@ from mlnotes.base import (
     row_blocks,
     shared,
 )
-from mlnotes.kernels import NAMES, centre, centre_new, check_kernel, gram
+from mlnotes.kernels import (
+    AllSubsets,
+    Exponential,
+    Gaussian,
+    Laplacian,
+    Linear,
+    Polynomial,
+    centre,
+    centre_new,
+    make_kernel,
+)
 from mlnotes.numerics import cholesky_solve, leading_eigenpairs, positive_cholesky, symmetric
 from mlnotes.pca import signed
 
@@ -316,23 +326,30 @@ def _root(M, alpha):
 # ---------------------------------------------------------------------------------------
 
 
+PSD = (Linear, Polynomial, AllSubsets, Gaussian, Laplacian, Exponential)  # kernels for certain
+
+
+def _precomputed(K, X=None):
+    """The k(x, z) that the caller has computed: K as it is."""
+    return K
+
+
 @dataclass(eq=False, repr=False)
 class KernelPCA(Transformer):
     """Kernel PCA: q uncorrelated features of the samples, linear in feature space.
 
-    Names and results are scikit-learn's, signs included. The differences: kernels are the names
-    that `kernels.gram` knows, without "cosine", or a function k(X, Z) that returns the whole
-    matrix; a centred Gram matrix with a negative eigenvalue is refused, and so are samples that are
-    all the same. In the place of ARPACK there is "lanczos", without `max_iter`.
+    Names and results are scikit-learn's, signs included. The differences: kernels are those of
+    `kernels.make_kernel`, without "cosine"; a function k(X, Z) returns the whole matrix; a centred
+    Gram matrix with a negative eigenvalue is refused, and so are samples that are all the same. In
+    the place of ARPACK there is "lanczos", without `max_iter`.
 
     Parameters
     ----------
     n_components : int or None; None for all whose eigenvalue is not 0. Components beyond the rank
         have scores 0; there are at most n
-    kernel : str or callable; a name that `kernels.gram` knows, a function k(X, Z), or
-        "precomputed": then `fit` takes K (n, n) in the place of X, and `transform` the k(x, x_j)
-        (m, n)
-    gamma : float or None; parameter of the kernel, None for 1 / d
+    kernel : str, `kernels.Kernel` or function k(X, Z); see `kernels.make_kernel`. With
+        "precomputed" `fit` takes K (n, n) in the place of X, and `transform` the k(x, x_j) (m, n)
+    gamma : float, None, "auto" or "scale"; parameter of the kernel, None and "auto" for 1 / d
     degree : int; degree of the polynomial kernel, 1 or more
     coef0 : float; constant of the polynomial kernel, 0 or more, and of the sigmoid
     alpha : float; penalty of the ridge regression that learns the way back
@@ -349,7 +366,7 @@ class KernelPCA(Transformer):
     ----------
     eigenvalues_ : ndarray of shape (q,); mu, of the centred Gram matrix, largest first
     eigenvectors_ : ndarray of shape (n, q); B, of length 1, the largest entry of each positive
-    gamma_ : float
+    gamma_ : float; gamma of the kernel, 1 / d if it has none
     X_fit_ : ndarray of shape (n, d); the samples
     kernel_means_ : ndarray of shape (n,); 1/n sum_p k(x_j, x_p), which centres new points
     dual_coef_ : ndarray of shape (n, d); the coefficients of the way back, if it was learnt
@@ -364,7 +381,7 @@ class KernelPCA(Transformer):
     n_components: int | None = None
     _: KW_ONLY
     kernel: str | Callable = "linear"
-    gamma: float | None = None
+    gamma: float | str | None = None
     degree: int = 3
     coef0: float = 1
     alpha: float = 1.0
@@ -381,7 +398,10 @@ class KernelPCA(Transformer):
         n, d = samples.shape
         if n < 2:
             raise ValueError(f"X must have 2 samples at least, for a variance; got n_samples = {n}")
-        self.gamma_ = 1 / d if self.gamma is None else self.gamma
+        parameters = self.gamma, self.degree, self.coef0
+        given = self._precomputed()
+        self._kernel = _precomputed if given else make_kernel(self.kernel, *parameters, samples)
+        self.gamma_ = getattr(self._kernel, "gamma", 1 / d)
         K = self._gram_matrix(X, samples)
         q = None if self.n_components is None else min(n, self.n_components)
         mu, B, Z = kernel_pca(K, q, self._solver(n, q))
@@ -393,10 +413,6 @@ class KernelPCA(Transformer):
         return self._remember(X)
 
     def _check_parameters(self):
-        check_kernel(
-            self.kernel, self.gamma, self.degree, self.coef0,
-            choices=(*NAMES, "precomputed"), function=True,
-        )  # fmt: skip
         check_number("alpha", self.alpha, at_least=0, below=np.inf)
         check_number("tol", self.tol, at_least=0, below=np.inf)
         if self.n_components is not None:
@@ -409,16 +425,9 @@ class KernelPCA(Transformer):
     def _precomputed(self):
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
-    def _kernel(self, X, Z=None):
-        """The matrix of all k(x, z), for pairs within X if Z is None."""
-        if self._precomputed():
-            return X
-        how = {"gamma": self.gamma_, "degree": self.degree, "coef0": self.coef0}
-        return gram(X, Z, self.kernel, **how)
-
     def _gram_matrix(self, X, samples):
         """K of the samples; one from outside may be symmetric up to rounding only."""
-        if isinstance(self.kernel, str) and self.kernel != "precomputed":
+        if isinstance(self._kernel, PSD):
             return self._kernel(samples)
         K, n = np.asarray(X) if self._precomputed() else self._kernel(samples), len(samples)
         if np.shape(K) != (n, n):
@@ -429,7 +438,7 @@ class KernelPCA(Transformer):
     def _solver(self, n, q):
         """All eigenpairs, or the first q alone."""
         rng = check_random_state(self.random_state)
-        psd = self.kernel in NAMES and self.kernel != "sigmoid"
+        psd = isinstance(self._kernel, PSD)
         auto = "lanczos" if q is not None and n > max(MANY, FEW * q) and psd else "dense"
         solver = auto if self.eigen_solver == "auto" else self.eigen_solver
         if solver == "dense":

@@ -7,23 +7,22 @@ Contents
     Feature maps            linear_in_features, subset_products, quadratic_map, ring_map,
                             scaled_quadratic_map, polynomial_map, gaussian_map,
                             gaussian_frequencies, fourier_features
-    Kernels                 linear, polynomial, power_series, all_subsets, gaussian, laplacian,
-                            exponential, sigmoid, gram, check_kernel
+    Kernels                 Kernel, Constant, Sum, Product, FeatureKernel, Linear, Polynomial,
+                            PowerSeries, AllSubsets, Gaussian, Laplacian, Exponential, Sigmoid
     Is it a kernel?         screen, psd_certificate, Certificate, refute, Refutation,
                             empirical_feature_map
-    New kernels from old    Kernel
     Distances and means     kernel_squared_distances, centre, centre_new
     Functions               RKHSFunction
     Mercer                  apply_operator, eigenfunctions, Eigenfunctions, mercer_sum
     Least squares           sample_coefficients, coefficient_loss, kernel_descent, KernelState,
                             iteration_costs, kernel_ridge
     Support vectors         kernel_svm, KernelSVM
-    Estimators              KernelRidge
+    Estimators              make_kernel, FunctionKernel, KernelRidge
 
 Symbols
     X      (n, d)    samples x, one per row; Z (m, d) other samples, X itself for None
     y      (n,)      targets; -1 and +1 for two classes
-    k                a function of two sets of samples: k(X, Z) is the (n, m) matrix of its values
+    k                a kernel, as `Gaussian(gamma=0.5)`: k(X, Z) is the (n, m) matrix of its values
     K      (n, n)    Gram matrix, K_ij = k(x_i, x_j)
     phi              feature map, phi(X) (n, D)
     w      (D,)      weights; b the offset, f(x) = w^T phi(x) + b
@@ -31,7 +30,7 @@ Symbols
                      for the estimator `KernelRidge` it is the penalty, as in scikit-learn
     lam    float     penalty of kernel ridge regression
     gamma  float     factor of x^T z in the polynomial (IRHD alpha) and the sigmoid (REP, PRNN a);
-                     in `gram` also 1 / (2 sigma^2) (Gaussian, exponential), 1 / sigma (Laplacian)
+                     of the distance 1 / (2 sigma^2) (Gaussian, exponential), 1 / sigma (Laplacian)
     p      int       degree; d in IRHD 6, gamma in 8.49. MLN, PRNN and REP have (x^T z + 1)^p
     c      float     constant of these kernels; beta in IRHD 8.49, -delta in 8.51, b in PRNN
     mu     (r,)      eigenvalues of K, or of an integral operator; `values` in the code
@@ -42,8 +41,8 @@ Notes: MLN "Kernel function", "Mercer Theorem", "Positive definite kernels"; REP
 and 10; ISML "Regression" 3.3, "SVM"; IRHD 6, 7.2 and 8.4. IRHD writes kappa for k and p for d.
 """
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from functools import partial
 from itertools import combinations_with_replacement
 from math import factorial, inf, prod
 from typing import NamedTuple
@@ -58,6 +57,7 @@ from mlnotes.base import (
     check_samples,
     check_targets,
     check_weights,
+    floats,
     row_blocks,
 )
 from mlnotes.clustering import euclidean, manhattan
@@ -157,12 +157,14 @@ def polynomial_map(X, p, gamma=1.0, c=1.0):
 
     for all p_0 + p_1 + ... + p_d = p. Those with p_0 > 0 vanish if c = 0.
 
-    Returns: (n, C(d + p, p)). Raises: ValueError for parameters that `polynomial` refuses.
+    Returns: (n, C(d + p, p)). Raises: ValueError unless gamma, c >= 0 and p is whole.
 
     >>> polynomial_map(np.array([[3.0]]), p=2).round(6)
     array([[1.      , 4.242641, 9.      ]])
     """
-    _check_polynomial(p, gamma, c)
+    check_number("p", p, at_least=0, integer=True)
+    check_number("gamma", gamma, at_least=0)
+    check_number("c", c, at_least=0)
     X, columns = np.asarray(X, dtype=float), []
     for factors in combinations_with_replacement(range(X.shape[1] + 1), p):
         powers = np.bincount(factors, minlength=X.shape[1] + 1)  # p_0, p_1, ..., p_d
@@ -218,199 +220,224 @@ def fourier_features(X, W):
 # ---------------------------------------------------------------------------------------
 
 
-def linear(X, Z=None, *, c=0.0):
+class Kernel:
+    """A kernel k: k(X, Z) is the matrix of all k(x_i, z_j), and k(X) the Gram matrix of X.
+
+    Kernels can be scaled, added and multiplied, which gives kernels again, for c >= 0:
+
+        c k       has the features sqrt(c) phi
+        c + k     has the features (phi, sqrt(c))
+        k + k'    has the features (phi, phi')
+        k k'      has all products phi_i phi'_j; its Gram matrix is the entrywise product
+
+    A new kernel is a class with a method `matrix`, or `FeatureKernel`, or `FunctionKernel`.
+
+    >>> k = 2 * Linear() * Linear() + 1
+    >>> k(np.array([[3.0]]), np.array([[5.0]]))
+    array([[451.]])
+    """
+
+    def __call__(self, X, Z=None):
+        """The matrix of all k(x_i, z_j), with Z = X for None: (n, m)."""
+        X = floats(X)
+        return self.matrix(X, X if Z is None else floats(Z))
+
+    def matrix(self, X, Z):
+        """The matrix of all k(x_i, z_j): (n, m)."""
+        raise NotImplementedError
+
+    def __add__(self, other):
+        """k + k', or k + c."""
+        return Sum(self, other if isinstance(other, Kernel) else Constant(other))
+
+    def __mul__(self, other):
+        """k k', or c k."""
+        return Product(self, other if isinstance(other, Kernel) else Constant(other))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+
+@dataclass(frozen=True)
+class Constant(Kernel):
+    """k(x, z) = c, with the one feature sqrt(c), for c >= 0."""
+
+    c: float
+
+    def matrix(self, X, Z):
+        return np.full((len(X), len(Z)), float(self.c))
+
+
+@dataclass(frozen=True)
+class Sum(Kernel):
+    """k(x, z) + k'(x, z)."""
+
+    left: Kernel
+    right: Kernel
+
+    def matrix(self, X, Z):
+        return self.left(X, Z) + self.right(X, Z)
+
+
+@dataclass(frozen=True)
+class Product(Kernel):
+    """k(x, z) k'(x, z)."""
+
+    left: Kernel
+    right: Kernel
+
+    def matrix(self, X, Z):
+        return self.left(X, Z) * self.right(X, Z)
+
+
+@dataclass(frozen=True)
+class FeatureKernel(Kernel):
+    """k(x, z) = phi(x)^T phi(z), for a feature map phi(X) (n, D).
+
+    >>> k = FeatureKernel(ring_map)
+    >>> k(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]))  # x^T z + ||x||^2 ||z||^2
+    array([[136.]])
+    """
+
+    phi: Callable
+
+    def matrix(self, X, Z):
+        return self.phi(X) @ self.phi(Z).T
+
+
+@dataclass(frozen=True)
+class Linear(Kernel):
     """k(x, z) = x^T z + c, with the features x and sqrt(c), for c >= 0.
 
-    Returns: (n, m). Raises: ValueError if c < 0: then k(0, 0) < 0.
-
-    >>> linear(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]), c=1.0)
+    >>> Linear(c=1.0)(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]))
     array([[12.]])
     """
-    check_number("c", c, at_least=0)
-    X, Z = _pair(X, Z)
-    return X @ Z.T + c
+
+    c: float = 0.0
+
+    def matrix(self, X, Z):
+        return X @ Z.T + self.c
 
 
-def polynomial(X, Z=None, *, p, gamma=1.0, c=1.0):
+@dataclass(frozen=True)
+class Polynomial(Kernel):
     """k(x, z) = (gamma x^T z + c)^p, for gamma, c >= 0 and a whole number p >= 0.
 
     `polynomial_map` gives its features. For a fractional p it is not a kernel.
 
-    Returns: (n, m). Raises: ValueError for other parameters.
-
-    >>> polynomial(np.array([[1.0, 1.0]]), np.array([[1.0, 1.0]]), p=2)
+    >>> Polynomial(p=2)(np.array([[1.0, 1.0]]))
     array([[9.]])
 
     Errata: kernels-14 (IRHD 8.4 counts C(p + d, d) features for every c, and has no d in its
     kernel), kernels-39 (IRHD 6 allows all real exponents >= 0).
     """
-    _check_polynomial(p, gamma, c)
-    X, Z = _pair(X, Z)
-    return (gamma * (X @ Z.T) + c) ** p
+
+    p: int
+    gamma: float = 1.0
+    c: float = 1.0
+
+    def matrix(self, X, Z):
+        return (self.gamma * (X @ Z.T) + self.c) ** self.p
 
 
-def _check_polynomial(p, gamma, c):
-    check_number("p", p, at_least=0, integer=True)
-    check_number("gamma", gamma, at_least=0)
-    check_number("c", c, at_least=0)
+@dataclass(frozen=True)
+class PowerSeries(Kernel):
+    """k(x, z) = sum_j a_j (x^T z)^j, for coefficients a (p + 1,): a kernel if all a_j >= 0.
 
-
-def _pair(X, Z):
-    """X and Z in double precision, with Z = X for None; they must have the same features."""
-    alone = Z is None or Z is X
-    X = np.asanyarray(X, dtype=float)
-    Z = X if alone else np.asanyarray(Z, dtype=float)
-    if X.ndim != 2 or Z.ndim != 2 or X.shape[1] != Z.shape[1]:
-        raise ValueError(f"X and Z must be (n, d) and (m, d); got {X.shape} and {Z.shape}")
-    return X, Z
-
-
-def power_series(X, Z=None, *, a):
-    """sum_j a_j (x^T z)^j, for coefficients a (p + 1,): a kernel if all a_j >= 0.
-
-    Returns: (n, m).
-
-    >>> power_series(np.array([[3.0]]), np.array([[2.0]]), a=[1.0, 2.0, 1.0])
+    >>> PowerSeries((1.0, 2.0, 1.0))(np.array([[3.0]]), np.array([[2.0]]))
     array([[49.]])
     """
-    return np.polynomial.polynomial.polyval(linear(X, Z), a)
+
+    a: tuple
+
+    def matrix(self, X, Z):
+        return np.polynomial.polynomial.polyval(X @ Z.T, self.a)
 
 
-def all_subsets(X, Z=None):
+@dataclass(frozen=True)
+class AllSubsets(Kernel):
     """k(x, z) = prod_j (1 + x_j z_j), with the 2^d features `subset_products`.
 
-    Returns: (n, m).
-
-    >>> all_subsets(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]))
+    >>> AllSubsets()(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]))
     array([[36.]])
     """
-    X, Z = _pair(X, Z)
-    K = np.ones((len(X), len(Z)))
-    for x_j, z_j in zip(X.T, Z.T, strict=True):
-        K = K * (1 + np.multiply.outer(x_j, z_j))
-    return K
+
+    def matrix(self, X, Z):
+        K = np.ones((len(X), len(Z)))
+        for x_j, z_j in zip(X.T, Z.T, strict=True):
+            K = K * (1 + np.multiply.outer(x_j, z_j))
+        return K
 
 
-def gaussian(X, Z=None, *, sigma):
-    """k(x, z) = exp(-||x - z||^2 / (2 sigma^2)), the Gaussian or radial basis function kernel.
+@dataclass(frozen=True)
+class Gaussian(Kernel):
+    """k(x, z) = exp(-gamma ||x - z||^2), the Gaussian or radial basis function kernel.
 
-    Returns: (n, m). Raises: ValueError unless sigma > 0.
+    gamma = 1 / (2 sigma^2) for the width sigma: see `of_width`.
 
-    >>> gaussian(np.array([[0.0]]), np.array([[0.0], [2.0]]), sigma=1.0).round(6)
+    >>> Gaussian(gamma=0.5)(np.array([[0.0]]), np.array([[0.0], [2.0]])).round(6)
     array([[1.      , 0.135335]])
     """
-    check_number("sigma", sigma, above=0)
-    return np.exp(-squared_distances(*_pair(X, Z)) / (2 * sigma**2))
+
+    gamma: float
+
+    @classmethod
+    def of_width(cls, sigma):
+        """k(x, z) = exp(-||x - z||^2 / (2 sigma^2))."""
+        return cls(1 / (2 * sigma**2))
+
+    def matrix(self, X, Z):
+        return np.exp(-self.gamma * squared_distances(X, Z))
 
 
-def laplacian(X, Z=None, *, sigma, q=1):
-    """k(x, z) = exp(-||x - z||_q / sigma), with q = 1 or 2; REP does not say which.
+@dataclass(frozen=True)
+class Laplacian(Kernel):
+    """k(x, z) = exp(-gamma ||x - z||_q), with gamma = 1 / sigma and q = 1 or 2.
 
-    Both are kernels. scikit-learn means q = 1.
+    REP does not say which q. Both give kernels. scikit-learn means q = 1.
 
-    Returns: (n, m). Raises: ValueError unless sigma > 0 and q is 1 or 2.
-
-    >>> np.log(laplacian(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]]), sigma=0.5))
+    >>> np.log(Laplacian(gamma=2.0)(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]])))
     array([[-14.]])
     """
-    check_number("sigma", sigma, above=0)
-    if q not in (1, 2):
-        raise ValueError(f"q must be 1 or 2; got {q!r}")
-    distance = manhattan if q == 1 else euclidean
-    return np.exp(-distance(*_pair(X, Z)) / sigma)
+
+    gamma: float
+    q: int = 1
+
+    def matrix(self, X, Z):
+        distance = {1: manhattan, 2: euclidean}[self.q]
+        return np.exp(-self.gamma * distance(X, Z))
 
 
-def exponential(X, Z=None, *, sigma):
-    """k(x, z) = exp(-||x - z|| / (2 sigma^2)), with the Euclidean norm: (n, m).
+@dataclass(frozen=True)
+class Exponential(Kernel):
+    """k(x, z) = exp(-gamma ||x - z||), with gamma = 1 / (2 sigma^2) and the Euclidean norm.
 
-    Raises: ValueError unless sigma > 0.
-
-    >>> np.log(exponential(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]]), sigma=0.5))
+    >>> np.log(Exponential(gamma=2.0)(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]])))
     array([[-10.]])
     """
-    check_number("sigma", sigma, above=0)
-    return np.exp(-euclidean(*_pair(X, Z)) / (2 * sigma**2))
+
+    gamma: float
+
+    def matrix(self, X, Z):
+        return np.exp(-self.gamma * euclidean(X, Z))
 
 
-def sigmoid(X, Z=None, *, gamma=1.0, c=0.0):
-    """tanh(gamma x^T z + c), which the notes list among the kernels although it is not one.
+@dataclass(frozen=True)
+class Sigmoid(Kernel):
+    """k(x, z) = tanh(gamma x^T z + c), listed among the kernels in the notes, though it is none.
 
     Some of its Gram matrices are not PSD. Ask `psd_certificate` before using it as a kernel.
 
-    Returns: (n, m).
-
-    >>> sigmoid(np.array([[0.0]]), np.array([[0.0]]), gamma=1.0, c=-1.0).round(6)
+    >>> Sigmoid(gamma=1.0, c=-1.0)(np.array([[0.0]])).round(6)
     array([[-0.761594]])
 
     Errata: kernels-40 (IRHD 8.4 calls it a kernel for samples on a circle; it is not one there).
     """
-    X, Z = _pair(X, Z)
-    return np.tanh(gamma * (X @ Z.T) + c)
 
+    gamma: float = 1.0
+    c: float = 0.0
 
-NAMES = (
-    "linear", "poly", "polynomial", "rbf", "laplacian", "exponential", "sigmoid", "all_subsets",
-)  # fmt: skip
-DISTANCES = {"rbf": squared_distances, "laplacian": manhattan, "exponential": euclidean}
-
-
-def gram(X, Z=None, kernel="rbf", *, gamma=None, degree=3, coef0=1.0):
-    """The matrix of all k(x_i, z_j): the Gram matrix K of the samples X for Z = None.
-
-    gamma = None stands for 1 / d. `kernel` is a function k(X, Z), or one of these names:
-
-        "linear"                  x^T z
-        "poly", "polynomial"      (gamma x^T z + coef0)^degree
-        "rbf"                     exp(-gamma ||x - z||^2)
-        "laplacian"               exp(-gamma ||x - z||_1)
-        "exponential"             exp(-gamma ||x - z||)
-        "sigmoid"                 tanh(gamma x^T z + coef0)
-        "all_subsets"             prod_j (1 + x_j z_j)
-
-    Returns: (n, m). Raises: ValueError for parameters that `check_kernel` refuses.
-
-    >>> gram(np.array([[3.0]]), np.array([[2.0], [5.0]]), "linear")
-    array([[ 6., 15.]])
-    """
-    check_kernel(kernel, gamma, degree, coef0, function=True)
-    if callable(kernel):
-        return kernel(X, X if Z is None else Z)
-    X, Z = _pair(X, Z)
-    gamma = 1 / X.shape[1] if gamma is None else gamma
-    match kernel:
-        case "linear":
-            return X @ Z.T
-        case "all_subsets":
-            return all_subsets(X, Z)
-        case "rbf" | "laplacian" | "exponential":
-            K, entry = DISTANCES[kernel](X, Z), lambda D: np.exp(-gamma * D)
-        case "poly" | "polynomial":
-            K, entry = X @ Z.T, lambda S: (gamma * S + coef0) ** degree
-        case "sigmoid":
-            K, entry = X @ Z.T, lambda S: np.tanh(gamma * S + coef0)
-    for rows in row_blocks(len(K), BLOCK // max(1, K.shape[1])):  # in its own place: half the time
-        K[rows] = entry(K[rows])
-    return K
-
-
-def check_kernel(kernel, gamma=None, degree=3, coef0=1.0, *, choices=NAMES, function=False):
-    """The parameters of `gram`, checked; every estimator with a kernel calls it.
-
-    `kernel` must be one of the `choices`; with `function` it may also be a function k(X, Z).
-
-    Returns: a dict of the four. Raises: ValueError for any other kernel, and unless gamma is None
-    or > 0, coef0 >= 0 (any number for "sigmoid") and degree is a whole number >= 1.
-
-    >>> check_kernel("rbf", gamma=0.5)
-    {'kernel': 'rbf', 'gamma': 0.5, 'degree': 3, 'coef0': 1.0}
-    """
-    if isinstance(kernel, type) or not (function and callable(kernel)):
-        check_choice("kernel", kernel, choices)
-    if gamma is not None:
-        check_number("gamma", gamma, above=0, below=inf)
-    check_number("degree", degree, at_least=1, integer=True)
-    check_number("coef0", coef0, at_least=-inf if kernel == "sigmoid" else 0, below=inf)
-    return {"kernel": kernel, "gamma": gamma, "degree": degree, "coef0": coef0}
+    def matrix(self, X, Z):
+        return np.tanh(self.gamma * (X @ Z.T) + self.c)
 
 
 # ---------------------------------------------------------------------------------------
@@ -489,7 +516,7 @@ def refute(k, sets, tol=ROUND_OFF):
     Returns: a `Refutation`, or None.
     Raises: ValueError if a Gram matrix is not finite or not symmetric.
 
-    >>> found = refute(sigmoid, [np.array([[1.0]]), np.array([[1.0], [4.0]])])
+    >>> found = refute(Sigmoid(), [np.array([[1.0]]), np.array([[1.0], [4.0]])])
     >>> found.X.ravel(), round(found.form, 4)
     (array([1., 4.]), -0.1256)
     """
@@ -518,53 +545,6 @@ def empirical_feature_map(K, tol=ROUND_OFF):
     values, V = np.linalg.eigh(np.asarray(K, dtype=float))
     kept = values > tol * verdict.largest
     return V[:, kept] * np.sqrt(values[kept])
-
-
-# ---------------------------------------------------------------------------------------
-# New kernels from old
-# ---------------------------------------------------------------------------------------
-
-
-class Kernel:
-    """A kernel k(X, Z) that can be scaled, added and multiplied: the results are kernels again.
-
-        c k       has the features sqrt(c) phi, for c >= 0
-        c + k     has the features (phi, sqrt(c))
-        k + k'    has the features (phi, phi')
-        k k'      has all products phi_i phi'_j; its Gram matrix is the entrywise product
-
-    >>> k = 2 * Kernel(linear) * Kernel(linear) + 1
-    >>> k(np.array([[3.0]]), np.array([[5.0]]))
-    array([[451.]])
-    """
-
-    def __init__(self, k):
-        self.k = k
-
-    @classmethod
-    def of(cls, f):
-        """k(x, z) = f(x) f(z) for a function f(X) (n,): Gram matrices of rank one, or 0."""
-        return cls(lambda X, Z: np.multiply.outer(f(X), f(Z)))
-
-    def __call__(self, X, Z=None):
-        """The matrix of k(x_i, z_j): (n, m)."""
-        return self.k(X, X if Z is None else Z)
-
-    def __add__(self, other):
-        """k + k', or k + c."""
-        if isinstance(other, Kernel):
-            return Kernel(lambda X, Z: self(X, Z) + other(X, Z))
-        check_number("c", other, at_least=0)
-        return Kernel(lambda X, Z: self(X, Z) + other)
-
-    def __mul__(self, other):
-        """k k', entry by entry, or c k."""
-        if isinstance(other, Kernel):
-            return Kernel(lambda X, Z: self(X, Z) * other(X, Z))
-        check_number("c", other, at_least=0)
-        return Kernel(lambda X, Z: self(X, Z) * other)
-
-    __radd__, __rmul__ = __add__, __mul__
 
 
 # ---------------------------------------------------------------------------------------
@@ -650,7 +630,7 @@ class RKHSFunction:
     <f, g> = sum_ij alpha_i beta_j k(x_i, z_j), and so <f, k(., x)> = f(x). Each kernel has its own
     space: sums and inner products across two kernels are refused.
 
-    >>> f = RKHSFunction(linear, np.array([[1.0], [2.0]]), np.array([1.0, 3.0]))
+    >>> f = RKHSFunction(Linear(), np.array([[1.0], [2.0]]), np.array([1.0, 3.0]))
     >>> f(np.array([[10.0]])), f.norm()
     (array([70.]), 7.0)
     """
@@ -894,7 +874,7 @@ def kernel_svm(K, y, C):
 
     Returns: a `KernelSVM`. Raises: ValueError unless C > 0 and y (n,) holds both -1 and +1.
 
-    >>> machine = kernel_svm(linear(np.array([[1.0], [3.0]])), np.array([-1.0, 1.0]), C=1.0)
+    >>> machine = kernel_svm(Linear()(np.array([[1.0], [3.0]])), np.array([-1.0, 1.0]), C=1.0)
     >>> machine.alpha.round(6), round(machine.b, 6)
     (array([0.5, 0.5]), -2.0)
 
@@ -927,20 +907,84 @@ def _offset(alpha, f, y, C):
 # Estimators
 # ---------------------------------------------------------------------------------------
 
+NAMES = ("linear", "poly", "polynomial", "rbf", "sigmoid", "laplacian", "exponential")
+
+
+def make_kernel(kernel, gamma, degree, coef0, X):
+    """The `Kernel` that scikit-learn's hyperparameters mean for samples X.
+
+        "linear"                  `Linear`: x^T z
+        "poly", "polynomial"      `Polynomial`: (gamma x^T z + coef0)^degree
+        "rbf"                     `Gaussian`: exp(-gamma ||x - z||^2)
+        "sigmoid"                 `Sigmoid`: tanh(gamma x^T z + coef0)
+        "laplacian"               `Laplacian`: exp(-gamma ||x - z||_1)
+        "exponential"             `Exponential`: exp(-gamma ||x - z||)
+
+    A `Kernel` stays as it is, and another function k(X, Z) becomes a `FunctionKernel`. gamma
+    "scale" is 1 / (d Var X), with the variance of all entries of X, or 1 for a constant X. "auto"
+    and None stand for 1 / d.
+
+    Raises: ValueError for any other kernel or word, and unless gamma > 0, coef0 >= 0 (any number
+    for "sigmoid") and degree is a whole number >= 1.
+
+    >>> make_kernel("rbf", "scale", degree=3, coef0=0.0, X=np.array([[0.0, 2.0]]))
+    Gaussian(gamma=0.5)
+    """
+    if isinstance(kernel, type) or not callable(kernel):
+        check_choice("kernel", kernel, NAMES)
+    if gamma is None or isinstance(gamma, str):
+        word = check_choice("gamma", gamma, ("scale", "auto", None))
+        used = isinstance(kernel, str) and kernel != "linear"
+        gamma = 1.0 if word == "scale" else 1 / X.shape[1]
+        if word == "scale" and used and X.min() != X.max():  # rounding may leave a variance
+            gamma = float(1 / (X.shape[1] * X.var()))
+    check_number("gamma", gamma, above=0, below=inf)
+    check_number("degree", degree, at_least=1, integer=True)
+    check_number("coef0", coef0, at_least=-inf if kernel == "sigmoid" else 0, below=inf)
+    match kernel:
+        case "linear":
+            return Linear()
+        case "poly" | "polynomial":
+            return Polynomial(degree, gamma, coef0)
+        case "rbf":
+            return Gaussian(gamma)
+        case "sigmoid":
+            return Sigmoid(gamma, coef0)
+        case "laplacian":
+            return Laplacian(gamma)
+        case "exponential":
+            return Exponential(gamma)
+        case Kernel():
+            return kernel
+    return FunctionKernel(kernel)
+
+
+@dataclass(frozen=True)
+class FunctionKernel(Kernel):
+    """k(x, z) by a function k(X, Z) (n, m) of two sets of samples."""
+
+    function: Callable
+
+    def matrix(self, X, Z):
+        K = np.array(self.function(X, Z), dtype=float)  # the caller's array stays as it is
+        if K.shape != (len(X), len(Z)):
+            raise ValueError(f"k(X, Z) must be {(len(X), len(Z))}, of all pairs; got {K.shape}")
+        return K
+
 
 @dataclass(eq=False, repr=False)
 class KernelRidge(Regressor):
     """Least squares in feature space with the penalty alpha ||w||^2, and without an offset.
 
     f(x) = sum_i a_i k(x_i, x) with (K + alpha I) a = y. The differences from scikit-learn: kernels
-    are the names that `gram` knows; alpha is one number, and y has one target per sample; a matrix
+    are those of `make_kernel`; alpha is one number, and y has one target per sample; a matrix
     K + alpha I with a negative eigenvalue is refused.
 
     Parameters
     ----------
     alpha : float; strength of the penalty, 0 for none
-    kernel : str; a name that `gram` knows
-    gamma : float or None; parameter of the kernel, None for 1 / d
+    kernel : str, `Kernel` or function k(X, Z); see `make_kernel`
+    gamma : float, None, "auto" or "scale"; parameter of the kernel, None and "auto" for 1 / d
     degree : int; degree of the polynomial kernel, 1 or more
     coef0 : float; constant of the polynomial kernel, 0 or more, and of the sigmoid
 
@@ -957,25 +1001,23 @@ class KernelRidge(Regressor):
 
     alpha: float = 1
     _: KW_ONLY
-    kernel: str = "linear"
-    gamma: float | None = None
+    kernel: str | Callable = "linear"
+    gamma: float | str | None = None
     degree: int = 3
     coef0: float = 1
-
-    def _kernel(self):
-        return check_kernel(self.kernel, self.gamma, self.degree, self.coef0)
 
     def fit(self, X, y, sample_weight=None):
         """Fit to samples X (n, d) with targets y (n,) of the given weights; return self."""
         alpha = check_number("alpha", self.alpha, at_least=0, below=inf)
-        how, samples = self._kernel(), check_samples(X)
+        samples = check_samples(X)
+        kernel = make_kernel(self.kernel, self.gamma, self.degree, self.coef0, samples)
         y = check_targets(y, len(samples))
         weights = None if sample_weight is None else check_weights(sample_weight, len(samples))
-        self.dual_coef_ = kernel_ridge(gram(samples, **how), y, alpha, weights)
-        self.X_fit_ = samples.copy()
+        self.dual_coef_ = kernel_ridge(kernel(samples), y, alpha, weights)
+        self.X_fit_, self._kernel = samples.copy(), kernel
         return self._remember(X)
 
     def predict(self, X):
         """f(x) of every sample: (n,)."""
-        X, how = self._check_fitted(X), self._kernel()
-        return kernel_product(partial(gram, **how), X, self.X_fit_, self.dual_coef_)
+        X = self._check_fitted(X)
+        return kernel_product(self._kernel, X, self.X_fit_, self.dual_coef_)

@@ -19,7 +19,7 @@ Contents
     The solver              newton_step, newton_on_free, smo_with_newton, first_state, solve,
                             Solved, until_hulls_meet
     The primal              erm_objective, subgradient_descent, SubgradientState, primal_newton
-    Kernels                 kernel_parameters, about_mean, kernel_matrix, kernel_score, weights_of
+    Kernels                 about_mean, kernel_matrix, kernel_score, weights_of
     Estimators              pair_votes, KernelMachine, SVC, NuSVC, L2SVC, LinearSVC
 
 Symbols
@@ -45,6 +45,7 @@ Notes: MLN "Optimal Hyperplane" to "v-SVM"; REP "Support Vector Machines", "Soft
 PRNN 7 to 13; ISML "SVM"; IRHD 8.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, count
@@ -67,7 +68,7 @@ from mlnotes.base import (
     iterate,
     one_vs_rest,
 )
-from mlnotes.kernels import check_kernel, gram
+from mlnotes.kernels import Gaussian, Linear, make_kernel
 from mlnotes.linear_regression import augment
 from mlnotes.numerics import (
     GramRows,
@@ -1078,80 +1079,58 @@ def primal_newton(A, y, C, penalty):
 # Kernels
 # ---------------------------------------------------------------------------------------
 
-KERNELS = ("linear", "poly", "rbf", "sigmoid", "laplacian", "exponential")
 MEBIBYTE = 2**20
 
 
-def kernel_parameters(X, kernel="rbf", gamma="scale", degree=3, coef0=0.0):
-    """The parameters of `kernels.gram`, from the hyperparameters of a kernel machine.
-
-    gamma "scale" is 1 / (d Var X), with the variance of all entries of X, and "auto" is 1 / d. The
-    linear kernel has no gamma and gets 1; so does a constant X, which has no variance.
-
-    Returns: a dict. Raises: ValueError if gamma is another word or not > 0, and as `check_kernel`.
-
-    >>> kernel_parameters(np.array([[0.0, 2.0]]), "rbf", "scale")
-    {'kernel': 'rbf', 'gamma': 0.5, 'degree': 3, 'coef0': 0.0}
-    """
-    check_kernel(kernel, None, degree, coef0, choices=KERNELS)
-    if isinstance(gamma, str):
-        check_choice("gamma", gamma, ("scale", "auto"))
-        constant = kernel == "linear" or X.min() == X.max()  # rounding may leave a variance
-        scale = 1.0 if constant else float(1 / (X.shape[1] * X.var()))
-        gamma = scale if kernel == "linear" or gamma == "scale" else 1 / X.shape[1]
-    gamma = check_number("gamma", gamma, above=0, below=inf)
-    return check_kernel(kernel, gamma, degree, coef0, choices=KERNELS)
-
-
-def about_mean(X, how):
+def about_mean(X, kernel):
     """X - mean and the mean for the linear kernel; X and 0 for the others.
 
     Another origin only changes b, by w^T mean. But far from the origin the products x_i^T x_j lose
-    the digits in which the samples differ. `how` holds the `kernel_parameters`.
+    the digits in which the samples differ. `kernel` is a `kernels.Kernel`.
 
     Returns: X (n, d), mean (d,).
 
-    >>> about_mean(np.array([[5.0, 7.0]]), {"kernel": "linear"})
+    >>> about_mean(np.array([[5.0, 7.0]]), Linear())
     (array([[0., 0.]]), array([5., 7.]))
     """
-    mean = X.mean(axis=0) if how["kernel"] == "linear" else np.zeros(X.shape[1])
+    mean = X.mean(axis=0) if isinstance(kernel, Linear) else np.zeros(X.shape[1])
     return X - mean, mean
 
 
-def kernel_matrix(X, how, megabytes, ridge=0.0):
+def kernel_matrix(X, kernel, megabytes, ridge=0.0):
     """The Gram matrix of X: an array if it fits into so many `megabytes`, else `GramRows`.
 
-    `how` holds the `kernel_parameters`, and `ridge` is added to the diagonal.
+    `kernel` is a `kernels.Kernel`, and `ridge` is added to the diagonal.
 
     Raises: ValueError if k(x, z) overflows.
 
-    >>> kernel_matrix(np.array([[2.0]]), {"kernel": "linear"}, megabytes=1, ridge=0.5)
+    >>> kernel_matrix(np.array([[2.0]]), Linear(), megabytes=1, ridge=0.5)
     array([[4.5]])
     """
     capacity = int(megabytes * MEBIBYTE / (8 * len(X)))  # rows
     if capacity < len(X):
-        gamma = how["gamma"] if how["kernel"] == "rbf" else None
-        K = GramRows(X, partial(gram, **how), capacity, ridge, gamma)
+        gamma = kernel.gamma if isinstance(kernel, Gaussian) else None
+        K = GramRows(X, kernel, capacity, ridge, gamma)
     else:
-        K = gram(X, **how)
+        K = kernel(X)
         K[np.diag_indices(len(X))] += ridge
     if not np.isfinite(K.diagonal()).all():  # and k(x, z)^2 <= k(x, x) k(z, z)
         raise ValueError("K must be finite; k(x, z) overflows: scale the features of X")
     return K
 
 
-def kernel_score(Z, X, beta, how):
+def kernel_score(Z, X, beta, kernel):
     """f(z) = sum_i beta_i k(x_i, z), without its offset, in blocks of bounded memory.
 
-    Z (m, d) are the points, X (s, d) the support vectors with their beta (s,) or (s, k), and `how`
-    holds the `kernel_parameters`.
+    Z (m, d) are the points, X (s, d) the support vectors with their beta (s,) or (s, k), and
+    `kernel` is a `kernels.Kernel`.
 
     Returns: (m,) or (m, k).
 
-    >>> kernel_score(np.array([[3.0]]), np.array([[2.0]]), np.array([-1.0]), {"kernel": "linear"})
+    >>> kernel_score(np.array([[3.0]]), np.array([[2.0]]), np.array([-1.0]), Linear())
     array([-6.])
     """
-    return kernel_product(partial(gram, **how), Z, X, beta)
+    return kernel_product(kernel, Z, X, beta)
 
 
 def weights_of(beta, X):
@@ -1192,9 +1171,9 @@ def pair_votes(scores, classes):
 class KernelMachine(Estimator):
     """The hyperparameters that all kernel machines share, for classes and for targets."""
 
-    kernel: str = "rbf"
+    kernel: str | Callable = "rbf"
     degree: int = 3
-    gamma: float | str = "scale"
+    gamma: float | str | None = "scale"
     coef0: float = 0.0
     tol: float = 1e-3
     cache_size: float = 800
@@ -1212,7 +1191,7 @@ class KernelMachine(Estimator):
 
     def _check_linear(self):
         self._require_fit()
-        if self._how["kernel"] != "linear":
+        if not isinstance(self._kernel, Linear):
             raise AttributeError("coef_ must have kernel='linear'; other kernels have no such w")
 
 
@@ -1226,13 +1205,15 @@ class _OneVersusOne(KernelMachine, Classifier):
         """Fit to samples X (n, d) with labels y (n,) and optional weights (n,); return self."""
         self._check_parameters()
         samples = check_samples(X)
-        how = kernel_parameters(samples, self.kernel, self.gamma, self.degree, self.coef0)
+        kernel = make_kernel(self.kernel, self.gamma, self.degree, self.coef0, samples)
         y, weights = check_labels(y, len(samples)), check_weights(sample_weight, len(samples))
         self.classes_ = np.unique(check_labels(y[weights > 0], np.count_nonzero(weights)))
         parts = [np.flatnonzero((y == c) & (weights > 0)) for c in self.classes_]
         order, ends = np.concatenate(parts), np.cumsum([0, *map(len, parts)])  # class by class
-        A, mean = about_mean(np.ascontiguousarray(samples[order]), how)
-        matrix = partial(kernel_matrix, how=how, megabytes=self.cache_size, ridge=self._ridge())
+        A, mean = about_mean(np.ascontiguousarray(samples[order]), kernel)
+        matrix = partial(
+            kernel_matrix, kernel=kernel, megabytes=self.cache_size, ridge=self._ridge()
+        )
         K = matrix(A) if len(parts) > 2 else None  # once, for all pairs
         coef = np.zeros((len(parts) - 1, len(order)))
         runs, self.certificates_, offsets = [], [], []
@@ -1252,7 +1233,7 @@ class _OneVersusOne(KernelMachine, Classifier):
             self.certificates_.append(certificate._replace(offsets=found))
             offsets.append(found.mean() / rho)
         self._record(runs, "violation", self.tol)
-        self._how = how
+        self._kernel = kernel
         support = np.flatnonzero(coef.any(axis=0))
         sign = -1.0 if len(parts) == 2 else 1.0  # of two classes the second one is positive
         self.support_ = order[support].astype(np.int32)
@@ -1292,13 +1273,13 @@ class _OneVersusOne(KernelMachine, Classifier):
     def _pair_scores(self, X):
         """f of every pair's machine: (n, pairs), positive for the first class of a pair."""
         X = self._check_fitted(X)
-        if self._how["kernel"] == "linear":
+        if isinstance(self._kernel, Linear):
             F = X @ self.coef_.T
         else:
             beta = np.zeros((len(self.support_), len(self.intercept_)))
             for column, (rows, own) in zip(beta.T, self._pair_coefs(), strict=True):
                 column[rows] = own
-            F = kernel_score(X, self.support_vectors_, beta, self._how)
+            F = kernel_score(X, self.support_vectors_, beta, self._kernel)
         F = F + self.intercept_
         return -F if len(self.classes_) == 2 else F
 
@@ -1340,9 +1321,9 @@ class SVC(_OneVersusOne):
     Parameters
     ----------
     C : float; cost of a unit of slack, inf for the hard margin
-    kernel : str; "rbf", "linear", "poly", "sigmoid", "laplacian" or "exponential"
+    kernel : str, `kernels.Kernel` or function k(X, Z); see `kernels.make_kernel`
     degree : int; of "poly", 1 or more
-    gamma : "scale", "auto" or float; of the kernel, 1 / (d Var X), 1 / d or the number itself
+    gamma : "scale", "auto", None or float; 1 / (d Var X), 1 / d for the next two, or the number
     coef0 : float; of "poly", 0 or more, and of "sigmoid"
     tol : float; the largest violation of the KKT conditions at the end
     cache_size : float; MiB for a Gram matrix; of a larger one only the rows in use are kept

@@ -48,6 +48,7 @@ from mlnotes.base import (
     check_weights,
     row_blocks,
 )
+from mlnotes.kernels import Linear, make_kernel
 from mlnotes.numerics import squared_distances
 from mlnotes.optimization import solve_qp
 from mlnotes.perceptron import decision
@@ -57,7 +58,6 @@ from mlnotes.svm import (
     about_mean,
     fill,
     kernel_matrix,
-    kernel_parameters,
     kernel_score,
     offsets,
     solve,
@@ -640,19 +640,19 @@ class _Tube(KernelMachine, Regressor):
         """Fit to samples X (n, d) with targets y (n,) and optional weights (n,); return self."""
         self._check_parameters()
         samples = check_samples(X)
-        how = kernel_parameters(samples, self.kernel, self.gamma, self.degree, self.coef0)
+        kernel = make_kernel(self.kernel, self.gamma, self.degree, self.coef0, samples)
         y = check_targets(y, len(samples))
         weights = check_weights(sample_weight, len(samples))
         counted = np.flatnonzero(weights)
-        A, mean = about_mean(samples[counted], how)
+        A, mean = about_mean(samples[counted], kernel)
         centre = np.median(y[counted])
-        K = kernel_matrix(A, how, self.cache_size, self._ridge())
+        K = kernel_matrix(A, kernel, self.cache_size, self._ridge())
         run, certificate = self._solve(K, y[counted] - centre, weights[counted])
         beta = beta_of(unstack(run.state.beta))
         shift = centre - (weights_of(beta, A) @ mean)
         self.certificate_ = certificate._replace(offsets=certificate.offsets + shift)
         self._record(run, "violation", self.tol)
-        self._how = how
+        self._kernel = kernel
         self.support_ = counted[beta != 0].astype(np.int32)
         self.support_vectors_ = samples[self.support_]
         self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
@@ -669,9 +669,9 @@ class _Tube(KernelMachine, Regressor):
     def predict(self, X):
         """f(x) = sum_i beta_i k(x_i, x) + b: (n,)."""
         X = self._check_fitted(X)
-        if self._how["kernel"] == "linear":
+        if isinstance(self._kernel, Linear):
             return decision(X, self.coef_[0], self.intercept_[0])
-        f = kernel_score(X, self.support_vectors_, self.dual_coef_[0], self._how)
+        f = kernel_score(X, self.support_vectors_, self.dual_coef_[0], self._kernel)
         return f + self.intercept_[0]
 
 
@@ -684,9 +684,9 @@ class SVR(_Tube):
 
     Parameters
     ----------
-    kernel : str; "rbf", "linear", "poly", "sigmoid", "laplacian" or "exponential"
+    kernel : str, `kernels.Kernel` or function k(X, Z); see `kernels.make_kernel`
     degree : int; of "poly", 1 or more
-    gamma : "scale", "auto" or float; of the kernel, 1 / (d Var X), 1 / d or the number itself
+    gamma : "scale", "auto", None or float; 1 / (d Var X), 1 / d for the next two, or the number
     coef0 : float; of "poly", 0 or more, and of "sigmoid"
     tol : float; the largest violation of the KKT conditions at the end, in units of y
     C : float; cost of a unit of slack, inf for the hard tube

@@ -1987,19 +1987,19 @@ def promised_shifts():
 
 @answer("kernels-x01b", "the Gram matrix of 0, 1 and -1, as (3, 3)", 2)
 def gram_by_hand():
-    from mlnotes.kernels import polynomial
+    from mlnotes.kernels import Polynomial
 
     X = np.array([[0.0], [1.0], [-1.0]])
-    yield polynomial(X, p=2)
-    yield polynomial(X, p=1), "The square is missing."
+    yield Polynomial(p=2)(X)
+    yield Polynomial(p=1)(X), "The square is missing."
     yield (X @ X.T) ** 2, "The kernel adds 1 before it squares."
 
 
 @answer("kernels-x01c", "the distance of the two features", 3)
 def feature_distance():
-    from mlnotes.kernels import polynomial
+    from mlnotes.kernels import Polynomial
 
-    K = polynomial(np.array([[1.0], [-1.0]]), p=2)
+    K = Polynomial(p=2)(np.array([[1.0], [-1.0]]))
     right = sqrt(K[0, 0] - 2 * K[0, 1] + K[1, 1])
     yield right
     yield right**2, "This is the square of the distance."
@@ -2219,11 +2219,11 @@ def sums_of_the_view():
 
 def gaussian_optimum():
     """The matrix of the 25 flowers for sigma = 1, their labels, and the best beta for C = 1."""
-    from mlnotes.kernels import gram
+    from mlnotes.kernels import Gaussian
     from mlnotes.svm import c_dual, solve_dual
 
     X, y = overlapping()
-    K = gram(X, gamma=0.5)
+    K = Gaussian(0.5)(X)
     return X, y, K, solve_dual(K, c_dual(y, 1.0)).beta
 
 
@@ -2354,11 +2354,11 @@ def scaled_targets():
 
 @answer("svr-x07c", "the share of wines between or on the curves", 3)
 def between_curves():
-    from mlnotes.kernels import gram
+    from mlnotes.kernels import Gaussian
     from mlnotes.svm import Dual, solve
 
     light, y = fifteen_wines()
-    K, sides = gram(light, light, "rbf", gamma=1 / np.var(light)), []
+    K, sides = Gaussian(1 / np.var(light))(light), []
     for tau in (0.1, 0.9):
         bounds = np.full(178, tau - 1), np.full(178, tau)
         found = solve(K, Dual(y, *bounds, np.zeros(178), (slice(0, 178),)), tol=1e-6, max_iter=-1)
@@ -2865,10 +2865,10 @@ def new_score():
 @answer("kernel_pca-x02", "the rank of K, and the number of axes with a positive variance")
 def repeated_samples():
     from mlnotes.kernel_pca import kernel_pca
-    from mlnotes.kernels import gaussian
+    from mlnotes.kernels import Gaussian
 
     points = np.random.default_rng(1).normal(size=(5, 2))[[0, 1, 2, 3, 4, 0, 0, 3, 3, 3]]
-    K = gaussian(points, sigma=1.0)
+    K = Gaussian.of_width(1.0)(points)
     rank = np.linalg.matrix_rank(K)
     yield rank, len(kernel_pca(K).mu)
     yield (10, 9), "Equal samples have equal features."

@@ -22,7 +22,16 @@ from mlnotes.kernel_pca import (
     pre_image_coefficients,
     project,
 )
-from mlnotes.kernels import centre, centre_new, gaussian, gram, polynomial_map
+from mlnotes.kernels import (
+    FeatureKernel,
+    FunctionKernel,
+    Gaussian,
+    Polynomial,
+    centre,
+    centre_new,
+    polynomial_map,
+    ring_map,
+)
 from mlnotes.pca import PCA, by_svd, standardise
 
 
@@ -71,12 +80,12 @@ def up_to_signs(A, B):
 @pytest.mark.parametrize("sigma", [0.3, 1.0, 2.0, 10.0])
 def test_the_rings_are_separated_by_an_axis_of_any_gaussian_kernel_and_by_no_line(sigma):
     X, y = rings(40)
-    K = centre(gaussian(X, sigma=sigma))
+    K = centre(Gaussian.of_width(sigma)(X))
     indicator = np.where(y == 0, 1.0, -1.0) / np.sqrt(80)
     mu = indicator @ K @ indicator
     np.testing.assert_allclose(K @ indicator, mu * indicator, rtol=0, atol=1e-10)
     assert mu > 1e-3
-    nearest = np.abs(kernel_pca(gaussian(X, sigma=sigma)).mu - mu).min()
+    nearest = np.abs(kernel_pca(Gaussian.of_width(sigma)(X)).mu - mu).min()
     assert nearest < 1e-9
     lam = by_svd(X).lam
     assert lam[0] == pytest.approx(lam[1], rel=1e-12)
@@ -214,7 +223,7 @@ def test_axes_have_length_one_and_right_angles(rng):
 
 
 @pytest.mark.claims("kernel_pca-08")
-@pytest.mark.parametrize("k", [quadratic, lambda X: gaussian(X, sigma=1.0)])
+@pytest.mark.parametrize("k", [quadratic, Gaussian(0.5)])
 def test_duplicates_add_no_axes(rng, k):
     X = rng.normal(size=(5, 2))[[0, 1, 2, 3, 4, 0, 0, 3, 3, 3]]
     K = k(X)
@@ -344,7 +353,7 @@ def test_features_of_centred_inputs_are_not_centred(rng):
     length = np.sum(Phi.mean(axis=0) ** 2)
     assert np.abs(X.mean(axis=0)).max() < 1e-12 < 1 < length
     assert quadratic(X).sum() == pytest.approx(15**2 * length, rel=1e-12)
-    assert gaussian(X, sigma=1.0).sum() > 15  # every k(x, z) > 0: more than the diagonal
+    assert Gaussian.of_width(1.0)(X).sum() > 15  # every k(x, z) > 0: more than the diagonal
     _, V = np.linalg.eigh(feature_covariance(centred(Phi)))
     found = kernel_pca(quadratic(X), 1)
     explicit = centred(Phi) @ V[:, -1]
@@ -449,8 +458,8 @@ def test_erratum_uncentred_projection_is_off_by_a_constant(rng):
 @pytest.mark.parametrize("k", [1, 3])
 def test_scores_are_the_best_approximation_of_their_rank(rng, k):
     X = rng.normal(size=(12, 2))
-    K = centre(gaussian(X, sigma=1.0))
-    mu, Z = kernel_pca(gaussian(X, sigma=1.0)).mu, kernel_pca(gaussian(X, sigma=1.0), k).Z
+    K = centre(Gaussian.of_width(1.0)(X))
+    mu, Z = kernel_pca(Gaussian.of_width(1.0)(X)).mu, kernel_pca(Gaussian.of_width(1.0)(X), k).Z
     tail = np.sum(mu[k:] ** 2)
     assert np.sum((K - Z @ Z.T) ** 2) == pytest.approx(tail, rel=1e-8)
     lost = (np.trace(K) - np.sum(Z**2)) / 12
@@ -500,7 +509,7 @@ def test_erratum_a_symmetric_function_with_a_nonnegative_diagonal_need_not_be_a_
     ):
         with pytest.raises(ValueError, match="the centred K must have no negative eigenvalue"):
             attempt()
-    assert (kernel_pca(gaussian(X, sigma=1.0)).mu > 0).all()
+    assert (kernel_pca(Gaussian.of_width(1.0)(X)).mu > 0).all()
 
 
 def test_matrices_that_are_not_gram_matrices_are_refused(rng):
@@ -538,7 +547,7 @@ def test_components_beyond_the_rank_have_scores_0(rng):
 
 @pytest.mark.parametrize("k", [1, 3, 10])
 def test_first_eigenpairs_are_the_first_of_all(rng, k):
-    K = centre(gram(rng.normal(size=(400, 5)), kernel="rbf"))
+    K = centre(Gaussian(0.2)(rng.normal(size=(400, 5))))
     mu, B = eigenpairs(K)
     first, vectors = first_eigenpairs(K, q=k, rng=rng)
     np.testing.assert_allclose(first, mu[:k], rtol=1e-11)
@@ -546,7 +555,7 @@ def test_first_eigenpairs_are_the_first_of_all(rng, k):
 
 
 def test_a_tolerance_bounds_the_residual(rng):
-    K = centre(gram(load_digits().X[:600] / 16, kernel="rbf", gamma=0.3))
+    K = centre(Gaussian(0.3)(load_digits().X[:600] / 16))
     errors = []
     for tol in (1e-1, 1e-5, 0.0):
         mu, B = first_eigenpairs(K, q=3, tol=tol, rng=np.random.default_rng(0))
@@ -607,19 +616,26 @@ def test_impossible_pre_images_are_refused():
 # ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("how", [{"kernel": "rbf", "gamma": 0.1}, {"kernel": "poly", "degree": 2}])
+@pytest.mark.parametrize(
+    "how, kernel_of",
+    [
+        ({"kernel": "rbf", "gamma": 0.1}, lambda d: Gaussian(0.1)),
+        ({"kernel": "poly", "degree": 2}, lambda d: Polynomial(2, gamma=1 / d)),
+    ],
+)
 @pytest.mark.parametrize("load", [load_iris, load_wine])
-def test_estimator_runs_the_functions(load, how):
+def test_estimator_runs_the_functions(load, how, kernel_of):
     X = standardise(load().X).Z
     train, test = X[::2], X[1::2]
     model = KernelPCA(4, **how).fit(train)
-    K = gram(train, **how)
+    k = kernel_of(X.shape[1])
+    K = k(train)
     mu, B, Z = kernel_pca(K, 4)
     np.testing.assert_allclose(model.eigenvalues_, mu, rtol=1e-10)
     np.testing.assert_allclose(model.eigenvectors_, B, rtol=0, atol=1e-9)
     np.testing.assert_allclose(model.fit_transform(train), Z, rtol=0, atol=1e-9)
     np.testing.assert_allclose(model.transform(train), Z, rtol=0, atol=1e-8)
-    expected = new_scores(gram(test, train, **how), K, mu, B)
+    expected = new_scores(k(test, train), K, mu, B)
     np.testing.assert_allclose(model.transform(test), expected, rtol=0, atol=1e-8)
     largest = np.abs(model.eigenvectors_).argmax(axis=0)
     assert (model.eigenvectors_[largest, range(4)] > 0).all()
@@ -649,7 +665,8 @@ def test_solvers_agree_and_auto_picks_the_first_components_of_many_samples(monke
     few = [KernelPCA(5, kernel="rbf", eigen_solver=s, random_state=0) for s in ("lanczos", "auto")]
     dense = KernelPCA(5, kernel="rbf", eigen_solver="dense")
     others = [
-        KernelPCA(61, kernel="rbf"), KernelPCA(kernel="rbf"), KernelPCA(5, kernel=gram),
+        KernelPCA(61, kernel="rbf"), KernelPCA(kernel="rbf"),
+        KernelPCA(5, kernel=FunctionKernel(Gaussian(0.1))),
         KernelPCA(2, kernel="sigmoid", gamma=1e-6, coef0=0),  # it might have negative eigenvalues
     ]  # fmt: skip
     used = solvers_used(monkeypatch, [*few, dense, *others], X)
@@ -717,7 +734,7 @@ def test_rounding_of_large_negative_entries_gives_no_component(rng):
 
 
 def test_a_matrix_that_is_symmetric_up_to_rounding_is_accepted(rng):
-    K = gram(rng.normal(size=(20, 3)) + 3, kernel="poly")
+    K = Polynomial(3, gamma=1 / 3)(rng.normal(size=(20, 3)) + 3)
     exact = kernel_pca(K, 3).mu
     E = rng.uniform(-1, 1, size=K.shape)
     for matrix in (K * (1 + 1e-14 * E), (K * (1 + 1e-7 * E)).astype(np.float32)):
@@ -750,11 +767,12 @@ def test_small_integers_do_not_wrap():
 def test_precomputed_matrices_and_functions(rng):
     X, new = rng.normal(size=(20, 3)), rng.normal(size=(4, 3))
     named = KernelPCA(3, kernel="rbf", gamma=0.3).fit(X)
-    K, K_new = gram(X, gamma=0.3), gram(new, X, gamma=0.3)
+    k = Gaussian(0.3)
+    K, K_new = k(X), k(new, X)
     K.setflags(write=False)
     given = KernelPCA(3, kernel="precomputed").fit(K)
     np.testing.assert_allclose(given.transform(K_new), named.transform(new), rtol=0, atol=1e-10)
-    called = KernelPCA(3, kernel=lambda X, Z: gram(X, Z, gamma=0.3)).fit(X)
+    called = KernelPCA(3, kernel=lambda X, Z: k(X, Z)).fit(X)
     np.testing.assert_allclose(called.transform(new), named.transform(new), rtol=0, atol=1e-12)
     same = KernelPCA(3, kernel=lambda X, Z: K).fit_transform(X)  # may not be written on
     np.testing.assert_allclose(same, named.fit_transform(X), rtol=0, atol=1e-12)
@@ -770,7 +788,7 @@ def test_precomputed_matrices_and_functions(rng):
 
 def test_single_precision_gives_no_negative_eigenvalue(rng):
     X = rng.normal(size=(50, 3))
-    K = gram(X)
+    K = Gaussian(1 / 3)(X)
     rounded = KernelPCA(3, kernel="precomputed").fit(K.astype(np.float32))
     exact = KernelPCA(3, kernel="precomputed").fit(K)
     np.testing.assert_allclose(rounded.eigenvalues_, exact.eigenvalues_, rtol=1e-5)
@@ -780,7 +798,7 @@ def test_a_sigmoid_with_negative_eigenvalues_is_refused(rng):
     X = 3 * rng.normal(size=(30, 2))
     with pytest.raises(ValueError, match="no negative eigenvalue; got -.*, the largest in size is"):
         KernelPCA(2, kernel="sigmoid", gamma=1.0).fit(X)
-    K = gram(X)
+    K = Gaussian(1 / 2)(X)
     with pytest.raises(ValueError) as refused:
         KernelPCA(1, kernel="precomputed", eigen_solver="lanczos", random_state=0).fit(-K)
     got = re.search("got -(.*), the largest in size is (.*): there", str(refused.value))
@@ -793,17 +811,18 @@ def test_new_points_in_blocks_are_the_same(rng, monkeypatch):
     whole = model.transform(new)
     monkeypatch.setattr(mlnotes.kernel_pca, "BLOCK", 60)
     np.testing.assert_allclose(model.transform(new), whole, rtol=0, atol=1e-9)
-    back = KernelPCA(3, kernel="rbf", gamma=0.1, fit_inverse_transform=True).fit(X)
-    Z, sizes, gram_of = model.transform(new)[:, :3], [], mlnotes.kernel_pca.gram
+    Z, sizes = model.transform(new)[:, :3], []
+
+    def watched(A, B):
+        sizes.append(len(A))
+        return Gaussian(0.1)(A, B)
+
+    back = KernelPCA(3, kernel=watched, fit_inverse_transform=True).fit(X)
     with monkeypatch.context() as patch:
         patch.setattr(mlnotes.kernel_pca, "BLOCK", 2**22)
         whole = back.inverse_transform(Z)
 
-    def watched(A, *others, **how):
-        sizes.append(len(A))
-        return gram_of(A, *others, **how)
-
-    monkeypatch.setattr(mlnotes.kernel_pca, "gram", watched)
+    sizes.clear()
     np.testing.assert_allclose(back.inverse_transform(Z), whole, rtol=0, atol=1e-12)
     assert sizes == [3] * 5 + [2]  # 60 entries, of 20 samples
 
@@ -841,13 +860,13 @@ def test_wrong_parameters_are_refused(how, rule):
 def test_kernels_unfold_the_rings_that_are_drawn():
     from matplotlib.figure import Figure
 
-    from figures.kernel_pca import bell, paraboloid, rings, unfolded_rings
+    from figures.kernel_pca import rings, unfolded_rings
 
     T = rings()
     axes = Figure().subplots(2, 3)
     unfolded_rings(*axes.flat)
     expected = [by_svd(T.X).lam[:2]]
-    expected += [kernel_pca(k(T.X), 2).mu / 200 for k in (paraboloid, bell)]
+    expected += [kernel_pca(k(T.X), 2).mu / 200 for k in (FeatureKernel(ring_map), Gaussian(0.5))]
     for ax, errors, lam in zip(axes[0], (59, 0, 0), expected, strict=True):
         cut, plus, minus = (line.get_xydata() for line in ax.lines)
         (threshold,) = set(cut[:, 0])
@@ -857,7 +876,7 @@ def test_kernels_unfold_the_rings_that_are_drawn():
         np.testing.assert_allclose(np.r_[plus, minus].var(axis=0), lam, rtol=1e-9)
     assert "sigma = 1$" in axes[0, 2].get_title()
     for sigma in (0.7, 2.0):  # the outcome depends on it
-        assert not apart(kernel_pca(gaussian(T.X, sigma=sigma), 1).Z[:, 0], T.y > 0)
+        assert not apart(kernel_pca(Gaussian.of_width(sigma)(T.X), 1).Z[:, 0], T.y > 0)
     for ax in axes[1]:
         np.testing.assert_array_equal(ax.lines[0].get_xydata(), T.X[T.y > 0])
         np.testing.assert_array_equal(ax.lines[1].get_xydata(), T.X[T.y < 0])

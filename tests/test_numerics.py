@@ -3,14 +3,13 @@
 import itertools
 import tracemalloc
 from fractions import Fraction
-from functools import partial
 
 import numpy as np
 import pytest
 
 from mlnotes import numerics
 from mlnotes.clustering import cluster_means
-from mlnotes.kernels import gram
+from mlnotes.kernels import Gaussian, Laplacian, Linear, Polynomial, Sigmoid
 from mlnotes.numerics import (
     GramRows,
     MovingClusters,
@@ -498,22 +497,16 @@ def test_weights_of_any_ratio_leave_no_training_error_in_trees_grown_together(rn
 # Gram matrices that are not in memory
 # ---------------------------------------------------------------------------------------
 
-HOW = [
-    {"kernel": "linear"},
-    {"kernel": "poly", "gamma": 0.5, "degree": 3, "coef0": 1.0},
-    {"kernel": "rbf", "gamma": 0.7},
-    {"kernel": "laplacian", "gamma": 0.4},
-    {"kernel": "sigmoid", "gamma": 2.0, "coef0": -1.0},
-]
+KERNELS = [Linear(), Polynomial(3, 0.5, 1.0), Gaussian(0.7), Laplacian(0.4), Sigmoid(2.0, -1.0)]
 
 
 @pytest.mark.parametrize("ridge", [0.0, 0.25])
-@pytest.mark.parametrize("how", HOW, ids=lambda how: how["kernel"])
-def test_rows_and_stacked_matrices_are_those_of_the_array(rng, how, ridge):
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_rows_and_stacked_matrices_are_those_of_the_array(rng, kernel, ridge):
     X = rng.normal(size=(9, 3))
-    K = gram(X, **how) + ridge * np.eye(9)
-    gamma = how["gamma"] if how["kernel"] == "rbf" else None
-    rows = GramRows(X, partial(gram, **how), capacity=2, ridge=ridge, gamma=gamma)
+    K = kernel(X) + ridge * np.eye(9)
+    gamma = kernel.gamma if isinstance(kernel, Gaussian) else None
+    rows = GramRows(X, kernel, capacity=2, ridge=ridge, gamma=gamma)
     for i in (3, 0, 3, 8, 1, 0):
         np.testing.assert_allclose(rows[i], K[i], rtol=1e-12, atol=1e-13)
         assert len(rows.rows) <= 2
@@ -548,7 +541,7 @@ def test_gaussian_rows_by_norms_keep_their_digits_or_are_not_used(rng):
     X = rng.normal(size=(40, 2))
     for shift, gamma, by_norms in ((1e6, 0.5, True), (0.0, 1e4, False)):
         Z = X + shift
-        K = GramRows(Z, partial(gram, kernel="rbf", gamma=gamma), capacity=2, gamma=gamma)
+        K = GramRows(Z, Gaussian(gamma), capacity=2, gamma=gamma)
         assert K.by_norms == by_norms
         exact = np.exp(-gamma * np.sum((Z[3] - Z) ** 2, axis=1))
         np.testing.assert_allclose(K[3], exact, rtol=0, atol=1e-12)
@@ -617,7 +610,7 @@ def test_a_matrix_of_low_rank_is_the_product_of_its_factor(rng):
     np.testing.assert_allclose(stacked @ stacked.T, np.tile(Z @ Z.T, (2, 2)), rtol=0, atol=1e-5)
     assert low_rank_factor(X @ X.T, most=4).shape == (80, 4)
     assert low_rank_factor(X @ X.T, most=3) is None
-    assert low_rank_factor(gram(X[:, :3], kernel="rbf", gamma=1.0), most=10) is None
+    assert low_rank_factor(Gaussian(1.0)(X[:, :3]), most=10) is None
 
 
 def random_box(rng, n, r, groups):

@@ -28,10 +28,13 @@ from mlnotes.datasets import (
     make_separable,
 )
 from mlnotes.kernels import (
-    gaussian,
-    gram,
-    linear,
-    polynomial,
+    Exponential,
+    Gaussian,
+    Laplacian,
+    Linear,
+    Polynomial,
+    Sigmoid,
+    make_kernel,
     polynomial_map,
     scaled_quadratic_map,
 )
@@ -74,7 +77,6 @@ from mlnotes.svm import (
     hinge,
     hinge_subgradient,
     kernel_matrix,
-    kernel_parameters,
     kernel_score,
     kkt_residuals,
     label,
@@ -1541,9 +1543,9 @@ def test_rows_of_far_samples_equal_those_of_the_array(rng):
     y = np.where(X[:, 0] * X[:, 1] > 0, 1, -1)
     X[:30] += 1e8  # two groups: the norms have no digits for what is within one
     for gamma, scale in ((1.0, 1.0), (1e14, 1e-7)):
-        how = {"kernel": "rbf", "gamma": gamma}
-        rows = kernel_matrix(scale * X, how, megabytes=1e-3)
-        K = gram(scale * X, **how)
+        k = Gaussian(gamma)
+        rows = kernel_matrix(scale * X, k, megabytes=1e-3)
+        K = k(scale * X)
         np.testing.assert_allclose([rows[i] for i in range(60)], K, rtol=0, atol=1e-12)
     whole, cached = (SVC(gamma=1.0, cache_size=size, tol=1e-6).fit(X, y) for size in (800, 1e-3))
     assert cached.converged_
@@ -1554,16 +1556,15 @@ def test_rows_of_far_samples_equal_those_of_the_array(rng):
 
 def test_products_that_overflow_are_refused_whether_kept_or_in_rows():
     X = np.array([[1e140, 1e140], [1e140, -1e140], [0.0, 1.0]])
-    how = kernel_parameters(X, "poly", gamma=1.0)
     for megabytes in (800, 1e-9):
         with np.errstate(over="ignore", invalid="ignore"):
             with pytest.raises(
                 ValueError,
                 match=message("K must be finite; k(x, z) overflows: scale the features of X"),
             ):
-                kernel_matrix(X, how, megabytes)
-    for kernel in ("rbf", "laplacian", "exponential"):
-        K = kernel_matrix(X, kernel_parameters(X, kernel, gamma=1.0), 800)
+                kernel_matrix(X, Polynomial(p=3), megabytes)
+    for kernel in (Gaussian(1.0), Laplacian(1.0), Exponential(1.0)):
+        K = kernel_matrix(X, kernel, 800)
         np.testing.assert_array_equal(K, np.eye(3))
 
 
@@ -1577,7 +1578,7 @@ def test_equal_samples_are_soon_found_to_have_no_hard_margin():
 def test_a_variance_from_rounding_does_not_count():
     X = np.full((6, 2), 0.1)
     assert X.var() > 0
-    assert kernel_parameters(X)["gamma"] == 1.0
+    assert kernel_of(X) == Gaussian(1.0)
     model = L2SVC(kernel="poly").fit(X, [0, 1] * 3)
     (certificate,) = model.certificates_
     assert certificate.dual == pytest.approx(3) and certificate.primal == pytest.approx(3)
@@ -1949,14 +1950,14 @@ def paths_circle(points):
 
 @pytest.mark.claims("svm-67")
 def test_with_equal_weights_the_kernel_score_is_a_difference_of_parzen_estimates():
-    from figures.svm import SIGMA, moons, moons_machine, parzen, parzen_difference
+    from figures.svm import BELL, moons, moons_machine, parzen, parzen_difference
 
     machine, density = panels(parzen, 1, 2)
     X, y = moons()
     Z = np.random.default_rng(0).normal(size=(50, 2))
 
     def bumps(Z, X):
-        return np.exp(-np.sum((Z[:, None] - X) ** 2, axis=2) / (2 * SIGMA**2))
+        return np.exp(-np.sum((Z[:, None] - X) ** 2, axis=2) * BELL.gamma)
 
     shares = [np.mean(y == c) * bumps(Z, X[y == c]).mean(axis=1) for c in (1, -1)]
     assert parzen_difference(Z, X, y) == pytest.approx(shares[0] - shares[1], abs=1e-12)
@@ -2026,13 +2027,18 @@ def test_the_step_drawn_ends_at_the_top_of_the_segment_that_the_box_leaves():
 
 
 KERNELS = {
-    "linear": {"kernel": "linear"},
-    "poly": {"kernel": "poly", "gamma": 0.5, "degree": 3, "coef0": 1.0},
-    "rbf": {"kernel": "rbf", "gamma": 0.7},
-    "laplacian": {"kernel": "laplacian", "gamma": 0.4},
-    "exponential": {"kernel": "exponential", "gamma": 0.9},
+    "linear": Linear(),
+    "poly": Polynomial(p=3, gamma=0.5, c=1.0),
+    "rbf": Gaussian(0.7),
+    "laplacian": Laplacian(0.4),
+    "exponential": Exponential(0.9),
 }
-INDEFINITE = {"kernel": "sigmoid", "gamma": 2.0, "coef0": -1.0}
+INDEFINITE = Sigmoid(gamma=2.0, c=-1.0)
+
+
+def kernel_of(X, kernel="rbf", gamma="scale", degree=3, coef0=0.0):
+    """The kernel of a machine fitted to X, with its defaults."""
+    return make_kernel(kernel, gamma, degree, coef0, X)
 
 
 # ---------------------------------------------------------------------------------------
@@ -2133,7 +2139,7 @@ def random_problem(seed, kernel):
     rng = np.random.default_rng(seed)
     X, y = two_classes(rng, rng.integers(2, 13, size=2), rng.integers(1, 4), rng.uniform(0.2, 1.5))
     limit = 2 * min((y > 0).mean(), (y < 0).mean())
-    K = gram(X, **KERNELS[kernel])
+    K = KERNELS[kernel](X)
     return X, y, K, 10 ** rng.uniform(-2, 2), rng.uniform(0.3, 0.99) * limit
 
 
@@ -2463,14 +2469,14 @@ def test_the_substituted_line_of_the_squared_slack_as_printed_and_as_it_is(rng):
 def test_a_kernel_machine_is_the_linear_one_on_its_features(rng, C):
     X, y = two_classes(rng, (12, 10), shift=0.5)
     Z = rng.normal(size=(20, 2))
-    how = {"kernel": "poly", "gamma": 1.0, "degree": 2, "coef0": 1.0}
-    K = gram(X, **how)
+    k = Polynomial(p=2)
+    K = k(X)
     phi = polynomial_map(X, p=2)
     np.testing.assert_allclose(phi @ phi.T, K, rtol=0, atol=1e-9)
     w, b, primal = soft_in_features(phi, y, C)
     dual = c_dual(y, C)
     solved = solve(K, dual, 1e-9, -1)
-    f = kernel_score(Z, X, solved.beta, how) + solved.certificate.offsets[0]
+    f = kernel_score(Z, X, solved.beta, k) + solved.certificate.offsets[0]
     np.testing.assert_allclose(f, polynomial_map(Z, p=2) @ w + b, rtol=0, atol=1e-6)
     alpha, Q = solved.beta * y, np.multiply.outer(y, y) * K
     assert alpha @ Q @ alpha == pytest.approx(w @ w, rel=1e-7)
@@ -2490,7 +2496,7 @@ def test_a_kernel_machine_is_the_linear_one_on_its_features(rng, C):
 @pytest.mark.claims("svm-61")
 def test_the_dual_in_beta_is_that_in_alpha(rng):
     X, y = two_classes(rng, (4, 5))
-    C, K = 0.3, gram(X, **KERNELS["rbf"])
+    C, K = 0.3, KERNELS["rbf"](X)
     dual = c_dual(y, C)
     for _ in range(20):
         alpha = balanced(rng, y)
@@ -2505,16 +2511,16 @@ def test_the_dual_in_beta_is_that_in_alpha(rng):
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_a_machine_keeps_its_support_vectors_and_no_more(rng, kernel):
     X, y = two_classes(rng, (20, 18))
-    Z, C, how = rng.normal(size=(15, 2)), 0.8, KERNELS[kernel]
-    K, dual = gram(X, **how), c_dual(y, C)
+    Z, C, k = rng.normal(size=(15, 2)), 0.8, KERNELS[kernel]
+    K, dual = k(X), c_dual(y, C)
     solved = solve(K, dual, 1e-9, -1)
     beta, certificate = solved.beta, solved.certificate
     b = certificate.offsets[0]
     S = support_vectors(np.abs(beta))
     assert 0 < len(S) < len(y)
-    f = kernel_score(Z, X[S], beta[S], how) + b
-    np.testing.assert_allclose(f, gram(Z, X, **how) @ beta + b, rtol=0, atol=1e-12)
-    loop = [sum(beta[i] * gram(X[i : i + 1], z[None], **how)[0, 0] for i in S) + b for z in Z]
+    f = kernel_score(Z, X[S], beta[S], k) + b
+    np.testing.assert_allclose(f, k(Z, X) @ beta + b, rtol=0, atol=1e-12)
+    loop = [sum(beta[i] * k(X[i : i + 1], z[None])[0, 0] for i in S) + b for z in Z]
     np.testing.assert_allclose(f, loop, rtol=0, atol=1e-12)
     free = (np.abs(beta) > 0) & (np.abs(beta) < C)
     single = [y[i] - sum(beta[j] * K[j, i] for j in S) for i in np.flatnonzero(free)]
@@ -2525,7 +2531,7 @@ def test_a_machine_keeps_its_support_vectors_and_no_more(rng, kernel):
     assert certificate.primal == pytest.approx(primal, rel=1e-12)
     if kernel == "linear":
         np.testing.assert_allclose(f, Z @ (beta @ X) + b, rtol=0, atol=1e-12)
-    model = SVC(C=C, tol=1e-9, **how).fit(X, y)
+    model = SVC(C=C, tol=1e-9, kernel=k).fit(X, y)
     np.testing.assert_array_equal(model.support_vectors_, X[model.support_])
     np.testing.assert_allclose(model.decision_function(Z), f, rtol=0, atol=1e-7)
     np.testing.assert_array_equal(model.predict(Z), np.where(f > 0, 1, -1))
@@ -2542,7 +2548,7 @@ def test_monomials_are_too_many_to_write_down():
         assert (np.diff(errors) < 0).all() and abs(errors[-1]) < p**2 / 10**6
     assert comb(108, 8) > 10**11
     x, z = np.random.default_rng(0).integers(-2, 3, size=(2, 1, 100)).astype(float)
-    assert polynomial(x, z, p=8)[0, 0] == (1 + sum(int(t) for t in x[0] * z[0])) ** 8
+    assert Polynomial(p=8)(x, z)[0, 0] == (1 + sum(int(t) for t in x[0] * z[0])) ** 8
 
 
 @pytest.mark.claims("svm-63")
@@ -2585,7 +2591,7 @@ def test_the_dimension_of_the_samples_does_not_matter(rng, d):
 def test_a_gaussian_machine_has_as_many_dimensions_as_samples(rng):
     for n in (5, 20, 40):
         x = np.linspace(0, n, n)[:, None]
-        K = gaussian(x, sigma=0.7)
+        K = Gaussian.of_width(0.7)(x)
         assert np.linalg.matrix_rank(K) == n  # whatever n: phi is in no R^m
         y = rng.choice([-1.0, 1.0], size=n)
         y[:2] = 1, -1
@@ -2615,7 +2621,7 @@ def test_leaving_one_out_errs_at_support_vectors_alone(seed):
 def test_with_equal_multipliers_the_score_is_a_difference_of_parzen_estimates(rng):
     X, y = two_classes(rng, (9, 16))
     Z, sigma, n = rng.normal(size=(12, 2)), 0.9, len(y)
-    how = {"kernel": "rbf", "gamma": 1 / sigma**2}
+    bell = Gaussian(1 / sigma**2)
 
     def k(a, b):
         return np.exp(-np.sum((a - b) ** 2) / sigma**2)
@@ -2623,14 +2629,14 @@ def test_with_equal_multipliers_the_score_is_a_difference_of_parzen_estimates(rn
     def mean(z, label):
         return np.mean([k(x, z) for x in X[y == label]])
 
-    f = kernel_score(Z, X, y / n, how)
+    f = kernel_score(Z, X, y / n, bell)
     parzen = [9 / 25 * mean(z, 1) - 16 / 25 * mean(z, -1) for z in Z]
     np.testing.assert_allclose(f, parzen, rtol=0, atol=1e-12)
     unweighted = [mean(z, 1) - mean(z, -1) for z in Z]
     assert np.abs(f - unweighted).max() > 0.01
     # a small C and classes of one size: the solved machine is that, times n C
     X, y = two_classes(rng, (10, 10))
-    model = SVC(C=1e-3, **how).fit(X, y)
+    model = SVC(C=1e-3, kernel=bell).fit(X, y)
     assert len(model.support_) == 20
     parzen = [mean(z, 1) / 2 - mean(z, -1) / 2 for z in Z]
     scores = model.decision_function(Z) - model.intercept_[0]
@@ -2648,7 +2654,7 @@ def test_the_general_solver_finds_the_best_of_all_patterns(kernel):
     for seed in range(3):
         rng = np.random.default_rng(seed)
         X, y = two_classes(rng, (3, 3 - seed % 2), shift=0.5)
-        K, C = gram(X, **KERNELS[kernel]), (0.1, 1.0, 20.0)[seed]
+        K, C = KERNELS[kernel](X), (0.1, 1.0, 20.0)[seed]
         nu = 0.7 * 2 * (y < 0).mean()
         for gram_matrix, dual in (
             (K, c_dual(y, C)),
@@ -2673,7 +2679,7 @@ def test_the_general_solver_finds_the_best_of_all_patterns(kernel):
 def test_without_the_sum_the_box_has_another_optimum(rng):
     """A control of the second route: the patterns see a constraint that is left out."""
     X, y = two_classes(rng, (3, 2))
-    K, dual = gram(X, **KERNELS["rbf"]), c_dual(y, 1.0)
+    K, dual = KERNELS["rbf"](X), c_dual(y, 1.0)
     best, _ = by_patterns(K, dual)
     free, beta = by_patterns(K, dual._replace(groups=()))
     assert free > best + 0.01 and abs(beta.sum()) > 0.1
@@ -2767,7 +2773,7 @@ def assert_one_step(K, dual, before, after):
 @pytest.mark.claims("svm-71")
 def test_a_step_stays_on_a_line_that_ends_at_the_box(rng):
     X, y = two_classes(rng, (4, 4))
-    K, dual = gram(X, **KERNELS["rbf"]), c_dual(y, 0.8)
+    K, dual = KERNELS["rbf"](X), c_dual(y, 0.8)
     beta = 0.4 * balanced(rng, y) * y
     for i, j in itertools.permutations(range(8), 2):
         low, high = step_bounds(dual, beta, i, j)
@@ -2841,7 +2847,7 @@ def test_smo_on_separable_overlapping_and_curved_classes(rng):
     solved = solve(X @ X.T, c_dual(y, 3.0), 1e-8, -1)
     assert solved.certificate.dual == pytest.approx(soft_margin(X, y, 3.0).objective, rel=1e-6)
     T = make_moons(60, noise=0.15, rng=rng)
-    K, dual = gaussian(T.X, sigma=0.5), c_dual(T.y.astype(float), 5.0)
+    K, dual = Gaussian.of_width(0.5)(T.X), c_dual(T.y.astype(float), 5.0)
     solved = solve(K, dual, 1e-6, -1)
     assert solved.certificate.dual == pytest.approx(solve_dual(K, dual).objective, rel=1e-6)
     *_, own_end = smo(K, dual)  # without a tolerance: to the last digit
@@ -2850,7 +2856,7 @@ def test_smo_on_separable_overlapping_and_curved_classes(rng):
 
 def test_smo_goes_on_from_a_state(rng):
     X, y = two_classes(rng)
-    K, dual = gram(X, **KERNELS["rbf"]), c_dual(y, 2.0)
+    K, dual = KERNELS["rbf"](X), c_dual(y, 2.0)
     states = list(islice(smo(K, dual), 25))
     again = list(islice(smo(K, dual, start=states[10]), 15))
     for one, other in zip(states[10:], again, strict=True):
@@ -2863,7 +2869,7 @@ def test_smo_goes_on_from_a_state(rng):
 @pytest.mark.parametrize("machine", ["C", "nu"])
 def test_chunking_climbs_to_the_optimum(rng, machine, size):
     X, y = two_classes(rng, (4, 4))
-    K = gram(X, **KERNELS["rbf"])
+    K = KERNELS["rbf"](X)
     dual = c_dual(y, 1.5) if machine == "C" else nu_dual(y, 0.5)
     best = solve_dual(K, dual).objective
     start, states = None, []
@@ -2889,7 +2895,7 @@ def test_chunking_climbs_to_the_optimum(rng, machine, size):
 @pytest.mark.claims("svm-70")
 def test_a_chunk_of_one_cannot_move(rng):
     X, y = two_classes(rng, (4, 4))
-    states = chunking(gram(X, **KERNELS["rbf"]), c_dual(y, 1.0), 1, rng=rng)
+    states = chunking(KERNELS["rbf"](X), c_dual(y, 1.0), 1, rng=rng)
     assert all(abs(state.objective) < 1e-9 for state in islice(states, 10))
 
 
@@ -2931,7 +2937,7 @@ def test_chunking_is_the_same_for_a_matrix_in_rows(rng):
     X, y = two_classes(rng, (10, 10), shift=0.5)
     runs = [
         list(islice(chunking(K, c_dual(y, 1.0), 6, rng=np.random.default_rng(1)), 8))
-        for K in (X @ X.T, GramRows(X, linear, capacity=5))
+        for K in (X @ X.T, GramRows(X, Linear(), capacity=5))
     ]
     for state, other in zip(*runs, strict=True):
         assert state.pair == other.pair
@@ -2948,10 +2954,10 @@ def ugly():
     """name, K, dual, tol: what is likely to go wrong."""
     rng = np.random.default_rng(0)
     X, y = two_classes(rng, (10, 10), shift=0.3)
-    rbf = gram(X, **KERNELS["rbf"])
+    rbf = KERNELS["rbf"](X)
     twice = np.repeat(X[[0, 0, 1, 12, 12, 13]], 2, axis=0)
     labels = np.array([1.0, 1, 1, -1, 1, -1, 1, -1, 1, -1, -1, -1])
-    indefinite = gram(X, **INDEFINITE)
+    indefinite = INDEFINITE(X)
     assert np.linalg.eigvalsh(indefinite)[0] < -0.1
     hopeless = np.diag([1.0, -2.0, 3.0, -4.0])
     yield "duplicates of both classes", twice @ twice.T, c_dual(labels, 2.0), 1e-6
@@ -3076,7 +3082,7 @@ def test_the_certificate_is_not_the_running_gradient(monkeypatch, rng):
 def test_the_certificate_bounds_the_optimum_from_both_sides(rng, kernel):
     """Of any feasible beta, by the losses as they are written."""
     X, y = two_classes(rng, (9, 7))
-    K, C, nu = gram(X, **KERNELS[kernel]), 0.7, 0.6
+    K, C, nu = KERNELS[kernel](X), 0.7, 0.6
     best = solve_dual(K, c_dual(y, C)).objective
     best_nu = solve_dual(K, nu_dual(y, nu)).objective
     for _ in range(20):
@@ -3127,11 +3133,11 @@ def test_fill_and_the_start_of_nu(rng):
 
 
 def test_a_kernel_matrix_is_whole_if_there_is_room(rng):
-    X, how = rng.normal(size=(40, 3)), KERNELS["rbf"]
+    X, k = rng.normal(size=(40, 3)), KERNELS["rbf"]
     size = 8 * 40 * 40 / svm.MEBIBYTE
-    whole = kernel_matrix(X, how, size, ridge=0.1)
-    np.testing.assert_allclose(whole, gram(X, **how) + 0.1 * np.eye(40), rtol=0, atol=1e-14)
-    rows = kernel_matrix(X, how, size * 0.5, ridge=0.1)
+    whole = kernel_matrix(X, k, size, ridge=0.1)
+    np.testing.assert_allclose(whole, k(X) + 0.1 * np.eye(40), rtol=0, atol=1e-14)
+    rows = kernel_matrix(X, k, size * 0.5, ridge=0.1)
     assert isinstance(rows, GramRows) and rows.capacity == 20
     np.testing.assert_allclose(rows[7], whole[7], rtol=0, atol=1e-14)
 
@@ -3147,7 +3153,7 @@ def test_a_small_cache_gives_the_same_machine(rng, kind):
     assert large.converged_ and small.converged_
     Z = np.repeat(X, 3, axis=0)
     whole = kernel_score(Z, X, y, KERNELS["rbf"])
-    np.testing.assert_allclose(whole, gram(Z, X, **KERNELS["rbf"]) @ y, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(whole, KERNELS["rbf"](Z, X) @ y, rtol=0, atol=1e-12)
 
 
 # ---------------------------------------------------------------------------------------
@@ -3468,12 +3474,12 @@ def test_of_two_classes_the_second_is_positive():
 
 @pytest.mark.parametrize("kernel", [*KERNELS, "sigmoid"])
 def test_the_estimator_is_the_machine_of_its_certificate(rng, kernel):
-    how = (KERNELS | {"sigmoid": {"kernel": "sigmoid", "gamma": 0.1, "coef0": 0.2}})[kernel]
+    k = (KERNELS | {"sigmoid": Sigmoid(0.1, 0.2)})[kernel]
     X, y = two_classes(rng, (15, 20))
     order = rng.permutation(35)
     X, y = X[order], y[order]
-    model = SVC(C=0.6, tol=1e-6, **how).fit(X, y)
-    K = gram(X, **how)
+    model = SVC(C=0.6, tol=1e-6, kernel=k).fit(X, y)
+    K = k(X)
     beta = np.zeros(35)
     beta[model.support_] = model.dual_coef_[0]
     b = model.intercept_[0]
@@ -3593,17 +3599,17 @@ def test_a_weight_is_a_repetition(rng, kind):
 def test_a_weight_is_a_factor_of_c(rng):
     X, y = two_classes(rng, (12, 10))
     weights = rng.uniform(0.2, 3, size=22)
-    K = gram(X, **KERNELS["rbf"])
-    model = SVC(C=0.5, tol=1e-8, **KERNELS["rbf"]).fit(X, y, weights)
+    K = KERNELS["rbf"](X)
+    model = SVC(C=0.5, tol=1e-8, kernel=KERNELS["rbf"]).fit(X, y, weights)
     exact = solve_dual(K, c_dual(y, 0.5 * weights))
     assert model.certificates_[0].dual == pytest.approx(exact.objective, rel=1e-8)
     np.testing.assert_allclose(
         model.decision_function(X) - model.intercept_[0], K @ exact.beta, rtol=0, atol=1e-6
     )
-    scaled = SVC(C=0.25, tol=1e-8, **KERNELS["rbf"]).fit(X, y, 2 * weights)
+    scaled = SVC(C=0.25, tol=1e-8, kernel=KERNELS["rbf"]).fit(X, y, 2 * weights)
     np.testing.assert_allclose(scaled.dual_coef_, model.dual_coef_, rtol=0, atol=1e-12)
     shares = weights / weights.sum()
-    nu = NuSVC(nu=0.4, tol=1e-8, **KERNELS["rbf"]).fit(X, y, weights)
+    nu = NuSVC(nu=0.4, tol=1e-8, kernel=KERNELS["rbf"]).fit(X, y, weights)
     exact = solve_dual(K, nu_dual(y, 0.4, weights))
     assert nu.certificates_[0].dual == pytest.approx(exact.objective, rel=1e-7)
     beta = np.zeros(22)
@@ -3623,11 +3629,11 @@ def test_a_weight_is_a_factor_of_c(rng):
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "laplacian"])
 def test_nusvc_is_svc_with_another_parameter(rng, kernel):
     X, y = two_classes(rng, (15, 15), shift=0.8)
-    n, how = 30, KERNELS[kernel]
-    nu = NuSVC(nu=0.5, tol=1e-8, **how).fit(X, y)
+    n, k = 30, KERNELS[kernel]
+    nu = NuSVC(nu=0.5, tol=1e-8, kernel=k).fit(X, y)
     rho = nu.rho_[0]
     assert rho > 0
-    soft = SVC(C=1 / (rho * n), tol=1e-8, **how).fit(X, y)
+    soft = SVC(C=1 / (rho * n), tol=1e-8, kernel=k).fit(X, y)
     np.testing.assert_allclose(
         nu.decision_function(X), soft.decision_function(X), rtol=0, atol=1e-5
     )
@@ -3640,7 +3646,7 @@ def test_nusvc_is_svc_with_another_parameter(rng, kernel):
     free = (alpha > 1e-9) & (alpha < 1 / (rho * n) - 1e-9)
     np.testing.assert_allclose((y * f)[free], 1, rtol=0, atol=1e-5)  # divided: margins at 1
     certificate = nu.certificates_[0]  # of the undivided problem
-    K = gram(X, **how)
+    K = k(X)
     assert certificate.dual == pytest.approx(solve_dual(K, nu_dual(y, 0.5)).objective, rel=1e-6)
     beta = np.zeros(n)
     beta[nu.support_] = nu.dual_coef_[0] * rho
@@ -3670,8 +3676,8 @@ def test_l2svc_is_the_program_with_squared_slack(rng, C):
     primal = w @ w / 2 + C / 2 * losses @ losses
     assert loose.certificates_[0].primal == pytest.approx(primal, rel=1e-9)
     assert loose.certificates_[0].dual < machine.objective - 1e-6 < primal - 2e-6
-    curved = L2SVC(C=C, tol=1e-9, **KERNELS["rbf"]).fit(X, y)
-    K = gram(X, **KERNELS["rbf"])
+    curved = L2SVC(C=C, tol=1e-9, kernel=KERNELS["rbf"]).fit(X, y)
+    K = KERNELS["rbf"](X)
     f = curved.decision_function(X)
     beta = np.zeros(21)
     beta[curved.support_] = curved.dual_coef_[0]
@@ -3787,7 +3793,7 @@ def test_a_newton_step_never_loses(kernel, machine, clip):
 
 def test_a_newton_step_that_meets_no_bound_is_the_optimum_among_the_free(rng):
     X, y = two_classes(rng, (5, 4))
-    K, dual = gram(X, **KERNELS["laplacian"]), c_dual(y)
+    K, dual = KERNELS["laplacian"](X), c_dual(y)
     solution = solve_dual(K, dual).beta
     S = np.flatnonzero(np.abs(solution) > 1e-6)
     beta = solution.copy()
@@ -3803,7 +3809,7 @@ def test_a_newton_step_that_meets_no_bound_is_the_optimum_among_the_free(rng):
 
 def test_a_clipped_newton_step_lets_several_multipliers_stop_at_their_bounds(rng):
     X, y = two_classes(rng, (30, 30))
-    K, dual = gram(X, **KERNELS["laplacian"]) + np.eye(60), c_dual(y, 0.5)
+    K, dual = KERNELS["laplacian"](X) + np.eye(60), c_dual(y, 0.5)
     beta = 0.4 * y
     state = svm.SMOState(beta, y - K @ beta, (), objective(K, dual, beta), inf)
     cut, clipped = (newton_step(K, dual, state, np.arange(60), clip) for clip in (False, True))
@@ -3816,7 +3822,7 @@ def test_a_clipped_newton_step_lets_several_multipliers_stop_at_their_bounds(rng
 
 def test_newton_steps_are_on_all_free_multipliers_that_have_settled_and_else_on_some(rng):
     X, y = two_classes(rng, (45, 45))
-    K, dual = gram(X, **KERNELS["laplacian"]) + np.eye(90), c_dual(y, 10.0)
+    K, dual = KERNELS["laplacian"](X) + np.eye(90), c_dual(y, 10.0)
     beta = 0.3 * y
     state = svm.SMOState(beta, y - K @ beta, (), objective(K, dual, beta), inf)
     nothing, all_of_them = np.zeros(90), np.ones(90)
@@ -3894,7 +3900,7 @@ BAD = [
     (SVC, {"cache_size": 0}, "cache_size must be a number > 0; got 0"),
     (SVC, {"max_iter": 0}, "max_iter must be an integer >= 1; got 0"),
     (SVC, {"max_iter": -2}, "max_iter must be an integer >= 1; got -2"),
-    (SVC, {"gamma": "wide"}, "gamma must be one of 'scale', 'auto'; got 'wide'"),
+    (SVC, {"gamma": "wide"}, "gamma must be one of 'scale', 'auto', None; got 'wide'"),
     (SVC, {"gamma": 0.0}, "gamma must be a number > 0 and < inf; got 0.0"),
     (SVC, {"degree": 0}, "degree must be an integer >= 1; got 0"),
     (SVC, {"gamma": [0.1]}, "gamma must be a number > 0 and < inf; got [0.1]"),
@@ -3903,15 +3909,15 @@ BAD = [
     (
         NuSVC,
         {"kernel": dict},
-        "kernel must be one of 'linear', 'poly', 'rbf', 'sigmoid', 'laplacian', 'exponential'; "
-        "got <class 'dict'>",
+        "kernel must be one of 'linear', 'poly', 'polynomial', 'rbf', 'sigmoid', 'laplacian', "
+        "'exponential'; got <class 'dict'>",
     ),
     (SVC, {"kernel": "poly", "coef0": -1.0}, "coef0 must be a number >= 0 and < inf; got -1.0"),
     (
         SVC,
         {"kernel": "precomputed"},
-        "kernel must be one of 'linear', 'poly', 'rbf', 'sigmoid', 'laplacian', 'exponential'; "
-        "got 'precomputed'",
+        "kernel must be one of 'linear', 'poly', 'polynomial', 'rbf', 'sigmoid', 'laplacian', "
+        "'exponential'; got 'precomputed'",
     ),
     (
         SVC,
@@ -3957,10 +3963,10 @@ def test_bad_samples_are_refused(rng):
 
 def test_kernel_parameters_mean_what_scikit_learn_means(rng):
     X = rng.normal(size=(10, 3))
-    assert kernel_parameters(X)["gamma"] == pytest.approx(1 / (3 * np.mean((X - X.mean()) ** 2)))
-    assert kernel_parameters(X, gamma="auto")["gamma"] == pytest.approx(1 / 3)
-    assert kernel_parameters(X, gamma=0.3)["gamma"] == 0.3
-    assert kernel_parameters(np.ones((5, 2)))["gamma"] == 1.0  # no variance to divide by
+    assert kernel_of(X).gamma == pytest.approx(1 / (3 * np.mean((X - X.mean()) ** 2)))
+    assert kernel_of(X, gamma="auto").gamma == pytest.approx(1 / 3)
+    assert kernel_of(X, gamma=0.3).gamma == 0.3
+    assert kernel_of(np.ones((5, 2))).gamma == 1.0  # no variance to divide by
     x, z = X[0], X[1]
     by_hand = {
         "linear": x @ z,
@@ -3971,8 +3977,8 @@ def test_kernel_parameters_mean_what_scikit_learn_means(rng):
         "exponential": np.exp(-0.3 * np.sqrt(np.sum((x - z) ** 2))),
     }
     for kernel, value in by_hand.items():
-        how = kernel_parameters(X, kernel, gamma=0.3, degree=2, coef0=0.5)
-        assert gram(x[None], z[None], **how)[0, 0] == pytest.approx(value)
+        k = kernel_of(X, kernel, gamma=0.3, degree=2, coef0=0.5)
+        assert k(x[None], z[None])[0, 0] == pytest.approx(value)
 
 
 @pytest.mark.parametrize("kind", [SVC, NuSVC, L2SVC, LinearSVC])
@@ -4016,7 +4022,7 @@ def test_tiny_and_huge_c(rng, kind, C):
 # ---------------------------------------------------------------------------------------
 
 
-def assert_optimal(model, X, y, C, how):
+def assert_optimal(model, X, y, C, kernel):
     """Primal and dual of every pair from what the estimator keeps: the gap that tol promises."""
     names = model.classes_
     k = np.searchsorted(names, y)
@@ -4031,7 +4037,7 @@ def assert_optimal(model, X, y, C, how):
                 beta[m] = model.dual_coef_[row, place[i]]
         sign = -1.0 if len(names) == 2 else 1.0
         beta, offset = sign * beta, sign * model.intercept_[pair]
-        K = gram(X[own], **how)
+        K = kernel(X[own])
         product = K @ beta
         assert (
             (signs * beta >= 0).all() and (np.abs(beta) <= C).all() and abs(beta.sum()) < 1e-9 * C
@@ -4046,16 +4052,16 @@ def assert_optimal(model, X, y, C, how):
 @pytest.mark.parametrize("C", [0.1, 10.0])
 def test_iris_against_the_general_solver(iris, kernel, C):
     X, y = iris
-    how = kernel_parameters(X, kernel, coef0=1.0)
+    k = kernel_of(X, kernel, coef0=1.0)
     model = SVC(C=C, kernel=kernel, coef0=1.0, tol=1e-6).fit(X, y)
-    assert_optimal(model, X, y, C, how)
+    assert_optimal(model, X, y, C, k)
     own = np.flatnonzero(y != model.classes_[0])
     signs = np.where(y[own] == model.classes_[1], 1.0, -1.0)
-    exact = solve_dual(gram(X[own], **how), c_dual(signs, C))
+    exact = solve_dual(k(X[own]), c_dual(signs, C))
     assert model.certificates_[2].dual == pytest.approx(exact.objective, rel=1e-6)
     nu = NuSVC(nu=0.3, kernel=kernel, coef0=1.0, tol=1e-6).fit(X, y)
     signs = np.sort(signs)[::-1]
-    exact = solve_dual(gram(X[own], **how), nu_dual(signs, 0.3))
+    exact = solve_dual(k(X[own]), nu_dual(signs, 0.3))
     assert nu.certificates_[2].dual == pytest.approx(exact.objective, rel=1e-6, abs=1e-9)
 
 
@@ -4073,7 +4079,7 @@ def test_breast_cancer(kernel, C):
     X = (T.X - T.X.mean(axis=0)) / T.X.std(axis=0)
     model = SVC(C=C, kernel=kernel, tol=1e-6).fit(X, T.y)
     assert model.converged_ and model.score(X, T.y) > 0.97
-    assert_optimal(model, X, T.y, C, kernel_parameters(X, kernel))
+    assert_optimal(model, X, T.y, C, kernel_of(X, kernel))
     assert_within(model, X, T.y)
 
 
@@ -4083,7 +4089,7 @@ def test_digits():
     X, y, Z, z = X[:300], y[:300], X[300:], y[300:]
     model = SVC(C=1.0, tol=1e-6).fit(X, y)
     assert model.converged_ and len(model.certificates_) == 10
-    assert_optimal(model, X, y, 1.0, kernel_parameters(X))
+    assert_optimal(model, X, y, 1.0, kernel_of(X))
     assert_within(model, X, y)
     assert model.score(Z, z) > 0.95
     assert_within(L2SVC(C=1.0, tol=1e-6).fit(X, y), X, y)
@@ -4097,7 +4103,7 @@ def test_a_gaussian_machine_on_mnist():
     train, test = load_mnist(os.path.join(os.environ["MLNOTES_DATA"], "mnist"), n=500)
     model = SVC(C=5.0, tol=1e-6).fit(train.X, train.y)
     assert model.converged_ and len(model.certificates_) == 45
-    assert_optimal(model, train.X, train.y, 5.0, kernel_parameters(train.X))
+    assert_optimal(model, train.X, train.y, 5.0, kernel_of(train.X))
     assert model.score(train.X, train.y) == 1 and model.score(test.X, test.y) > 0.8
     few = train.y < 4
     assert_within(SVC(C=5.0, tol=1e-6).fit(train.X[few], train.y[few]), train.X[few], train.y[few])
@@ -4148,7 +4154,7 @@ def test_certificates_are_the_same_for_every_form_of_the_matrix(rng, machine):
     dual = c_dual(y, 0.8) if machine == "C" else nu_dual(y, 0.6)
     beta = next(islice(smo(X @ X.T, dual), 5, None)).beta
     array = certify(X @ X.T, dual, beta)
-    K = GramRows(X, linear, capacity=2)
+    K = GramRows(X, Linear(), capacity=2)
     np.testing.assert_allclose(certify(K, dual, beta)[:4], array[:4], rtol=0, atol=1e-12)
     np.testing.assert_allclose(certify(K, dual, beta).offsets, array.offsets, rtol=0, atol=1e-12)
     *_, last = islice(smo(K, dual), 300)
@@ -4173,7 +4179,7 @@ def test_a_missed_margin_without_slack_has_no_primal_value(rng):
 
 def test_no_steps_are_the_start(rng):
     X, y = two_classes(rng)
-    for K in (X @ X.T, GramRows(X, linear, capacity=5)):
+    for K in (X @ X.T, GramRows(X, Linear(), capacity=5)):
         for dual in (c_dual(y, 1.0), nu_dual(y, 0.5)):
             solved = solve(K, dual, 1e-6, 0)
             np.testing.assert_array_equal(solved.beta, dual.start)

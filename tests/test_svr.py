@@ -11,14 +11,13 @@ from checks import differences
 from mlnotes import svm
 from mlnotes.base import ConvergenceWarning, NotFittedError, iterate
 from mlnotes.datasets import load_breast_cancer, load_iris, load_wine
-from mlnotes.kernels import scaled_quadratic_map
+from mlnotes.kernels import make_kernel, scaled_quadratic_map
 from mlnotes.linear_regression import least_squares
 from mlnotes.optimization import InfeasibleError, newton, solve_qp
 from mlnotes.perceptron import decision
 from mlnotes.svm import (
     certify,
     kernel_matrix,
-    kernel_parameters,
     offset_intervals,
     solve_dual,
 )
@@ -989,8 +988,8 @@ def machines(C, epsilon, nu, **how):
 
 def program(model, X, y):
     """The model's K and its dual; the former without the ridge, the latter for K with it."""
-    how = kernel_parameters(X, model.kernel, model.gamma, model.degree, model.coef0)
-    K, n = kernel_matrix(X, how, 100), len(X)
+    k = make_kernel(model.kernel, model.gamma, model.degree, model.coef0, X)
+    K, n = kernel_matrix(X, k, 100), len(X)
     if isinstance(model, NuSVR):
         return K, K, nu_tube_dual(y, model.nu, model.C * n)
     if isinstance(model, L2SVR):

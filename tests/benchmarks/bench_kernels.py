@@ -3,12 +3,12 @@
 import numpy as np
 from harness import row
 
-from mlnotes.kernels import KernelRidge, gram
+from mlnotes.kernels import Gaussian, KernelRidge
 
 
 def objective(model, X, y):
     """||K a - y||^2 + a^T K a, of a Gaussian kernel with gamma = 1 / d."""
-    K = gram(X)
+    K = Gaussian(1 / X.shape[1])(X)
     residual = K @ model.dual_coef_ - y
     return residual @ residual + model.dual_coef_ @ K @ model.dual_coef_
 

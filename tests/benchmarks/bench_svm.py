@@ -9,7 +9,7 @@ import numpy as np
 from harness import row
 
 from mlnotes.datasets import load_digits
-from mlnotes.kernels import gram
+from mlnotes.kernels import Gaussian, Linear
 from mlnotes.svm import SVC, NuSVC
 
 STOPPED = 1e-4  # what the same tolerance may leave of either dual, relative to it
@@ -30,10 +30,10 @@ def flat_classes(n, d, noise):
     return X, np.where(X @ rng.normal(size=d) + noise * rng.normal(size=n) > 0, 1, -1)
 
 
-def pair_duals(model, **how):
+def pair_duals(model, kernel):
     """sum_i alpha_i and beta^T K beta of every pair of classes, from what both models store."""
     ends = np.concatenate([[0], np.cumsum(model.n_support_)])
-    K = gram(model.support_vectors_, **how)
+    K = kernel(model.support_vectors_)
     for i, j in combinations(range(len(ends) - 1), 2):
         rows = np.r_[ends[i] : ends[i + 1], ends[j] : ends[j + 1]]
         beta = np.concatenate(
@@ -45,9 +45,9 @@ def pair_duals(model, **how):
         yield np.abs(beta).sum(), beta @ K[np.ix_(rows, rows)] @ beta
 
 
-def dual(model, **how):
+def dual(model, kernel):
     """sum_i alpha_i - 1/2 beta^T K beta, summed over the pairs."""
-    return sum(mass - quadratic / 2 for mass, quadratic in pair_duals(model, **how))
+    return sum(mass - quadratic / 2 for mass, quadratic in pair_duals(model, kernel))
 
 
 def rivals(name, X, y, **parameters):
@@ -62,21 +62,21 @@ def rivals(name, X, y, **parameters):
     return lambda: ours.fit(X, y), theirs
 
 
-def scale(X):
-    """The gamma that both call "scale"."""
-    return 1 / (X.shape[1] * X.var())
+def scaled(X):
+    """The Gaussian kernel with the gamma that both call "scale"."""
+    return Gaussian(1 / (X.shape[1] * X.var()))
 
 
 def gaussian(n, d):
     """What a row with a Gaussian kernel consists of."""
     X, y = curved_classes(n, d, noise=0.1)
-    return *rivals("SVC", X, y), lambda model: dual(model, gamma=scale(X))
+    return *rivals("SVC", X, y), lambda model: dual(model, scaled(X))
 
 
 def linear(noise):
     """What a row with a linear kernel consists of."""
     X, y = flat_classes(2000, 20, noise)
-    return *rivals("SVC", X, y, kernel="linear"), lambda model: dual(model, kernel="linear")
+    return *rivals("SVC", X, y, kernel="linear"), lambda model: dual(model, Linear())
 
 
 HOW = {"objective": "dual", "smaller_is_better": False, "rtol": STOPPED}
@@ -111,7 +111,7 @@ def linear_noisy():
      rtol=STOPPED)  # fmt: skip
 def digits():
     T = load_digits()
-    return *rivals("SVC", T.X, T.y), lambda model: dual(model, gamma=scale(T.X))
+    return *rivals("SVC", T.X, T.y), lambda model: dual(model, scaled(T.X))
 
 
 @row("NuSVC, Gaussian, 1,500 x 20", objective="1/2 beta^T K beta", rtol=STOPPED)
@@ -119,7 +119,7 @@ def nu_machine():
     X, y = curved_classes(1500, 20, noise=0.1)
 
     def objective(model):
-        ((mass, quadratic),) = pair_duals(model, gamma=scale(X))
+        ((mass, quadratic),) = pair_duals(model, scaled(X))
         return quadratic / 2 * (model.nu / mass) ** 2  # both have divided by their rho
 
     return *rivals("NuSVC", X, y, nu=0.5), objective
