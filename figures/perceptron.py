@@ -4,11 +4,11 @@ import numpy as np
 
 from mlnotes.perceptron import (
     adaline,
-    classify,
+    adaline_max_eta,
     decision,
     is_mistake,
+    linear_classify,
     margin,
-    max_eta,
     mistake_bound,
     updates,
 )
@@ -34,7 +34,7 @@ def lecture_set():
     w_star = np.array([np.cos(0.9), np.sin(0.9)])
     X = rng.uniform(-3, 3, size=(300, 2))
     X = X[(np.abs(X @ w_star) >= 0.6) & (np.linalg.norm(X, axis=1) < 3)][:20]
-    return X, classify(X, w_star), w_star
+    return X, linear_classify(X, w_star), w_star
 
 
 @figure("at_work", claims=("perceptron-16",), panels=2)
@@ -150,7 +150,7 @@ def adaline_film(share):
         wrong = int(np.sum(is_mistake(y, decision(X, state.x))))
         return f"Step {len(made) - 1}: J = {state.objective:.3f}. {wrong} samples are wrong."
 
-    states = adaline(X, y, [-0.6, 0.4], eta=share * max_eta(X))
+    states = adaline(X, y, [-0.6, 0.4], eta=share * adaline_max_eta(X))
     return Take(states, draw, words, length=21)
 
 

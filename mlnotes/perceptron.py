@@ -3,11 +3,11 @@
 The perceptron adds every mistake, times its label, to the weights. Adaline uses least squares.
 
 Contents
-    The linear classifier    decision, classify, is_mistake
-    The perceptron loss      loss, loss_gradient
-    The algorithm            perceptron, PerceptronState, sweep, updates, Update
+    The linear classifier    decision, linear_classify, is_mistake
+    The perceptron loss      perceptron_loss, loss_gradient
+    The algorithm            sweep, perceptron, PerceptronState, updates, Update
     How many mistakes        margin, mistake_bound, mistake_bound_from
-    Adaline                  adaline, max_eta
+    Adaline                  adaline, adaline_max_eta
     Estimators               Perceptron, Adaline
 
 Symbols
@@ -19,7 +19,6 @@ Symbols
                       the origin; the algorithm and its theorem are stated for them
     f       (n,)      scores f = w^T x + b
     eta     float     learning rate
-    order   (n,)      the samples' numbers in the order of a pass; None for 0, 1, ..., n - 1
     rng     Generator draws a new order for every pass; None keeps the order of the rows
     m, k    int       mistakes in one pass, mistakes so far; every mistake is an update
     w_star  (d,)      any separator: y_i w_star^T x_i > 0 for all i
@@ -36,7 +35,6 @@ from typing import NamedTuple
 import numpy as np
 
 from mlnotes.base import (
-    BLOCK,
     LinearClassifier,
     check_flag,
     check_labels,
@@ -45,18 +43,21 @@ from mlnotes.base import (
     check_samples,
     iterate,
     one_vs_rest,
+    signs,
 )
 from mlnotes.linear_regression import augment, initial
 from mlnotes.logistic_regression import geometric_margin
 from mlnotes.optimization import DescentState
 
-# ---------------------------------------------------------------------------------------
-# The linear classifier
-# ---------------------------------------------------------------------------------------
+# =======================================================================================
+# The lecture
+# =======================================================================================
+
+# --- The linear classifier -------------------------------------------------------------
 
 
 def decision(X, w, b=0.0):
-    """Scores f = w^T x + b: positive on one side of the hyperplane, negative on the other.
+    """Scores f = w^T x + b (n,): positive on one side of the hyperplane, negative on the other.
 
     >>> decision(np.array([[3.0, 1.0], [1.0, 3.0]]), w=np.array([1.0, -1.0]), b=5.0)
     array([7., 3.])
@@ -64,19 +65,19 @@ def decision(X, w, b=0.0):
     return X @ w + b
 
 
-def classify(X, w, b=0.0):
-    """Labels sign(w^T x + b), with sign(0) = -1.
+def linear_classify(X, w, b=0.0):
+    """Labels sign(w^T x + b) (n,), with sign(0) = -1.
 
-    On the hyperplane every sample counts as a mistake all the same: see `is_mistake`.
+    A sample on the hyperplane counts as a mistake all the same: see `is_mistake`.
 
-    >>> classify(np.array([[3.0, 1.0], [1.0, 3.0]]), w=np.array([1.0, -1.0]))
+    >>> linear_classify(np.array([[3.0, 1.0], [1.0, 3.0]]), w=np.array([1.0, -1.0]))
     array([ 1., -1.])
     """
     return np.where(decision(X, w, b) > 0, 1.0, -1.0)
 
 
 def is_mistake(y, f):
-    """Whether y f <= 0: the sample is on the wrong side, or on the hyperplane.
+    """Whether y f <= 0 (n,): the sample is on the wrong side, or on the hyperplane.
 
     Errata: perceptron-05 (with the printed condition y f < 0 the perceptron never leaves w = 0).
 
@@ -86,17 +87,13 @@ def is_mistake(y, f):
     return y * f <= 0
 
 
-# ---------------------------------------------------------------------------------------
-# The perceptron loss
-# ---------------------------------------------------------------------------------------
+# --- The perceptron loss ---------------------------------------------------------------
 
 
-def loss(y, f):
-    """L = max(0, -y f) of each sample: 0 on the right side, |f| on the wrong one.
+def perceptron_loss(y, f):
+    """L = max(0, -y f) of each sample (n,): 0 on the right side, |f| on the wrong one.
 
-    Returns: (n,).
-
-    >>> loss(np.array([1, 1, -1]), np.array([2.0, -3.0, 0.5]))
+    >>> perceptron_loss(np.array([1, 1, -1]), np.array([2.0, -3.0, 0.5]))
     array([0. , 3. , 0.5])
 
     Errata: perceptron-05 (REP descends it to find a separator; but w = 0, b = 0 has the loss 0).
@@ -105,9 +102,7 @@ def loss(y, f):
 
 
 def loss_gradient(X, y, f):
-    """dL/dw = -y x and dL/db = -y for a mistake, 0 for any other sample.
-
-    Returns: dL/dw (n, d) and dL/db (n,).
+    """dL/dw = -y x (n, d) and dL/db = -y (n,) for a mistake; both are 0 for any other sample.
 
     Errata: perceptron-04 (REP prints both without the condition: right samples would count, too).
 
@@ -118,9 +113,22 @@ def loss_gradient(X, y, f):
     return db[:, None] * X, db
 
 
-# ---------------------------------------------------------------------------------------
-# The algorithm
-# ---------------------------------------------------------------------------------------
+# --- The algorithm ---------------------------------------------------------------------
+
+
+def sweep(X, y, w, *, eta=1.0, rng=None):
+    """One pass over the samples: if y_i w^T x_i <= 0, then w <- w + eta y_i x_i.
+
+    Yields: i, w (d,) for every mistake: its sample, and the weights after it.
+
+    >>> list(sweep(np.array([[1.0], [2.0], [3.0]]), np.array([1, 1, 1]), w=np.array([-1.5])))
+    [(0, array([-0.5])), (1, array([1.5]))]
+    """
+    order = np.arange(len(X)) if rng is None else rng.permutation(len(X))
+    for i, x, label in zip(order.tolist(), X[order], signs(y)[order], strict=True):
+        if is_mistake(label, w.dot(x)):
+            w = w + eta * label * x
+            yield i, w
 
 
 class PerceptronState(NamedTuple):
@@ -128,63 +136,31 @@ class PerceptronState(NamedTuple):
 
     w: np.ndarray  # (d,)
     wrong: np.ndarray  # (m,), the samples that were mistakes in this pass, in their order
-    mistakes: float  # m; inf at the start, before any pass
     objective: float  # sum_i L_i at w
+    mistakes: float  # m; inf at the start, before any pass
 
 
 def perceptron(X, y, w0=None, *, eta=1.0, rng=None):
     """Pass over the data, w <- w + eta y x at every mistake, until a pass has none.
 
     If no hyperplane through the origin separates the data, the passes never end.
-
     Yields: the start, then a `PerceptronState` per pass; the last has no mistake.
 
     >>> states = list(perceptron(np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([1, -1])))
     >>> states[-1].w, [state.mistakes for state in states]
     (array([ 1., -1.]), [inf, 2, 0])
     """
-    w, wrong, mistakes = initial(X, w0), [], np.inf  # inf: no pass has been made yet
+    w, wrong, mistakes = initial(X, w0), [], np.inf
     while True:
-        objective = float(loss(y, decision(X, w)).sum())
-        yield PerceptronState(w, np.array(wrong, dtype=int), mistakes, objective)
+        objective = perceptron_loss(y, decision(X, w)).sum()
+        yield PerceptronState(w, np.array(wrong, dtype=int), objective, mistakes)
         if mistakes == 0:
             return
         wrong = []
-        for i, new_w in sweep(X, y, w, eta=eta, order=_new_order(len(X), rng)):
-            w = new_w
+        for i, w_k in sweep(X, y, w, eta=eta, rng=rng):
             wrong.append(i)
+            w = w_k
         mistakes = len(wrong)
-
-
-def sweep(X, y, w, *, eta=1.0, order=None):
-    """One pass: for each i in `order`, if y_i w^T x_i <= 0 then w <- w + eta y_i x_i.
-
-    Between two mistakes w stays the same, so one product gives the scores up to the next one.
-
-    Yields: i, w (d,) for every mistake: its sample, and the weights after it.
-
-    >>> list(sweep(np.array([[1.0], [2.0], [3.0]]), np.array([1, 1, 1]), w=np.array([-1.5])))
-    [(0, array([-0.5])), (1, array([1.5]))]
-    """
-    order = np.arange(len(X)) if order is None else order
-    start, ahead = 0, 1  # the place to go on from, and how many samples to look at
-    most = max(1, BLOCK // X.shape[1])
-    while start < len(order):
-        seen = order[start : start + ahead]
-        wrong = is_mistake(y[seen], X.take(seen, axis=0) @ w)
-        first = int(wrong.argmax())  # the first mistake, if there is one
-        if wrong[first]:
-            i = int(seen[first])
-            w = w + eta * y[i] * X[i]  # a new array, not w changed in place
-            yield i, w
-            start, ahead = start + first + 1, 1
-        else:
-            start, ahead = start + ahead, min(2 * ahead, most)
-
-
-def _new_order(n, rng):
-    """The order of a pass: a random one, or that of the rows (None) if there is no `rng`."""
-    return None if rng is None else rng.permutation(n)
 
 
 class Update(NamedTuple):
@@ -203,18 +179,16 @@ def updates(X, y, w0=None, *, eta=1.0, rng=None):
     >>> [u.w.tolist() for u in updates(np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([1, -1]))]
     [[0.0, 0.0], [2.0, 1.0], [1.0, -1.0]]
     """
-    update, made_before = Update(initial(X, w0), -1, 0), -1
-    yield update
-    while update.made > made_before:
-        made_before = update.made
-        for i, w in sweep(X, y, update.w, eta=eta, order=_new_order(len(X), rng)):
-            update = Update(w, i, update.made + 1)
-            yield update
+    last, made_before = Update(initial(X, w0), -1, 0), -1
+    yield last
+    while last.made > made_before:
+        made_before = last.made
+        for i, w in sweep(X, y, last.w, eta=eta, rng=rng):
+            last = Update(w, i, last.made + 1)
+            yield last
 
 
-# ---------------------------------------------------------------------------------------
-# How many mistakes
-# ---------------------------------------------------------------------------------------
+# --- How many mistakes -----------------------------------------------------------------
 
 
 def margin(X, w, b=0.0):
@@ -227,49 +201,38 @@ def margin(X, w, b=0.0):
 
 
 def mistake_bound(X, y, w_star):
-    """Novikoff: from w_0 = 0 the perceptron makes k <= ||w_star||^2 M / v^2 mistakes.
+    """Novikoff's bound: from w_0 = 0 the perceptron makes k <= ||w_star||^2 M / v^2 mistakes.
 
     The bound is smallest for the separator of largest margin. With REP's scaling it is 1 / gamma^2.
+    It is inf for a w_star that does not separate the data.
 
-    Raises: ValueError if w_star does not separate the data.
-
-    >>> mistake_bound(np.array([[2.0, 1.0], [-2.0, 1.0]]), np.array([1, -1]), np.array([1.0, 0]))
-    1.25
+    >>> X, y = np.array([[2.0, 1.0], [-2.0, 1.0]]), np.array([1, -1])
+    >>> mistake_bound(X, y, np.array([1.0, 0.0])), mistake_bound(X, y, np.array([-1.0, 0.0]))
+    (1.25, inf)
     """
-    v, M = _pull_and_length(X, y, w_star)
-    return float(w_star @ w_star * M / v**2)
+    return mistake_bound_from(X, y, w_star, np.zeros(len(w_star)))
 
 
 def mistake_bound_from(X, y, w_star, w0):
     """The bound for any start: the largest k with
 
-        (w_0^T w_star + k v)^2 <= ||w_star||^2 (||w_0||^2 + k M) .
+        (w_0^T w_star + k v)^2 <= ||w_star||^2 (||w_0||^2 + k M) ,
+
+    a quadratic inequality v^2 k^2 - 2 p k - q <= 0. It is inf if w_star separates nothing.
 
     >>> mistake_bound_from(np.array([[1.0]]), np.array([1]), np.array([1.0]), w0=np.array([-5.0]))
     11.0
 
     Errata: perceptron-15 (PRNN takes w_0 = 0 "without loss of generality"; the bound changes).
     """
-    v, M = _pull_and_length(X, y, w_star)
-    p, W = w0 @ w_star, w_star @ w_star
-    aside = w0 - p / W * w_star  # the part of w_0 that is orthogonal to w_star
-    # v^2 k^2 + 2 half k - rest = 0, where rest = W ||w_0||^2 - p^2 >= 0 without cancellation
-    half, rest = p * v - W * M / 2, W * (aside @ aside)
-    root = np.sqrt(half**2 + v**2 * rest)
-    return float((root - half) / v**2 if half <= 0 else rest / (root + half))
+    v, M = np.min(y * decision(X, w_star)), np.max(np.sum(X**2, axis=1))
+    W, along = w_star @ w_star, w0 @ w_star
+    across = w0 - along / W * w_star  # the part of w_0 that is orthogonal to w_star
+    p, q = W * M / 2 - along * v, W * (across @ across)
+    return float((p + np.sqrt(p**2 + v**2 * q)) / v**2) if v > 0 else np.inf
 
 
-def _pull_and_length(X, y, w_star):
-    """v = min_i y_i w_star^T x_i and M = max_i ||x_i||^2."""
-    v = np.min(y * decision(X, w_star))
-    if v <= 0:
-        raise ValueError(f"w_star must separate the data: min_i y_i w_star^T x_i > 0; got {v:g}")
-    return v, np.max(np.sum(X**2, axis=1))
-
-
-# ---------------------------------------------------------------------------------------
-# Adaline
-# ---------------------------------------------------------------------------------------
+# --- Adaline ---------------------------------------------------------------------------
 
 
 def adaline(X, y, w0=None, *, eta):
@@ -277,37 +240,36 @@ def adaline(X, y, w0=None, *, eta):
 
         w <- w + eta sum_i (y_i - w^T x_i) x_i
 
-    For 0 < eta < `max_eta` it converges to the least-squares solution on any data.
-
+    For 0 < eta < `adaline_max_eta` it converges to the least-squares solution on any data.
     Yields: the start, then an `optimization.DescentState` per step.
 
     >>> states = adaline(np.array([[1.0], [1.0]]), np.array([1.0, 1.0]), eta=0.25)
-    >>> [next(states).objective for _ in range(3)]
+    >>> [float(next(states).objective) for _ in range(3)]
     [1.0, 0.25, 0.0625]
     """
     w, step = initial(X, w0), np.nan  # no step has led to the start
     while True:
-        lacking = y - X @ w  # what the net inputs lack to the labels
-        downhill = X.T @ lacking  # sum_i (y_i - w^T x_i) x_i = -grad J
-        slope = float(np.linalg.norm(downhill))
-        yield DescentState(w, float(lacking @ lacking / 2), slope, step)
+        residuals = y - X @ w
+        downhill = X.T @ residuals  # sum_i (y_i - w^T x_i) x_i = -grad J
+        slope = np.linalg.norm(downhill)
+        yield DescentState(w, residuals @ residuals / 2, slope, step)
         if slope == 0:
             return
         w, step = w + eta * downhill, eta
 
 
-def max_eta(X):
+def adaline_max_eta(X):
     """2 / lambda_max(X^T X): `adaline` converges for every smaller learning rate.
 
-    >>> max_eta(np.array([[2.0, 0.0], [0.0, 1.0]]))
+    >>> float(adaline_max_eta(np.array([[2.0, 0.0], [0.0, 1.0]])))
     0.5
     """
-    return float(2 / np.linalg.norm(X, ord=2) ** 2)
+    return 2 / np.linalg.norm(X, ord=2) ** 2
 
 
-# ---------------------------------------------------------------------------------------
-# Estimators
-# ---------------------------------------------------------------------------------------
+# =======================================================================================
+# The estimators
+# =======================================================================================
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -336,13 +298,34 @@ class _Neuron(LinearClassifier):
         return self._remember(X)
 
 
+class _Pocket(NamedTuple):
+    """The best weights so far: they are kept in the pocket while the perceptron goes on."""
+
+    w: np.ndarray  # (d,)
+    objective: float  # the perceptron's loss after this pass
+    mistakes: int  # how many samples w gets wrong
+
+
+def _pocket(X, y, states):
+    """The weights with the fewest mistakes among the `states` of a perceptron so far.
+
+    Yields: a `_Pocket` per state.
+    """
+    best, fewest = None, np.inf
+    for state in states:
+        mistakes = np.count_nonzero(is_mistake(y, decision(X, state.w)))
+        if mistakes < fewest:
+            best, fewest = state.w, mistakes
+        yield _Pocket(best, state.objective, fewest)
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
 class Perceptron(_Neuron):
     """Linear classifier trained by the perceptron rule.
 
-    Training stops after a pass without a mistake. Otherwise it stops, with a warning, after
-    `max_iter` passes, or after `n_iter_no_change` passes without fewer mistakes than in the best
-    pass before; data of tiny margin may need more. scikit-learn compares losses instead.
+    Training stops after the pass that leaves no mistake. Otherwise it stops, with a warning, after
+    `max_iter` passes, or after `n_iter_no_change` passes without weights of fewer mistakes than
+    the best before. The best weights are kept. Data of tiny margin may need more passes.
 
     Parameters
     ----------
@@ -360,7 +343,7 @@ class Perceptron(_Neuron):
     intercept_ : ndarray of shape (1,), or (K,)
     history_ : list of ndarray; the loss of each neuron, at the start and after every pass
     n_iter_ : int; the largest number of passes of a neuron
-    converged_ : bool; whether every neuron had a pass without a mistake
+    converged_ : bool; whether the weights of every neuron make no mistake
     n_features_in_ : int
 
     >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["no", "no", "no", "yes"]
@@ -371,10 +354,10 @@ class Perceptron(_Neuron):
 
     shuffle: bool = True
     eta0: float = 1.0
-    n_iter_no_change: int = 100
+    n_iter_no_change: int = 20
     random_state: int | np.random.Generator | None = 0
 
-    _rule, tol = "mistakes", 0  # not hyperparameters: training ends with a pass without a mistake
+    _rule, tol = "mistakes", 0  # not hyperparameters: training ends where no mistake is left
     _advice = "and raise {limits} only if a hyperplane separates the classes"
 
     def _run(self, X, y):
@@ -382,7 +365,7 @@ class Perceptron(_Neuron):
         rng = check_random_state(self.random_state)
         patience = check_number("n_iter_no_change", self.n_iter_no_change, at_least=1, integer=True)
         states = perceptron(X, y, eta=eta, rng=rng if check_flag("shuffle", self.shuffle) else None)
-        run = iterate(states, self._rule, self.tol, self.max_iter, patience)
+        run = iterate(_pocket(X, y, states), self._rule, self.tol, self.max_iter, patience)
         return run.state.w, run
 
 
@@ -395,7 +378,7 @@ class Adaline(_Neuron):
     fit_intercept : bool
     max_iter : int; largest number of descent steps, each on all samples
     tol : float; stops at a gradient of this norm, which takes long unless features have one scale
-    eta0 : float or None; learning rate, None for half of `max_eta`
+    eta0 : float or None; learning rate, None for half of `adaline_max_eta`
 
     Attributes
     ----------
@@ -412,6 +395,7 @@ class Adaline(_Neuron):
 
     def _run(self, X, y):
         tol = check_number("tol", self.tol, at_least=0)
-        eta = max_eta(X) / 2 if self.eta0 is None else check_number("eta0", self.eta0, above=0)
+        eta = adaline_max_eta(X) / 2
+        eta = eta if self.eta0 is None else check_number("eta0", self.eta0, above=0)
         run = iterate(adaline(X, y, eta=eta), self._rule, tol, self.max_iter)
         return run.state.x, run

@@ -1352,11 +1352,12 @@ def adaline_scores():
 
 @answer("perceptron-x04d", "the limit of the step size", 4)
 def largest_step():
-    from mlnotes.perceptron import max_eta
+    from mlnotes.perceptron import adaline_max_eta
 
     A = np.column_stack([np.ones(8), EIGHT])
-    yield max_eta(A)
-    yield max_eta(A) / 2, "The error may also change its sign in a step, as long as it shrinks."
+    limit = adaline_max_eta(A)
+    yield limit
+    yield limit / 2, "The error may also change its sign in a step, as long as it shrinks."
 
 
 @answer("perceptron-x05b", "the number of mistakes and the last b, in millimetres")
