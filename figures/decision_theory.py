@@ -375,7 +375,7 @@ def median(left, right):
     """
     c = np.linspace(0, 12, 1201)
     for y, color, dash in zip(SAMPLES, (BLUE, ORANGE), ("-", "--"), strict=True):
-        g = np.array([empirical_risk(absolute, np.full(len(y), at), y) for at in c])
+        g = empirical_risk(absolute, c, y[:, None])
         left.plot(c, g, dash, color=color, lw=1.5, label=f"$n = {len(y)}$")
         best = is_median(y, c)
         left.plot(c[best], g[best], "-" if best.sum() > 1 else "o", color=INK, lw=3.5, ms=6)

@@ -57,11 +57,11 @@ from mlnotes.base import (
 from mlnotes.decision_theory import (
     bayes_classify,
     check_possible,
-    check_prior,
     chosen_prior,
     labelled_samples,
     log_joint,
     log_posterior,
+    log_prior,
 )
 from mlnotes.estimation import categorical_mle, multivariate_normal_mle
 from mlnotes.mixture import weighted_scatter
@@ -325,7 +325,7 @@ def quadratic_log_odds(mu, covariances, prior):
     log_det = 2 * np.log(np.einsum("kjj->kj", L)).sum(axis=1)
     P = np.linalg.inv(covariances)
     w = np.einsum("kij,kj->ki", P, mu)
-    terms = _log(check_prior(prior)) - (log_det + np.einsum("ki,ki->k", w, mu)) / 2
+    terms = log_prior(prior) - (log_det + np.einsum("ki,ki->k", w, mu)) / 2
     return (P[0] - P[1]) / 2, w[1] - w[0], terms[1] - terms[0]
 
 
@@ -346,7 +346,7 @@ def linear_scores(means, Sigma, prior):
     overall = expectation(prior, means)
     L = np.linalg.cholesky(Sigma)
     W = np.linalg.solve(L.T, np.linalg.solve(L, (means - overall).T)).T
-    b = _log(check_prior(prior)) - np.sum(W * (means + overall), axis=1) / 2
+    b = log_prior(prior) - np.sum(W * (means + overall), axis=1) / 2
     return W, b
 
 
@@ -531,7 +531,7 @@ def binary_log_odds(p, prior):
     (array([ 1., 16.]), 0.25)
     """
     log_odds, log_off = np.log(p) - np.log1p(-p), np.log1p(-p).sum(axis=1)
-    terms = _log(check_prior(prior)) + log_off
+    terms = log_prior(prior) + log_off
     return log_odds[1] - log_odds[0], terms[1] - terms[0]
 
 
@@ -559,7 +559,7 @@ class _GenerativeClassifier(LogProbabilisticClassifier):
     def predict_log_proba(self, X):
         """ln Pr(k | x_i): (n, K)."""
         X = self._check_fitted(X)
-        return log_posterior(self._scores(X))
+        return log_posterior(check_possible(self._scores(X)))
 
     def predict(self, X):
         """The most probable class of every sample, the first of those that tie: (n,)."""

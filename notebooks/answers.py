@@ -210,7 +210,7 @@ SALMON, BASS, SIGMA2 = 4.0, 6.5, 1.25**2
 
 def sea_bass(believed, true):
     """The error of the cut for the believed shares among fish with the true ones; both rates."""
-    from mlnotes.decision_theory import normal_cdf
+    from mlnotes.probability import normal_cdf
 
     cut = (SALMON + BASS) / 2 + SIGMA2 / (BASS - SALMON) * log(believed[0] / believed[1])
     above = 1 - normal_cdf(cut, np.array([SALMON, BASS]), SIGMA2)
@@ -229,7 +229,7 @@ def equal_densities():
 
 @answer("decision_theory-x01b", "the error of the Bayes classifier", 3)
 def error_of_two_widths():
-    from mlnotes.decision_theory import normal_cdf
+    from mlnotes.probability import normal_cdf
 
     x = sqrt(9 / 4 * log(3))
     wrong = 2 * (1 - normal_cdf(x, 0.0, 1.0)), 2 * normal_cdf(x, 0.0, 9.0) - 1
@@ -2727,7 +2727,7 @@ def parallel_analysis():
 
 @answer("pca-x08c", "the shares of right guesses on the raw axes 1 and 2", 1)
 def hidden_classes():
-    from mlnotes.decision_theory import normal_cdf
+    from mlnotes.probability import normal_cdf
 
     yield 0.5, normal_cdf(1.0, 0.0, 0.1)
     yield (normal_cdf(1.0, 0.0, 0.1), 0.5), "Which axis has the larger variance?"

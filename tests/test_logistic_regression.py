@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 import figures.logistic_regression as figures
 from mlnotes.base import ConvergenceWarning, iterate
 from mlnotes.datasets import load_breast_cancer, load_digits, load_iris, make_blobs, make_separable
-from mlnotes.decision_theory import empirical_risk, margin_zero_one, normal_bayes_error
+from mlnotes.decision_theory import empirical_risk, margin_zero_one, normal_log_odds
 from mlnotes.generative import quadratic_log_odds
 from mlnotes.linear_regression import augment
 from mlnotes.logistic_regression import (
@@ -952,15 +952,15 @@ def test_probabilities_are_calibrated_on_labels_from_the_model(rng):
 @pytest.mark.claims("logistic_regression-10")
 def test_error_of_the_fitted_line_approaches_the_bayes_error(rng):
     mu, Sigma, prior = np.array([[0.0, 0.0], [1.5, 1.0]]), np.diag([1.0, 2.0]), np.array([0.4, 0.6])
-    bayes = normal_bayes_error(mu, Sigma, prior)
-    excess = []
+
+    def error(w, b):  # by the normal distribution of w^T x + b in each class
+        return prior @ normal_cdf((mu @ w + b) * [1, -1], 0.0, w @ Sigma @ w)
+
+    bayes, excess = error(*normal_log_odds(mu, Sigma, prior)), []
     for n in (50, 50_000):
         T = make_blobs([int(0.4 * n), int(0.6 * n)], mu, Sigma, rng=rng)
         model = LogisticRegression(C=np.inf).fit(T.X, T.y)
-        w, b = model.coef_[0], model.intercept_[0]
-        score, spread = mu @ w + b, w @ Sigma @ w  # the law of f in each class
-        error = prior @ normal_cdf(score * [1, -1], 0.0, spread)
-        excess.append(error - bayes)
+        excess.append(error(model.coef_[0], model.intercept_[0]) - bayes)
     assert 0 <= excess[1] < 1e-4 and excess[1] < excess[0]
 
 
