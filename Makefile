@@ -26,8 +26,8 @@ help: ## print this list
 lab: $(VENV)/stamp-test ## open the notebooks in JupyterLab
 	$(PY) -m jupyter lab --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/notebooks
 figures: ## draw the figures that changed; CHAPTERS="svm pca" and FORMATS="svg png pdf gif" choose
-test: lint $(VENV)/stamp-test ## lint, then every test, docstring example and notebook
-	$(STEADY) -m pytest -q --nbval --nbval-current-env --nbval-cell-timeout=300 tests mlnotes notebooks
+test: lint $(VENV)/stamp-test ## lint, then every test, docstring example and notebook, in two processes
+	$(STEADY) -m pytest -q -n 2 --dist loadfile --nbval --nbval-current-env --nbval-cell-timeout=300 tests mlnotes notebooks
 notebooks: $(VENV)/stamp-test ## execute the notebooks in place; CHAPTERS chooses
 	$(STEADY) notebooks/execute.py $(CHOSEN)
 site: $(VENV)/stamp-site ## make the whole book as a folder of pages, _site, that opens by a double click

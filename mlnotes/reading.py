@@ -127,13 +127,19 @@ def check(exercise, answer):
     >>> check("perceptron-x01b", [1, 2])
     Not right yet: expected one number, got 2 numbers.
     """
-    known = json.loads(ANSWERS.read_text(encoding="utf-8"))
+    known = _entries()
     if exercise not in known:
         chapter = str(exercise).partition("-x")[0]
         others = [other for other in known if other.startswith(f"{chapter}-x")]
         there = ", ".join(others) or f"no exercise of a chapter {chapter!r}"
         raise ValueError(f"{exercise!r} has no check; those that have one: {there}")
     print(_verdict(exercise, answer, known[exercise]))  # noqa: T201
+
+
+@cache
+def _entries():
+    """What the file holds, by exercise."""
+    return json.loads(ANSWERS.read_text(encoding="utf-8"))
 
 
 def equivalents(answer, kind=""):

@@ -1,7 +1,24 @@
-"""``pytest --nbval`` does not compare pictures and their alternative texts. This file does."""
+"""``pytest --nbval`` does not compare pictures and their alternative texts. This file does.
 
+It also gives each kernel sockets of its own: kernels that start together may race for a TCP port.
+"""
+
+import tempfile
+
+import nbval.kernel
 import pytest
-from execute import alt_text, pictures, same_picture
+from execute import alt_text, kernel_settings, pictures, same_picture
+from jupyter_client.manager import KernelManager
+
+SOCKETS = tempfile.TemporaryDirectory(prefix="mlnotes-")
+
+
+def kernel_manager(**how):
+    """The manager of one kernel, as nbval asks for it."""
+    return KernelManager(config=kernel_settings(tempfile.mkdtemp(dir=SOCKETS.name)), **how)
+
+
+nbval.kernel.KernelManager = kernel_manager
 
 
 @pytest.hookimpl(wrapper=True)

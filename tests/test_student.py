@@ -35,11 +35,6 @@ PARTS = sorted(TABLE)
 # ---------------------------------------------------------------------------------------------
 
 
-@cache
-def known(part):
-    return answers.known(part)
-
-
 def told(part, answer, capsys):
     check(part, answer)
     return capsys.readouterr().out.strip()
@@ -47,32 +42,45 @@ def told(part, answer, capsys):
 
 def raw(part):
     """The right answer as the table states it: numbers, bools or words."""
-    return next(answers.CHECKS[part].answers())
+    return given(part)[0]
+
+
+@cache
+def given(part):
+    """The right answer of a part, and the typical wrong ones with their hints."""
+    return list(answers.CHECKS[part].answers())
+
+
+def parts_of(chapter):
+    """The parts of the exercises of a chapter that have a check."""
+    return [part for part in PARTS if part.startswith(f"{chapter}-x")]
 
 
 def test_the_stored_file_is_what_the_table_writes():
     assert answers.text() == reading.ANSWERS.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_right_answers_are_right_and_typical_wrong_ones_get_their_hint(part, capsys):
-    assert told(part, raw(part), capsys) == answers.RIGHT
-    given = list(answers.CHECKS[part].answers())[1:]
-    for answer, hint in given:
-        assert told(part, answer, capsys) == f"Not right yet. {hint}"
-    assert told(part, ..., capsys) == f"No answer yet: enter {TABLE[part]['enter']}."
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_right_answers_are_right_and_typical_wrong_ones_get_their_hint(chapter, capsys):
+    for part in parts_of(chapter):
+        right, *wrong = given(part)
+        assert told(part, right, capsys) == answers.RIGHT, part
+        for answer, hint in wrong:
+            assert told(part, answer, capsys) == f"Not right yet. {hint}", part
+        assert told(part, ..., capsys) == f"No answer yet: enter {TABLE[part]['enter']}.", part
 
 
-@pytest.mark.parametrize("part", [p for p in PARTS if TABLE[p]["kind"] not in ("words", "labels")])
-def test_an_answer_within_the_tolerance_is_right_and_one_beyond_it_is_not(part, capsys):
-    right = np.array(raw(part), dtype=float)
-    kind, tol = TABLE[part]["kind"], TABLE[part]["tol"]
-    for sign in (-1, 1):
-        if kind != "scale":
-            assert told(part, right + sign * tol, capsys) == answers.RIGHT
-        off, factor = right.copy(), 1.5 * np.linalg.norm(right)  # what counts has the length 1
-        off.flat[np.abs(off).argmin()] += sign * 2 * tol * (factor if kind == "scale" else 1)
-        assert told(part, off, capsys) != answers.RIGHT
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_an_answer_within_the_tolerance_is_right_and_one_beyond_it_is_not(chapter, capsys):
+    for part in parts_of(chapter):
+        kind, tol = TABLE[part]["kind"], TABLE[part]["tol"]
+        for sign in (-1, 1) if kind not in ("words", "labels") else ():
+            right = np.array(raw(part), dtype=float)
+            if kind != "scale":
+                assert told(part, right + sign * tol, capsys) == answers.RIGHT, part
+            off, factor = right.copy(), 1.5 * np.linalg.norm(right)  # what counts has the length 1
+            off.flat[np.abs(off).argmin()] += sign * 2 * tol * (factor if kind == "scale" else 1)
+            assert told(part, off, capsys) != answers.RIGHT, part
 
 
 def forms(numbers):
@@ -185,18 +193,21 @@ def of_numbers(part):
     )
 
 
-@pytest.mark.parametrize("part", [p for p in filter(of_numbers, PARTS) if p not in OTHERWISE])
-def test_the_solution_states_the_right_answer(part):
-    said = exercises(part.partition("-x")[0])[student.EXERCISE.match(part)[0]]
-    right = np.abs(np.ravel(np.array(raw(part), dtype=float)))
-    stated = states(said.replace("-", " "), right, TABLE[part]["tol"])  # signs stand apart in TeX
-    assert stated.all(), f"{right[~stated]} of {right}"
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_the_solutions_state_the_right_answers(chapter):
+    for part in filter(of_numbers, parts_of(chapter)):
+        if part not in OTHERWISE:
+            said = exercises(chapter)[student.EXERCISE.match(part)[0]].replace("-", " ")
+            right = np.abs(np.ravel(np.array(raw(part), dtype=float)))  # signs stand apart in TeX
+            stated = states(said, right, TABLE[part]["tol"])
+            assert stated.all(), f"{part}: {right[~stated]} of {right}"
 
 
-@pytest.mark.parametrize("part", list(filter(of_numbers, PARTS)))
-def test_neither_the_question_nor_a_hint_states_the_right_answer(part):
-    for said in (TABLE[part]["enter"], *(said for _, _, said in TABLE[part]["known"])):
-        assert not gives_away(said, part), said
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_neither_the_question_nor_a_hint_states_the_right_answer(chapter):
+    for part in filter(of_numbers, parts_of(chapter)):
+        for said in (TABLE[part]["enter"], *(said for _, _, said in TABLE[part]["known"])):
+            assert not gives_away(said, part), (part, said)
 
 
 def test_the_file_has_nothing_but_words_and_fingerprints():
