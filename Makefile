@@ -7,7 +7,7 @@ PYTHON   = python3
 FORMATS  = svg
 CHAPTERS = $(ALL)
 
-ALL    := $(sort $(patsubst figures/%.py,%,$(wildcard figures/*.py)))
+ALL    := $(filter-out draw,$(sort $(patsubst figures/%.py,%,$(wildcard figures/*.py))))
 VENV   := .venv
 PY     := $(VENV)/bin/python
 CHOSEN = $(if $(filter command,$(origin CHAPTERS)),$(CHAPTERS))
@@ -45,10 +45,10 @@ lint: $(VENV)/stamp-test ## check the style of the code, and print how it reads 
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) tests/style.py
-clean: ## remove what make made and git does not keep, the virtual environment too
-	rm -rf $(VENV) .stamps .pytest_cache .ruff_cache _site _student.zip
+clean: ## remove what make made and git does not keep, except the virtual environment
+	rm -rf .stamps .pytest_cache .ruff_cache _site _student.zip
 	rm -f figures/*/*.png figures/*/*.pdf figures/*/*.gif
-	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+	find figures mlnotes notebooks tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # --- The virtual environment, in layers: each command installs no more than it needs ------------
 
@@ -78,18 +78,15 @@ ifneq ($(strip $(UNKNOWN)),)
 $(error no such chapter or format: $(strip $(UNKNOWN)) (chapters: $(ALL); formats: svg png pdf gif))
 endif
 
-# A chapter's pictures depend on its script, on its module and on what all chapters share.
-SHARED := $(addprefix mlnotes/,base.py numerics.py datasets.py plotting.py) \
-          $(filter-out %/claims.csv %/answers.json,$(wildcard mlnotes/data/*))
+# The list beside a stamp names the modules that the pictures were drawn with, and the pictures, so
+# that one that is lost is drawn again. It stands for no data: these are named here.
+DATA := $(filter-out %/claims.csv %/answers.json,$(wildcard mlnotes/data/*))
 
-# The rule for the pictures of chapter $(1) in format $(2). The stamp says when they were drawn. The
-# list beside it makes the stamp depend on each picture, so that a picture that is lost is redrawn.
+# The rule for the pictures of chapter $(1) in format $(2). The stamp says when they were drawn.
 define pictures
 figures: .stamps/$(1).$(2)
-.stamps/$(1).$(2): figures/$(1).py $(wildcard mlnotes/$(1).py) $(SHARED) | $(VENV)/stamp-figures
-	$(STEADY) figures/$(1).py $(2)
-	@mkdir -p .stamps
-	@for p in figures/$(1)/*.$(2); do printf '%s: %s\n%s:\n' $$@ $$$$p $$$$p; done > $$@.list
+.stamps/$(1).$(2): figures/$(1).py $(DATA) | $(VENV)/stamp-figures
+	$(STEADY) figures/draw.py $(1) $(2)
 	@touch $$@
 -include .stamps/$(1).$(2).list
 endef

@@ -14,7 +14,6 @@ Whatever colours tell apart, lightness and markers or dashes tell apart as well.
 Contents
     Figures of a chapter    figure, LectureFigure, REGISTRY, pictures, draw_all, run_script
     Films of a chapter      film, Film, Take, FILMS, frames
-    Two pictures compared   difference, Mark
     The style               use_style, INK, BLUE, ORANGE, GREEN, PURPLE, GREY, SHADE, COLORS,
                             MARKERS, tint
     What chapters draw      set_view, draw_samples, draw_line, draw_strip, draw_regions,
@@ -28,16 +27,13 @@ Symbols
     w, b     normal (2,) and offset of a line
 """
 
-import re
 import sys
-from base64 import b64decode
 from collections.abc import Callable, Iterable
 from io import BytesIO
-from itertools import chain, groupby, islice
-from operator import itemgetter
+from itertools import islice
+from operator import eq
 from pathlib import Path
 from typing import NamedTuple
-from xml.etree import ElementTree
 
 import numpy as np
 
@@ -64,17 +60,9 @@ STYLE = {
     "legend.frameon": False,
     "image.cmap": "Greys",
     "contour.negative_linestyle": "solid",
-    "savefig.dpi": 200,
+    "savefig.dpi": 300,
+    "pdf.fonttype": 42,  # TrueType, which publishers accept
 }
-TOLERANCE = 0.05  # a line may move by so many points of the page: less than a printer resolves
-GREY_LEVELS = 2.0  # two images may differ by this root mean square, out of 255
-SHADES = 0.01  # numbers of a style may differ by this; so may red, green and blue from 0 to 1
-LONGEST = 2000  # lines are compared at every point of the page, but at no more places than this
-PNG = b"\x89PNG"
-HREF = "{http://www.w3.org/1999/xlink}href"
-NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
-LOOK = re.compile(rf"#[0-9a-f]{{6}}\b|{NUMBER.pattern}")
-LINKED = re.compile(r"url\(#[^)]*\)")  # a clip path or a hatch: its name depends on the content
 UNDATED = {
     "svg": {"Date": None, "Creator": None},
     "png": {"Software": None},
@@ -145,24 +133,27 @@ def _file(lecture_figure, kind):
     return file.getvalue()
 
 
-def draw_all(folder, formats=("svg",)):
+def draw_all(folder, formats=("svg",), same=eq):
     """Draw the figures of the chapter that the folder is named after, into the folder.
 
-    A script that fails leaves every picture as it was. A file that already shows the same (see
-    `difference`) stays as it is. Pictures that no figure draws any more are deleted.
+    A script that fails leaves every picture as it was. A file with the `same` bytes stays as it is;
+    `same(new, old)` may be another comparison. Pictures that no figure draws any more are deleted.
+
+    Returns: the names of the files.
     """
     folder = Path(folder)
     drawn = dict(pictures(folder.name, formats))
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in drawn.items():
         path, part = folder / name, folder / f".{name}.part"
-        if not path.exists() or difference(content, path.read_bytes()) is not None:
+        if not path.exists() or not same(content, path.read_bytes()):
             part.write_bytes(content)
             part.replace(path)
     for kind in formats:
         for path in folder.glob(f"*.{kind}"):
             if path.name not in drawn:
                 path.unlink()
+    return list(drawn)
 
 
 def run_script(script):
@@ -201,7 +192,7 @@ class Take(NamedTuple):
 
 
 FILMS = []
-FRAME = 0.7  # seconds for a state in a GIF
+FRAME, GIF_DPI = 0.7, 200  # seconds for a state in a GIF, and its dots per inch
 
 
 def film(name, algorithm, *, measure="", size=PANEL, **settings):
@@ -259,158 +250,11 @@ def _gif(one_film):
     first, pages = {name: values[0] for name, values in one_film.settings.items()}, []
     for ax, *_ in frames(one_film, first):
         file = BytesIO()
-        ax.figure.savefig(file, format="png", dpi=STYLE["savefig.dpi"])
+        ax.figure.savefig(file, format="png", dpi=GIF_DPI)
         pages.append(Image.open(file).convert("P"))
     file = BytesIO()
     pages[0].save(file, "GIF", save_all=True, append_images=pages[1:], duration=1000 * FRAME)
     return file.getvalue()
-
-
-# ---------------------------------------------------------------------------------------
-# Two pictures compared
-# ---------------------------------------------------------------------------------------
-
-
-class Mark(NamedTuple):
-    """Elements of an SVG file that follow one another and have the same style."""
-
-    look: str  # the style, without its numbers and colours
-    values: np.ndarray  # the numbers and colours of the style
-    segments: np.ndarray  # (m, 2, 2), the lines between the points, in points of the page
-    images: list  # the pixels of the images
-
-
-def difference(new, old):
-    """What is different between the pictures `new` and `old`, as bytes; None if nothing is.
-
-    Another processor rounds differently. This changes the last digits of coordinates, the number of
-    points in a contour line, and ids. So two SVG files show the same if they draw the same styles
-    in the same order, and every line of one is within TOLERANCE of lines of the other.
-    """
-    if new == old:
-        return None
-    try:
-        if new.startswith(PNG) and old.startswith(PNG):
-            return _image_difference(_pixels(new), _pixels(old))
-        ours, theirs = _marks(new), _marks(old)
-    except (ElementTree.ParseError, ValueError, KeyError) as error:
-        return f"not a picture of ours: {error}"
-    if [mark.look for mark in ours] != [mark.look for mark in theirs]:
-        return "other elements"
-    for a, b in zip(ours, theirs, strict=True):
-        if not np.allclose(a.values, b.values, rtol=0, atol=SHADES):
-            return "another style"
-        if len(a.images) != len(b.images) or any(map(_image_difference, a.images, b.images)):
-            return "another image"
-        if not (_lie_on(a.segments, b.segments) and _lie_on(b.segments, a.segments)):
-            return "other coordinates"
-    return None
-
-
-def _image_difference(a, b):
-    same = a.shape == b.shape and np.sqrt(np.mean((a - b) ** 2)) <= GREY_LEVELS
-    return None if same else "another image"
-
-
-def _pixels(png):
-    """The pixels of a PNG file, from 0 to 255."""
-    from matplotlib.image import imread
-
-    return 255.0 * imread(BytesIO(png))
-
-
-def _marks(svg):
-    """The marks of an SVG file in their order."""
-    root = ElementTree.fromstring(svg)
-    named = {each.get("id"): each for each in root.iter() if each.get("id")}
-    marks = []
-    for text, group in groupby(_elements(root, named, np.eye(3), ()), key=itemgetter(0)):
-        _, segments, images = zip(*group, strict=True)
-        look, values = LOOK.sub("#", text), _values(text)
-        marks.append(Mark(look, values, np.concatenate(segments), list(chain(*images))))
-    return marks
-
-
-def _elements(element, named, place, styles):
-    """The paths and images in an element; `place` (3, 3) maps its coordinates to the page's.
-
-    Yields: (style, segments, images) of every path and image.
-    """
-    tag = element.tag.rpartition("}")[2]
-    if tag in ("defs", "metadata"):
-        return
-    place = place @ _transform(element.get("transform", ""))
-    clipped = "clipped" if element.get("clip-path") else ""
-    styles = (*styles, *filter(None, [tag if tag != "g" else "", element.get("style"), clipped]))
-    style = LINKED.sub("url()", "; ".join(styles))
-    if tag == "use":
-        shift = f"translate({element.get('x', 0)} {element.get('y', 0)})"
-        there = named[element.get(HREF).removeprefix("#")]
-        yield from _elements(there, named, place @ _transform(shift), styles)
-    elif tag == "path":
-        yield style, _segments(element.get("d", "")) @ place[:2, :2].T + place[:2, 2], []
-    elif tag == "image":
-        code = element.get(HREF).partition(",")[2]
-        corner = np.array([float(element.get("x", 0)), float(element.get("y", 0)), 1.0])
-        yield style, np.tile(place[:2] @ corner, (1, 2, 1)), [_pixels(b64decode(code))]
-    for child in element:
-        yield from _elements(child, named, place, styles)
-
-
-def _transform(text):
-    """The matrix (3, 3) of an SVG transform such as ``translate(2 3) scale(0.1 -0.1)``."""
-    product = np.eye(3)
-    for name, arguments in re.findall(r"(\w+)\(([^)]*)\)", text):
-        given, matrix = [float(number) for number in NUMBER.findall(arguments)], np.eye(3)
-        if name == "translate":
-            matrix[: len(given), 2] = given
-        elif name == "scale":
-            matrix[[0, 1], [0, 1]] = given
-        elif name == "rotate" and len(given) == 1:
-            c, s = np.cos(np.deg2rad(given[0])), np.sin(np.deg2rad(given[0]))
-            matrix[:2, :2] = [[c, -s], [s, c]]
-        else:
-            raise ValueError(f"the transform {name} of {len(given)} numbers")
-        product = product @ matrix
-    return product
-
-
-def _segments(d):
-    """The lines (m, 2, 2) of an SVG path. A curve counts as the lines between its controls."""
-    found = []
-    for command, arguments in re.findall(r"([MLCQz])([^MLCQz]*)", d):
-        points = np.reshape([float(number) for number in NUMBER.findall(arguments)], (-1, 2))
-        if command == "M":
-            start = last = points[0]
-            found.append((start, start))
-        for point in (start,) if command == "z" else points:
-            found.append((last, point))
-            last = point
-    return np.reshape(found, (-1, 2, 2))
-
-
-def _values(text):
-    """The numbers of a style, and the red, green and blue of its colours, from 0 to 1."""
-    from matplotlib.colors import to_rgb
-
-    each = [to_rgb(v) if v.startswith("#") else (float(v),) for v in LOOK.findall(text)]
-    return np.array([value for values in each for value in values])
-
-
-def _lie_on(A, B):
-    """Whether every point of the segments A (m, 2, 2) is within TOLERANCE of the segments B."""
-    if A.shape == B.shape and np.allclose(A, B, rtol=0, atol=TOLERANCE):
-        return True
-    start, along = B[:, 0], B[:, 1] - B[:, 0]
-    squares = np.maximum((along**2).sum(axis=1), np.finfo(float).tiny)
-    for a, b in A:
-        length = min(np.linalg.norm(b - a), LONGEST)
-        points = a + np.linspace(0, 1, int(length) + 2)[:, None, None] * (b - a)
-        share = np.clip(((points - start) * along).sum(axis=2) / squares, 0, 1)
-        gaps = ((points - start - share[..., None] * along) ** 2).sum(axis=2)
-        if not (gaps.min(axis=1, initial=np.inf) <= TOLERANCE**2).all():
-            return False
-    return True
 
 
 # ---------------------------------------------------------------------------------------
