@@ -2,14 +2,14 @@
 
     python -m mlnotes                  the contents page
     python -m mlnotes mixture          a chapter: each statement, its function, test and passage
-    python -m mlnotes errata           every slip of the notes
+    python -m mlnotes errata           every slip of the notes; errata svm, those of a chapter
     python -m mlnotes "IRHD 1.10"      the statements of an equation, a section or a theorem
     python -m mlnotes "mistake bound"  the statements that contain these words
     python -m mlnotes claims           how much of each chapter is delivered, and what is missing
 
 The statements are in ``data/claims.csv``, with the derivations that the notebooks walk through and
-the algorithms that they show. What delivers them is read from the sources (see `Citations`). An
-installed package has no tests, figures and notebooks; a clone of the repository has them.
+the algorithms that they show. What delivers them is read from the sources (see `Citations`) in a
+clone of the repository. An installed package has no tests, figures and notebooks.
 """
 
 import ast
@@ -32,6 +32,7 @@ from mlnotes.reading import passages, shown, walks
 PACKAGE = Path(__file__).resolve().parent
 ROOT = PACKAGE.parent
 ID = re.compile(r"\b[a-z_]+-[ws]?\d{2}\b")  # svm-40; its walk svm-w12; its algorithm svm-s03
+NAME = 'name = "mlnotes"'  # how the project's own pyproject.toml is known
 NUMBER = re.compile(r"\d+(?:\.\d+)*")
 KINDS = {  # what the sources write before a number; without it, the number is a section's
     "section": "section",
@@ -164,17 +165,21 @@ class Citations(NamedTuple):
 
 
 @cache
-def read_citations(root=ROOT):
-    """The citations in the sources below `root`."""
+def read_citations(root=ROOT, chapters=()):
+    """The citations in the sources below `root`, of all claims or of these `chapters` at least.
+
+    A folder without the ``pyproject.toml`` of this project has none.
+    """
+    project = root / "pyproject.toml"
+    if not (project.is_file() and NAME in project.read_text(encoding="utf-8")):
+        return Citations({}, {}, {}, {}, {})
+    words = [f"{chapter}-" for chapter in chapters] or [""]
     return Citations(
-        _collect(root.glob("tests/test_*.py"), _marked),
-        _collect(root.glob("figures/*.py"), _registered),
-        _collect(root.glob("notebooks/*.ipynb"), _anchored),
-        _collect(root.glob("notebooks/*.ipynb"), _walked),
-        _collect(
-            root.glob("notebooks/*.ipynb"),
-            lambda path: [(path.name, algorithms_shown(_cells(path)))],
-        ),
+        _collect(root.glob("tests/test_*.py"), _marked, words),
+        _collect(root.glob("figures/*.py"), _registered, words),
+        _collect(root.glob("notebooks/*.ipynb"), _anchored, words),
+        _collect(root.glob("notebooks/*.ipynb"), _walked, words),
+        _collect(root.glob("notebooks/*.ipynb"), _shown, ["show("]),
     )
 
 
@@ -184,49 +189,56 @@ def missing(claim, citations):
     return [each.removesuffix("s") for each in FORMS[claim.form] if claim.id not in cited[each]]
 
 
-def _collect(paths, read):
-    """The citations that `read` finds in the files: for each id, a list of names."""
+def _collect(paths, read, words):
+    """The citations that `read` finds in files with one of the `words`: by id, a list of names."""
     found = defaultdict(list)
     for path in sorted(paths):
-        for name, ids in read(path):
-            for claim_id in ids:
-                found[claim_id].append(name)
+        text = path.read_text(encoding="utf-8")
+        if any(word in text for word in words):
+            for name, ids in read(path.name, text):
+                for claim_id in ids:
+                    found[claim_id].append(name)
     return dict(found)
 
 
-def _marked(path):
+def _marked(file, text):
     """(name, ids) of every test of a file that is marked with claims."""
-    for function, call in _decorators(path, "claims"):
-        yield f"{path.name}::{function.name}", ID.findall(ast.unparse(call))
+    for function, call in _decorators(text, "claims"):
+        yield f"{file}::{function.name}", ID.findall(ast.unparse(call))
 
 
-def _registered(path):
+def _registered(file, text):
     """(name, ids) of every figure that a script registers."""
-    for _, call in _decorators(path, "figure"):
+    for _, call in _decorators(text, "figure"):
         ids = [ast.unparse(k.value) for k in call.keywords if k.arg == "claims"]
-        yield f"{path.stem}/{call.args[0].value}", ID.findall(" ".join(ids))
+        yield f"{file.removesuffix('.py')}/{call.args[0].value}", ID.findall(" ".join(ids))
 
 
-def _decorators(path, name):
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+def _decorators(text, name):
+    for node in ast.parse(text).body:
         if isinstance(node, ast.FunctionDef):
             for call in node.decorator_list:
                 if isinstance(call, ast.Call) and ast.unparse(call.func).split(".")[-1] == name:
                     yield node, call
 
 
-def _anchored(path):
+def _anchored(file, text):
     """(passage, ids) of every anchor of a claim in a notebook."""
-    for anchor, section in passages(_cells(path)):
+    for anchor, section in passages(_cells(text)):
         if ID.fullmatch(anchor):
-            yield f"{path.name}, {section}", [anchor]
+            yield f"{file}, {section}", [anchor]
 
 
-def _walked(path):
+def _walked(file, text):
     """(passage, ids) of every walk of a notebook that lacks nothing."""
-    for walk in walks(_cells(path)):
+    for walk in walks(_cells(text)):
         if not walk.lacks:
-            yield f"{path.name}, Walk {walk.number}. {walk.title}", walk.anchors
+            yield f"{file}, Walk {walk.number}. {walk.title}", walk.anchors
+
+
+def _shown(file, text):
+    """(name, ids) of the algorithms that a notebook shows."""
+    yield file, algorithms_shown(_cells(text))
 
 
 def algorithms_shown(cells):
@@ -244,8 +256,9 @@ def algorithms_shown(cells):
     return found
 
 
-def _cells(path):
-    return json.loads(path.read_text(encoding="utf-8"))["cells"]
+@cache
+def _cells(text):
+    return json.loads(text)["cells"]
 
 
 # ---------------------------------------------------------------------------------------
@@ -325,8 +338,10 @@ def find(claims, query):
     Returns: a list of (title, claims). A title is a place as "theorem 8.2", or "" without a number.
     """
     every = list(claims.values())
-    if query == "errata":
-        return [("", [claim for claim in every if claim.kind == "erratum"])]
+    word, _, chapter = query.partition(" ")
+    if word == "errata" and chapter in ("", *(claim.chapter for claim in every)):
+        slips = [claim for claim in every if claim.kind == "erratum"]
+        return [("", [claim for claim in slips if chapter in ("", claim.chapter)])]
     found = [claim for claim in every if query in (claim.chapter, claim.id)]
     if found:
         return [("", found)]
@@ -347,12 +362,15 @@ def main(query=""):
     """
     if not query:
         return print_contents()
-    claims, citations = load_claims(), read_citations()
+    claims = load_claims()
     if query == "claims":
-        return print_progress(claims, citations)
+        return print_progress(claims, read_citations())
     groups = find(claims, query)
     if not groups:
         return f"nothing found for {query!r}: try a chapter, a source as 'IRHD 1.10', or a word"
+    asked = {claim.id for _, found in groups for claim in found}
+    cited = [c for c in claims.values() if c.id in asked or asked & set(c.of.split())]
+    citations = read_citations(ROOT, frozenset(claim.chapter for claim in cited))
     for title, found in groups:
         if title:
             print(f"--- {title} {'-' * (WIDTH - len(title) - 5)}\n")

@@ -337,6 +337,8 @@ def _code(cell):
 def _brought_and_shown(code):
     """The names that the code imports, with what they are, and the names that it shows."""
     homes, names = {}, []
+    if "mlnotes" not in code and "show(" not in code:
+        return homes, names
     try:
         tree = ast.parse(code)
     except SyntaxError:  # a cell that shows an error

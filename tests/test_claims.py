@@ -2,7 +2,9 @@
 
 import importlib
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -107,6 +109,21 @@ def test_a_chapter_lists_its_claims_with_function_and_test(capsys):
 def test_errata_are_those_of_the_ledger(capsys):
     _, out = printed(capsys, "errata")
     assert len(re.findall(r"^[a-z_]+-\d\d \(erratum\)", out, flags=re.M)) == 173
+
+
+def test_errata_of_a_chapter_are_its_own(capsys):
+    _, out = printed(capsys, "errata svm")
+    slips = [i for i, claim in CLAIMS.items() if (claim.chapter, claim.kind) == ("svm", "erratum")]
+    assert re.findall(r"^([a-z_]+-\d\d) \(", out, flags=re.M) == slips and len(slips) > 5
+    status, out = printed(capsys, "errata quantum")
+    assert status.startswith("nothing found") and not out
+
+
+@pytest.mark.parametrize("query", ["svm", "errata kernels", "IRHD 8.46"])
+def test_a_query_prints_what_it_does_with_all_citations(capsys, query, monkeypatch):
+    _, quick = printed(capsys, query)
+    monkeypatch.setattr(index, "read_citations", lambda *_: CITED)
+    assert printed(capsys, query) == (None, quick)
 
 
 @pytest.mark.parametrize(
@@ -236,6 +253,7 @@ def test_citations_are_read_as_the_contract_says(tmp_path):
         {"cell_type": "markdown", "source": [walk.replace("w01", "w02")]},
     ]
     for name, text in {
+        "pyproject.toml": '[project]\nname = "mlnotes"\n',
         "tests/test_svm.py": "@pytest.mark.claims('svm-01')\ndef test_it():\n    assert True\n",
         "figures/svm.py": "@figure('margin', claims=('svm-03',))\ndef margin(ax):\n    pass\n",
         "notebooks/19_svm.ipynb": json.dumps({"cells": cells}),
@@ -250,3 +268,31 @@ def test_citations_are_read_as_the_contract_says(tmp_path):
         {"svm-w01": [heading]},  # nothing checks the lines of the other
         {"svm-s03": ["19_svm.ipynb"]},
     )
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "another"\n')
+    index.read_citations.cache_clear()
+    assert index.read_citations(tmp_path) == ({}, {}, {}, {}, {})
+
+
+def test_an_installed_package_reads_no_file_of_others(tmp_path):
+    shutil.copytree(index.PACKAGE, tmp_path / "mlnotes", ignore=shutil.ignore_patterns("*.pyc"))
+    (tmp_path / "tests").mkdir()
+    marked = "@pytest.mark.claims('svm-41')\ndef test_foreign():\n    print 'Python 2'\n"
+    (tmp_path / "tests" / "test_old.py").write_text(marked)
+    done = subprocess.run(
+        [sys.executable, "-m", "mlnotes", "svm-41"], cwd=tmp_path, text=True, capture_output=True,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)}, check=True,
+    )  # fmt: skip
+    assert "svm-41 (" in done.stdout and "computed by" in done.stdout
+    assert "checked by" not in done.stdout
+
+
+def test_the_contents_page_loads_no_chapter_and_no_ledger():
+    program = """import sys, runpy
+sys.argv = ["mlnotes"]
+try:
+    runpy.run_module("mlnotes", run_name="__main__")
+except SystemExit:
+    loaded = {name for name in sys.modules if name.startswith("mlnotes")}
+    assert loaded <= {"mlnotes", "mlnotes.reading", "mlnotes.__main__"}, loaded
+"""
+    subprocess.run([sys.executable, "-c", program], cwd=index.ROOT, check=True)
