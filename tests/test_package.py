@@ -194,14 +194,13 @@ def test_every_target_of_make_has_its_plain_command():
     assert [target for target in targets if not re.search(rf"# {target}\b", without)] == []
 
 
-def test_the_test_command_is_the_same_everywhere():
+def test_the_commands_are_the_same_everywhere():
     (test,) = [command for command in plain_commands() if "--nbval " in command]
-    assert f"$(STEADY) {test}\n" in MAKEFILE and f"python {test}\n" in WORKFLOW
+    assert f"$(STEADY) {test}\n" in MAKEFILE and "make test" in WORKFLOW
     lint = [command for command in plain_commands() if "ruff" in command or "style" in command]
     assert len(lint) == 3
     for command in lint:
         assert f"$(PY) {command}\n" in MAKEFILE and f"python {command}\n" in WORKFLOW
-    assert "make test" in WORKFLOW
 
 
 def test_the_workflow_covers_three_systems_and_every_python():
@@ -209,6 +208,16 @@ def test_the_workflow_covers_three_systems_and_every_python():
     assert '["3.11", "3.12", "3.13", "3.14"]' in WORKFLOW
     oldest = re.search(r'requires-python = ">=(.*)"', (ROOT / "pyproject.toml").read_text("utf-8"))
     assert oldest[1] == "3.11"
+
+
+def test_the_workflow_leaves_out_what_needs_more_than_the_package():
+    """The tests that import what only notebooks and site need run once, in the job `book`."""
+    needing = re.compile(
+        r"^ *(?:import|from) (?:nbformat|IPython|build_site|test_notebooks)\b", re.M
+    )
+    tests = {f"tests/{path.name}": path.read_text("utf-8") for path in ROOT.glob("tests/test_*.py")}
+    left_out = re.findall(r"--ignore (\S+)", WORKFLOW)
+    assert left_out == sorted(name for name, text in tests.items() if needing.search(text))
 
 
 def test_jupyterlab_is_started_where_it_finds_the_pictures():
