@@ -41,10 +41,10 @@ interop: $(VENV)/stamp-bench ## run scikit-learn's own checks on every estimator
 	$(PY) -m pytest -q tests/benchmarks/interop.py
 claims: $(VENV)/stamp-figures ## count the statements, walks and algorithms that are delivered; name the rest
 	$(PY) -m mlnotes claims
-lint: $(VENV)/stamp-test ## check the style of the code, and print how it reads in numbers
+lint: $(VENV)/stamp-test ## check the style of the code, and print its measures
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
-	$(PY) tests/style.py
+	$(PY) tests/measures.py
 clean: ## remove what make made and git does not keep, except the virtual environment
 	rm -rf .stamps .pytest_cache .ruff_cache _site _student.zip
 	rm -f figures/*/*.png figures/*/*.pdf figures/*/*.gif

@@ -1,6 +1,8 @@
-"""What `pytest --nbval` does not see: every notebook is executed, tidy and about its chapter.
+"""What a notebook keeps, beside what `pytest --nbval` sees, which accepts one without outputs.
 
-nbval runs the cells and compares what they print. It accepts a notebook without outputs.
+Every notebook is executed, tidy and about its chapter. Derivations are walked line by line and
+checked, the algorithms stand on the page, every figure has a number, a caption and an alternative
+text, and every exercise a hint and a solution.
 """
 
 import ast
@@ -9,23 +11,33 @@ import shutil
 import subprocess
 import sys
 from copy import deepcopy
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import nbformat
 import pytest
 from nbformat import v4
 
-from mlnotes import CHAPTERS
-from mlnotes.__main__ import ID
-from mlnotes.reading import ANCHOR, headings, passages
-from notebooks.execute import pictures, tidy
+from mlnotes import CHAPTERS, reading
+from mlnotes import __main__ as index
+from mlnotes.reading import ANCHOR, headings
+from notebooks.execute import alt_text, tidy
 
 ROOT = Path(__file__).resolve().parent.parent
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-NAMES = [f"{number:02d}_{chapter}" for number, chapter in enumerate(CHAPTERS, start=1)]
+NOTEBOOKS = [f"{number:02d}_{chapter}" for number, chapter in enumerate(CHAPTERS, start=1)]
 TAGS = {"solution", "raises-exception"}
-LAST_SECTION = "Slips in the notes"
+LAST_SECTIONS = ["In one minute", "Symbols", "Going further", "Exercises", reading.APPENDIX]
+NEEDED_SECTIONS = {"In one minute", "Exercises", reading.APPENDIX}
+LONGEST_CELL = 16  # lines of a code cell outside the solutions, without blank lines
+SHORTEST_ALT = 20  # letters of an alternative text
+FEWEST_EXERCISES = 6
+FEWEST_SHOWN = 2
 LINK = re.compile(r"""(?:\]\(|src=")(?!\w+:)([^)"\s#]+\.[a-z]+)?(?:#([^)"\s]+))?[)"]""")
+CHAPTER_LINK = re.compile(r"\]\((?:\.\./notebooks/)?(\d\d_\w+)\.ipynb")
+PICTURE = re.compile(r"!\[([^\]]*)\]\(([^)\s]+)\)")
+EXERCISE = re.compile(r"Exercise (\d+) (★{1,3}) \S.*")
+FOLD = "<details><summary>{}</summary>\n\n"  # without the blank line, Markdown is not rendered
 PNG = "iVBORw0KGgo"  # how a PNG file begins, in base64
 UNREPEATABLE = {
     "a memory address": re.compile(r"\b0x[0-9a-f]{6,}"),
@@ -37,12 +49,61 @@ UNREPEATABLE = {
 
 
 # ---------------------------------------------------------------------------------------------
-# The rules: each yields what is wrong
+# What a notebook holds
 # ---------------------------------------------------------------------------------------------
 
 
-def code_cells(notebook):
-    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+class Book(NamedTuple):
+    """A notebook, and what it is read beside."""
+
+    notebook: object
+    number: int
+    chapter: str
+    folder: Path  # where its links begin
+    captions: dict  # of the lecture figures, by file
+
+    @property
+    def cells(self):
+        return self.notebook.cells
+
+    @property
+    def code(self):
+        return [cell for cell in self.cells if cell.cell_type == "code"]
+
+    @property
+    def texts(self):
+        return [cell for cell in self.cells if cell.cell_type == "markdown"]
+
+    def claims(self, form):
+        claims = index.load_claims().values()
+        return [claim for claim in claims if (claim.form, claim.chapter) == (form, self.chapter)]
+
+    def sections(self, level):
+        """The (heading, cells) of the sections whose headings have this level."""
+        found = []
+        for cell in self.cells:
+            for depth, heading in headings(cell):
+                if depth <= level:
+                    found.append((depth, heading, []))
+            if found:
+                found[-1][2].append(cell)
+        return [(heading, cells) for depth, heading, cells in found if depth == level]
+
+
+def is_solution(cell):
+    return "solution" in cell.metadata.get("tags", [])
+
+
+def pngs(cell):
+    """The outputs of a cell that are pictures."""
+    return [output for output in cell.get("outputs", []) if "image/png" in output.get("data", {})]
+
+
+def pictures(cell):
+    """The (alternative text, file) of what a cell shows; a drawn picture has no file."""
+    if cell.cell_type == "markdown":
+        return PICTURE.findall(cell.source)
+    return [(alt_text(output), "") for output in pngs(cell)]
 
 
 def text_of(output):
@@ -63,115 +124,209 @@ def statements(cell):
     return [ast.unparse(statement) for statement in ast.parse("\n".join(lines)).body]
 
 
-def not_run(notebook):
-    cells = code_cells(notebook)
-    counts = [cell.execution_count for cell in cells]
-    if not cells or counts != list(range(1, len(cells) + 1)):
+def anchors_in(notebook):
+    """The anchors of a notebook, or of the notebook in a file."""
+    if isinstance(notebook, Path):
+        notebook = nbformat.read(notebook, as_version=4)
+    return {anchor for anchor, _ in reading.passages(notebook.cells)}
+
+
+@cache
+def figure_captions():
+    """The caption of every lecture figure, by its file: the docstring of its function."""
+    found = {}
+    for path in sorted((ROOT / "figures").glob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            for call in getattr(node, "decorator_list", []):
+                if isinstance(call, ast.Call) and ast.unparse(call.func) == "figure":
+                    file = f"../figures/{path.stem}/{ast.literal_eval(call.args[0])}.svg"
+                    found[file] = " ".join(ast.get_docstring(node).split())
+    return found
+
+
+# ---------------------------------------------------------------------------------------------
+# The rules: each yields what is wrong
+# ---------------------------------------------------------------------------------------------
+
+
+def not_run(book):
+    counts = [cell.execution_count for cell in book.code]
+    if not counts or counts != list(range(1, len(counts) + 1)):
         yield f"not executed from the first cell to the last: {counts}"
-    for cell in cells:
+    for cell in book.code:
         starts = [statement.split("(")[0] for statement in statements(cell)]
         if "print" in starts and not any(o.get("name") == "stdout" for o in cell.outputs):
             yield f"{cell.id} prints and stores nothing"
-        if "plt.show" in starts and not pictures(cell.outputs):
+        if "plt.show" in starts and not pngs(cell):
             yield f"{cell.id} draws and stores no picture"
 
 
-def wrong_outputs(notebook):
-    for cell in code_cells(notebook):
+def wrong_outputs(book):
+    for cell in book.code:
         failed = any(output.output_type == "error" for output in cell.outputs)
         if failed != ("raises-exception" in cell.metadata.get("tags", [])):
             yield f"{cell.id}: an error if, and only if, it is tagged raises-exception"
         for output in cell.outputs:
+            picture = output.get("data", {}).get("image/png", "")
             if output.get("name") == "stderr":
                 yield f"{cell.id} writes to stderr: {output.text!r}"
-            if "<Figure" in text_of(output) and not pictures([output]):
+            if "<Figure" in text_of(output) and not picture:
                 yield f"{cell.id} stores a figure without its picture"
-            if not all(picture.startswith(PNG) for picture in pictures([output])):
+            if picture and not picture.startswith(PNG):
                 yield f"{cell.id} stores a picture that is not a PNG"
             for what, pattern in UNREPEATABLE.items() if not is_source(output) else ():
                 if pattern.search(text_of(output)):
                     yield f"{cell.id} stores {what}: {pattern.search(text_of(output))[0]}"
 
 
-def untidy(notebook):
-    tidied = deepcopy(notebook)
+def untidy(book):
+    tidied = deepcopy(book.notebook)
     tidy(tidied)
-    if tidied != notebook:
+    if tidied != book.notebook:
         yield "not as `make notebooks` writes it"
-    for cell in notebook.cells:
+    for cell in book.cells:
         unknown = set(cell.metadata.get("tags", [])) - TAGS
         if unknown:
             yield f"{cell.id} has the tags {sorted(unknown)}"
-    for i, cell in enumerate(code_cells(notebook)):
+        if cell.source.count("<details>") != cell.source.count("</details>"):
+            yield f"{cell.id} opens a fold and does not close it"
+    for i, cell in enumerate(book.code):
         if cell.source.rstrip().endswith(";"):
             yield f"{cell.id} ends in a semicolon: nbval shows what it hides"
         if i == 0 and not cell.source.startswith("%matplotlib inline"):
             yield "the first code cell does not begin with %matplotlib inline"
 
 
-def wrong_sections(notebook, name):
-    number, chapter = name.split("_", 1)
-    found = [heading for cell in notebook.cells for heading in headings(cell)]
-    titles = [text for level, text in found if level == 1]
-    if not headings(notebook.cells[0]) or len(titles) != 1 or titles[0][:3] != f"{number} ":
-        yield f"it does not open with its one title, # {number} ...: {titles}"
-    for word in ("You will see", "In the notes:", "The code:", f"mlnotes/{chapter}.py"):
-        if word not in notebook.cells[0].source:
+def wrong_sections(book):
+    titles = [heading for heading, _ in book.sections(1)]
+    if not headings(book.cells[0]) or len(titles) != 1 or titles[0][:3] != f"{book.number:02d} ":
+        yield f"it does not open with its one title, # {book.number:02d} ...: {titles}"
+    for word in ("You will see", "In the notes:", "The code:", f"mlnotes/{book.chapter}.py"):
+        if word not in book.cells[0].source:
             yield f"its opening lacks {word!r}"
-    if [text for level, text in found if level == 2][-1:] != [LAST_SECTION]:
-        yield f"its last section is not {LAST_SECTION!r}"
+    opening = "\n".join(cell.source for cell in book.cells[:3])
+    for words in ("**You need**", "minutes"):
+        if words not in opening:
+            yield f"its first cells lack {words!r}"
+    if not any("Symbols here and in the notes" in cell.source for cell in book.texts):
+        yield "it has no table of symbols"
+    names = [heading for heading, _ in book.sections(2)]
+    last = names[names.index("In one minute") :] if "In one minute" in names else names[-3:]
+    if last != [s for s in LAST_SECTIONS if s in last] or not set(last) >= NEEDED_SECTIONS:
+        yield f"its last sections are {last}"
 
 
-def wrong_solutions(notebook):
-    section, solved = None, False
-    for cell in notebook.cells:
-        section = ([section] + [text for level, text in headings(cell) if level == 2])[-1]
-        if "solution" in cell.metadata.get("tags", []):
-            solved = True
-            if section != "Exercises":
-                yield f"{cell.id} is a solution in {section!r}, not in 'Exercises'"
-    if not solved:
-        yield "it has no exercise with a solution"
-
-
-def broken_links(notebook, folder):
-    for cell in notebook.cells:
-        links = LINK.findall(cell.source) if cell.cell_type == "markdown" else []
-        for target, anchor in links:
-            if target and not (folder / target).exists():
+def wrong_links(book):
+    for cell in book.texts:
+        for target, anchor in LINK.findall(cell.source):
+            place = book.folder / target if target else book.notebook
+            if target and not place.exists():
                 yield f"{cell.id} links {target}, which is not there"
-            elif anchor and anchor not in anchors_in(folder / target if target else notebook):
+            elif anchor and anchor not in anchors_in(place):
                 yield f"{cell.id} links the anchor {anchor}, which is not in {target or 'it'}"
+    others = {name for cell in book.texts for name in CHAPTER_LINK.findall(cell.source)}
+    if not others - {f"{book.number:02d}_{book.chapter}"}:
+        yield "it links no other chapter"
 
 
-def anchors_in(notebook):
-    """The anchors of a notebook, or of the notebook in a file."""
-    if isinstance(notebook, Path):
-        notebook = nbformat.read(notebook, as_version=4)
-    return {anchor for anchor, _ in passages(notebook.cells)}
-
-
-def wrong_anchors(notebook):
+def wrong_anchors(book):
     seen = set()
-    for cell in notebook.cells:
-        if cell.cell_type == "markdown":
-            for anchor in ANCHOR.findall(cell.source):
-                if anchor in seen:
-                    yield f"{cell.id} has the anchor {anchor}, as a cell before it has"
-                seen.add(anchor)
-            for shown in ID.findall(LINK.sub("", ANCHOR.sub("", cell.source))):
-                yield f"{cell.id} shows the id {shown}, which belongs in an anchor"
+    for cell in book.texts:
+        for anchor in ANCHOR.findall(cell.source):
+            if anchor in seen:
+                yield f"{cell.id} has the anchor {anchor}, as a cell before it has"
+            seen.add(anchor)
+        for shown in index.ID.findall(LINK.sub("", ANCHOR.sub("", cell.source))):
+            yield f"{cell.id} shows the id {shown}, which belongs in an anchor"
 
 
-def problems(notebook, name, folder=ROOT / "notebooks"):
+def wrong_figures(book):
+    shown = [picture for cell in book.cells for picture in pictures(cell)]
+    for alt, file in shown:
+        if len(alt) < SHORTEST_ALT:
+            yield f"a picture without an alternative text: {alt!r} {file}"
+    told = reading.captions(book.cells)
+    names = [f"{first}.{second}" for first, second, _ in told]
+    if names != [f"{book.number}.{k}" for k in range(1, len(shown) + 1)]:
+        yield f"{len(shown)} pictures have the captions {names}"
+    for (_, file), name, (_, _, words) in zip(shown, names, told, strict=False):
+        if file and words != book.captions.get(file):
+            yield f"the caption of figure {name} is not the docstring of {file}"
+        if not words:
+            yield f"the caption of figure {name} has no words"
+
+
+def wrong_walks(book):
+    walks = reading.walks(book.cells)
+    if [walk.number for walk in walks] != list(range(1, len(walks) + 1)):
+        yield f"its walks have the numbers {[walk.number for walk in walks]}"
+    for walk in walks:
+        for what in walk.lacks:
+            yield f"walk {walk.number} lacks: {what}"
+    there = {anchor for walk in walks for anchor in walk.anchors}
+    for claim in book.claims("walk"):
+        if claim.id not in there:
+            yield f"no walk has the anchor {claim.id}"
+
+
+def wrong_code(book):
+    shown, there = set(reading.shown(book.cells)), index.algorithms_shown(book.cells)
+    if len(shown) < FEWEST_SHOWN:
+        yield f"it shows the source of {len(shown)} functions"
+    for claim in book.claims("shown"):
+        if claim.id not in there:
+            yield f"it does not show the function of {claim.id}: {claim.statement}"
+    for cell in book.code:
+        lines = [line for line in cell.source.splitlines() if line.strip()]
+        if not is_solution(cell) and len(lines) > LONGEST_CELL:
+            yield f"{cell.id} has {len(lines)} lines"
+
+
+def wrong_exercises(book):
+    found = [(h, cells) for h, cells in book.sections(3) if h.startswith("Exercise")]
+    matches = [EXERCISE.fullmatch(heading) for heading, _ in found]
+    if len(found) < FEWEST_EXERCISES:
+        yield f"it has {len(found)} exercises"
+    if [match and int(match[1]) for match in matches] != list(range(1, len(found) + 1)):
+        yield f"its exercises have the headings {[heading for heading, _ in found]}"
+    if {match[2] for match in matches if match} != {"★", "★★", "★★★"}:
+        yield "its exercises are not of three grades"
+    anchors = dict(reading.passages(book.cells))
+    for k, (heading, cells) in enumerate(found, start=1):
+        if anchors.get(f"{book.chapter}-x{k:02d}") != heading:
+            yield f"exercise {k} lacks the anchor {book.chapter}-x{k:02d}"
+        text = "\n".join(cell.source for cell in cells)
+        for word in ("Hint", "Solution"):
+            if FOLD.format(word) not in text:
+                yield f"exercise {k} has no folded {word.lower()}"
+        if not any(map(is_solution, cells)):
+            yield f"exercise {k} has no cell with the tag solution"
+
+
+def wrong_solutions(book):
+    inside = [
+        cell.id for heading, cells in book.sections(2) for cell in cells if "Exerc" in heading
+    ]
+    for cell in filter(is_solution, book.cells):
+        begins = "# " if cell.cell_type == "code" else FOLD.format("Solution")
+        if not cell.source.startswith(begins):
+            yield f"{cell.id}: a solution is folded and begins with a sentence"
+        if cell.id not in inside:
+            yield f"{cell.id} is a solution outside of the exercises"
+
+
+RULES = (
+    not_run, wrong_outputs, untidy, wrong_sections, wrong_links, wrong_anchors, wrong_figures,
+    wrong_walks, wrong_code, wrong_exercises, wrong_solutions,
+)  # fmt: skip
+
+
+def problems(notebook, name, folder=ROOT / "notebooks", captions=None):
     """All that is wrong with the notebook called `name`."""
-    if name not in NAMES:
-        return [f"{name} is not the number and the name of a chapter"]
-    return [
-        *not_run(notebook), *wrong_outputs(notebook), *untidy(notebook),
-        *wrong_sections(notebook, name), *wrong_solutions(notebook),
-        *broken_links(notebook, folder), *wrong_anchors(notebook),
-    ]  # fmt: skip
+    number, chapter = int(name[:2]), name[3:]
+    captions = figure_captions() if captions is None else captions
+    book = Book(notebook, number, chapter, folder, captions)
+    return [what for rule in RULES for what in rule(book)]
 
 
 # ---------------------------------------------------------------------------------------------
@@ -179,130 +334,162 @@ def problems(notebook, name, folder=ROOT / "notebooks"):
 # ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_notebook(path):
-    assert problems(nbformat.read(path, as_version=4), path.stem) == []
+def test_every_chapter_has_its_notebook_and_no_other_is_there():
+    assert [path.stem for path in sorted((ROOT / "notebooks").glob("*.ipynb"))] == NOTEBOOKS
 
 
-def test_every_written_chapter_has_its_notebook():
-    written = [n for n in NAMES if (ROOT / "mlnotes" / f"{n[3:]}.py").exists()]
-    there = [path.stem for path in NOTEBOOKS]
-    assert [n for n in written if n not in there] == []
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_notebook(name):
+    assert problems(nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4), name) == []
+
+
+def test_every_lecture_figure_has_a_caption():
+    captions = figure_captions()
+    there = {f"../figures/{path.parent.name}/{path.name}" for path in ROOT.glob("figures/*/*.svg")}
+    assert set(captions) == there and all(captions.values())
 
 
 # ---------------------------------------------------------------------------------------------
 # Negative controls: each rule sees a notebook that breaks it
 # ---------------------------------------------------------------------------------------------
 
-OPENING = "# 12 The perceptron\n**You will see** ... **In the notes:** ... **The code:** {}"
-FIGURE = {"text/plain": "<Figure size 1x1>", "image/png": PNG + "x"}
+FIGURE = "there.svg"
+OPENING = """# 12 The perceptron
+**You will see** ... **You need** 30 minutes. **In the notes:** ...
+**The code:** `mlnotes/perceptron.py`. **Symbols here and in the notes:** none."""
+LINES = """$$\\begin{{aligned}}
+&(1) & a &= b && \\text{{given}} \\\\
+&(2) & &= c && \\text{{sum rule}} \\\\
+&(3) & &= d
+\\end{{aligned}}$$"""
+WALK = '<a id="perceptron-w{0:02d}"></a>\n### Walk {0}. A title\n\n' + LINES
+EXERCISE_CELL = '<a id="perceptron-x{0:02d}"></a>\n### Exercise {0} {1} A title\n\n' + (
+    FOLD.format("Hint") + "Think.\n\n</details>"
+)
+SOLVED = FOLD.format("Solution") + "It is 1.\n\n</details>"
 
 
 def sound_notebook(folder):
-    """A notebook without a fault: opening, a cell that prints, a picture, a solution, slips."""
-    (folder / "there.svg").touch()
-    other = v4.new_notebook(cells=[v4.new_markdown_cell('<a id="perceptron-w01"></a>There')])
-    nbformat.write(other, folder / "12_it.ipynb")
-    cells = [
-        v4.new_markdown_cell(OPENING.format("`mlnotes/perceptron.py`")),
-        v4.new_code_cell("%matplotlib inline\nprint(1)", outputs=[v4.new_output("stream")]),
-        v4.new_markdown_cell(
-            '## <a id="here"></a>Pictures\n![Its words.](there.svg) [home](https://x.org/a.html) '
-            "[here](#here) [there](12_it.ipynb#perceptron-w01)"
+    """The cells of a notebook of the perceptron without a fault, by name."""
+    (folder / FIGURE).touch()
+    other = v4.new_notebook(cells=[v4.new_markdown_cell('<a id="there"></a>There')])
+    nbformat.write(other, folder / "05_it.ipynb")
+    markdown, code, solution = v4.new_markdown_cell, v4.new_code_cell, {"tags": ["solution"]}
+    claims = [claim for claim in index.load_claims().values() if claim.chapter == "perceptron"]
+    owner = {claim.id: claim.owner for claim in claims}
+    shown = [owner[i] for c in claims if c.form == "shown" for i in (c.id, c.of) if owner.get(i)]
+    names = [name.split(".")[1] for name in shown]
+    cells = {
+        "opening": markdown(OPENING),
+        "print": code("%matplotlib inline\nprint(1)", outputs=[v4.new_output("stream", text="1")]),
+        "linked": markdown(
+            f'## <a id="here"></a>Pictures\n![A line that tilts at a mistake.]({FIGURE})\n\n'
+            "**Figure 12.1.** A line\ntilts.\n\n[this](#here), [that](05_it.ipynb#there)"
         ),
-        v4.new_code_cell("plt.show()", outputs=[v4.new_output("display_data", FIGURE)]),
-        v4.new_markdown_cell("## Exercises"),
-        v4.new_code_cell("2 + 2", metadata={"tags": ["solution"]}),
-        v4.new_markdown_cell("## Slips in the notes"),
-    ]
-    notebook = v4.new_notebook(cells=cells)
-    for count, cell in enumerate(code_cells(notebook), start=1):
+        "drawn": code("plt.show()", outputs=[drawn("A curve that falls to zero.")]),
+        "caption": markdown("**Figure 12.2.** A curve.\n\n[home](https://x.org/a.html)"),
+        "shown": code(
+            f"from mlnotes.perceptron import {', '.join(names)}\nshow({', '.join(names)})"
+        ),
+    }
+    for k in range(1, sum(claim.form == "walk" for claim in claims) + 1):
+        cells[f"walk {k}"] = markdown(WALK.format(k))
+        cells[f"check {k}"] = code("a = 1  # (2)")
+    cells["summary"] = markdown("## In one minute\n\n## Exercises")
+    for k in range(1, 7):
+        cells[f"exercise {k}"] = markdown(EXERCISE_CELL.format(k, "★" * (1 + k % 3)))
+        cells[f"solution {k}"] = markdown(SOLVED, metadata=solution)
+    cells["code"] = code("# It is 1.\n1" + "\n1" * 20, metadata=solution)
+    cells["slips"] = markdown(f"## {reading.APPENDIX}")
+    return cells
+
+
+def drawn(alt, png=PNG + "x"):
+    return v4.new_output("display_data", {"image/png": png}, metadata={"image/png": {"alt": alt}})
+
+
+def wrong_in(folder, change=lambda cells: None):
+    """What is wrong with the sound notebook after the `change` of its cells."""
+    names, cells = zip(*sound_notebook(folder).items(), strict=True)
+    notebook = v4.new_notebook(cells=list(cells))
+    for count, cell in enumerate((c for c in notebook.cells if c.cell_type == "code"), start=1):
         cell.execution_count = count
     tidy(notebook)
-    return notebook
+    named = dict(zip(names, notebook.cells, strict=True))
+    change(named)
+    notebook.cells = list(named.values())
+    return "\n".join(problems(notebook, "12_perceptron", folder, {FIGURE: "A line tilts."}))
 
 
-def change(number, **fields):
-    return lambda notebook: notebook.cells[number].update(fields)
+def replace(name, old, new):
+    def change(cells):
+        assert old in cells[name].source, "the control changes nothing"
+        cells[name].source = cells[name].source.replace(old, new)
+
+    return change
+
+
+def fields(name, **values):
+    return lambda cells: cells[name].update(values)
+
+
+def without(*names):
+    return lambda cells: [cells.pop(name) for name in names]
 
 
 def say(text, name="stdout"):
-    return change(1, outputs=[v4.new_output("stream", text=text, name=name)])
+    return fields("print", outputs=[v4.new_output("stream", text=text, name=name)])
 
 
-def draw(**data):
-    return change(3, outputs=[v4.new_output("display_data", data)])
-
-
-BROKEN = {
-    "not executed": change(1, execution_count=None),
-    "first cell to the last": change(5, execution_count=7),
-    "prints and stores nothing": change(1, outputs=[]),
-    "draws and stores no picture": change(3, outputs=[]),
-    "a figure without its picture": draw(**{"text/plain": "<Figure size 1x1>"}),
-    "not a PNG": draw(**{"image/png": "R0lGODlh"}),
-    "if, and only if": change(1, outputs=[v4.new_output("error", ename="E", evalue="")]),
-    "raises-exception": change(1, metadata={"tags": ["raises-exception"]}),
-    "writes to stderr": say("careful", name="stderr"),
-    "a memory address: 0x7f3a5c": say("<object at 0x7f3a5c>"),
-    "a process number": say("in ipykernel_417/3.py"),
-    "an absolute path: /home/ada": say("/home/ada/mlnotes"),
-    "all digits of a float": say("0.30000000000000004"),
-    "the size of round-off": say("residual 2.2e-16"),
-    "as `make notebooks` writes it": change(2, id="x"),
-    "make notebooks": lambda notebook: notebook.metadata.update(author="Ada"),
-    "has the tags ['skip']": change(1, metadata={"tags": ["skip"]}),
-    "ends in a semicolon": change(3, source="plt.show();"),
-    "%matplotlib inline": change(1, source="print(1)"),
-    "its one title": change(0, source="# 13 Another"),
-    "one title": change(2, source="# A second title"),
-    "opening lacks 'The code:'": change(0, source="# 12 The perceptron"),
-    "opening lacks 'mlnotes/perceptron.py'": change(0, source=OPENING.format("`svm`")),
-    "its last section is not": change(6, source="## The end"),
-    "not in 'Exercises'": change(4, source="## Results"),
-    "no exercise with a solution": change(5, metadata={}),
-    "links gone.svg, which is not there": change(2, source="![Its words.](gone.svg)"),
-    "links the anchor here, which is not in it": change(2, source="[this](#here)"),
-    "anchor x, which is not in 12_it.ipynb": change(2, source="[that](12_it.ipynb#x)"),
-    "has the anchor perceptron-04, as": change(2, source=2 * '<a id="perceptron-04"></a>'),
-    "shows the id perceptron-04": change(2, source="As [perceptron-04] says"),
-}
+CHANGES = [  # at least one for each rule
+    (fields("print", execution_count=None), "not executed from the first"),
+    (fields("print", outputs=[]), "prints and stores nothing"),
+    (fields("drawn", outputs=[]), "draws and stores no picture"),
+    (fields("print", metadata={"tags": ["raises-exception"]}), "if, and only if"),
+    (say("careful", name="stderr"), "writes to stderr"),
+    (say("<object at 0x7f3a5c>"), "a memory address: 0x7f3a5c"),
+    (say("/home/ada/mlnotes"), "an absolute path: /home/ada"),
+    (say("0.30000000000000004"), "all digits of a float"),
+    (say("residual 2.2e-16"), "the size of round-off"),
+    (fields("caption", id="x"), "not as `make notebooks` writes it"),
+    (fields("drawn", source="plt.show();"), "ends in a semicolon"),
+    (replace("exercise 2", "</details>", ""), "opens a fold and does not close it"),
+    (replace("opening", "# 12", "# 13"), "its one title"),
+    (replace("summary", "In one minute", "In short"), "its last sections are"),
+    (replace("slips", reading.APPENDIX, "Ends"), "its last sections are"),
+    (replace("linked", "(there.svg)", "(gone.svg)"), "links gone.svg, which is not there"),
+    (replace("linked", "#there", "#x"), "links the anchor x, which is not in 05_it.ipynb"),
+    (replace("caption", "A curve", "As [perceptron-04] says"), "shows the id perceptron-04"),
+    (fields("drawn", outputs=[drawn("A curve")]), "without an alternative text: 'A curve'"),
+    (replace("caption", "12.2", "11.2"), "2 pictures have the captions ['12.1', '11.2']"),
+    (replace("linked", "tilts.", "turns."), "figure 12.1 is not the docstring of there.svg"),
+    (replace("walk 2", "perceptron-w02", "x"), "no walk has the anchor perceptron-w02"),
+    (replace("check 2", "# (2)", "# two"), "walk 2 lacks: cell that checks"),
+    (without("shown"), "it does not show the function of perceptron-s01"),
+    (fields("check 1", source="a = 1  # (2)\n" * 17), "has 17 lines"),
+    (without("exercise 6", "solution 6"), "it has 5 exercises"),
+    (replace("exercise 2", "x02", "x22"), "exercise 2 lacks the anchor perceptron-x02"),
+    (fields("solution 2", metadata={}), "exercise 2 has no cell with the tag solution"),
+    (replace("code", "# It is 1.\n", ""), "a solution is folded and begins with a sentence"),
+]
 
 
 def test_the_sound_notebook_is_sound(tmp_path):
-    assert problems(sound_notebook(tmp_path), "12_perceptron", tmp_path) == []
+    assert wrong_in(tmp_path) == ""
 
 
-@pytest.mark.parametrize("complaint", BROKEN)
-def test_a_broken_notebook_is_seen(complaint, tmp_path):
-    notebook = sound_notebook(tmp_path)
-    BROKEN[complaint](notebook)
-    assert complaint in "\n".join(problems(notebook, "12_perceptron", tmp_path))
-
-
-@pytest.mark.parametrize("name", ["13_perceptron", "12_quantum", "perceptron"])
-def test_a_notebook_of_no_chapter_is_seen(name, tmp_path):
-    assert "is not the number" in problems(sound_notebook(tmp_path), name, tmp_path)[0]
+@pytest.mark.parametrize("change, complaint", CHANGES, ids=[words for _, words in CHANGES])
+def test_a_notebook_that_breaks_a_rule_is_seen(change, complaint, tmp_path):
+    assert complaint in wrong_in(tmp_path, change)
 
 
 def test_the_source_of_a_function_may_hold_any_number(tmp_path):
     code = "TOLERANCE = 1e-15"
-    shown = {"text/plain": code, "text/markdown": f"```python\n{code}\n```"}
-    notebook = sound_notebook(tmp_path)
-    notebook.cells[1].outputs.append(v4.new_output("display_data", shown))
-    assert problems(notebook, "12_perceptron", tmp_path) == []
-    del shown["text/markdown"]
-    notebook.cells[1].outputs[-1] = v4.new_output("display_data", shown)
-    assert "the size of round-off" in problems(notebook, "12_perceptron", tmp_path)[0]
-
-
-def test_a_cell_may_fail_where_it_says_so(tmp_path):
-    notebook = sound_notebook(tmp_path)
-    error = v4.new_output("error", ename="ValueError", evalue="no")
-    notebook.cells[1].update(
-        source="%matplotlib inline\n1 / 0", outputs=[error], metadata={"tags": ["raises-exception"]}
-    )
-    assert problems(notebook, "12_perceptron", tmp_path) == []
+    data = {"text/plain": code, "text/markdown": f"```python\n{code}\n```"}
+    assert wrong_in(tmp_path, fields("shown", outputs=[v4.new_output("display_data", data)])) == ""
+    del data["text/markdown"]
+    said = wrong_in(tmp_path, fields("shown", outputs=[v4.new_output("display_data", data)]))
+    assert "the size of round-off" in said
 
 
 # ---------------------------------------------------------------------------------------------
@@ -341,7 +528,8 @@ def test_execution_writes_clean_notebooks(executed):
     folder, _, (_, said) = executed
     assert said.count("  written") == 2
     notebook = nbformat.read(folder / "01_drawing.ipynb", as_version=4)
-    assert [*not_run(notebook), *wrong_outputs(notebook)] == []
+    book = Book(notebook, 1, "drawing", folder, {})
+    assert [*not_run(book), *wrong_outputs(book)] == []
     assert notebook.cells[0].outputs == [v4.new_output("stream", text="1\n2\n")]
     tidied = deepcopy(notebook)
     tidy(tidied)
@@ -349,12 +537,14 @@ def test_execution_writes_clean_notebooks(executed):
 
 
 def test_tidying_keeps_alternative_texts_and_folds_the_code_of_solutions(tmp_path):
-    notebook = sound_notebook(tmp_path)
-    notebook.cells[3].outputs[0].metadata.update({"image/png": {"alt": "A", "width": 3}, "x": 1})
+    cells = sound_notebook(tmp_path)
+    cells["drawn"].outputs[0].metadata.update({"image/png": {"alt": "A", "width": 3}, "x": 1})
+    notebook = v4.new_notebook(cells=list(cells.values()))
     tidy(notebook)
-    assert notebook.cells[3].outputs[0].metadata == {"image/png": {"alt": "A"}}
-    assert notebook.cells[5].metadata.jupyter == {"outputs_hidden": True, "source_hidden": True}
-    assert "jupyter" not in notebook.cells[3].metadata
+    picture, solution = notebook.cells[3], notebook.cells[-2]
+    assert picture.outputs[0].metadata == {"image/png": {"alt": "A"}}
+    assert solution.metadata.jupyter == {"outputs_hidden": True, "source_hidden": True}
+    assert "jupyter" not in picture.metadata
 
 
 def test_a_failing_notebook_is_named_and_left_alone(executed):

@@ -197,7 +197,7 @@ def test_every_target_of_make_has_its_plain_command():
 def test_the_commands_are_the_same_everywhere():
     (test,) = [command for command in plain_commands() if "--nbval " in command]
     assert f"$(STEADY) {test}\n" in MAKEFILE and "make test" in WORKFLOW
-    lint = [command for command in plain_commands() if "ruff" in command or "style" in command]
+    lint = [command for command in plain_commands() if "ruff" in command or "measures" in command]
     assert len(lint) == 3
     for command in lint:
         assert f"$(PY) {command}\n" in MAKEFILE and f"python {command}\n" in WORKFLOW
