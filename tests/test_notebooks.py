@@ -25,6 +25,7 @@ from mlnotes.reading import ANCHOR, headings
 from notebooks.execute import alt_text, tidy
 
 ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "notebooks"
 NOTEBOOKS = [f"{number:02d}_{chapter}" for number, chapter in enumerate(CHAPTERS, start=1)]
 TAGS = {"solution", "raises-exception"}
 LAST_SECTIONS = ["In one minute", "Symbols", "Going further", "Exercises", reading.APPENDIX]
@@ -54,13 +55,11 @@ UNREPEATABLE = {
 
 
 class Book(NamedTuple):
-    """A notebook, and what it is read beside."""
+    """A notebook, and the chapter that it is about."""
 
     notebook: object
     number: int
     chapter: str
-    folder: Path  # where its links begin
-    captions: dict  # of the lecture figures, by file
 
     @property
     def cells(self):
@@ -157,7 +156,7 @@ def not_run(book):
         starts = [statement.split("(")[0] for statement in statements(cell)]
         if "print" in starts and not any(o.get("name") == "stdout" for o in cell.outputs):
             yield f"{cell.id} prints and stores nothing"
-        if "plt.show" in starts and not pngs(cell):
+        if {"plt.show", "show_figure"} & set(starts) and not pngs(cell):
             yield f"{cell.id} draws and stores no picture"
 
 
@@ -219,7 +218,7 @@ def wrong_sections(book):
 def wrong_links(book):
     for cell in book.texts:
         for target, anchor in LINK.findall(cell.source):
-            place = book.folder / target if target else book.notebook
+            place = FOLDER / target if target else book.notebook
             if target and not place.exists():
                 yield f"{cell.id} links {target}, which is not there"
             elif anchor and anchor not in anchors_in(place):
@@ -250,7 +249,7 @@ def wrong_figures(book):
     if names != [f"{book.number}.{k}" for k in range(1, len(shown) + 1)]:
         yield f"{len(shown)} pictures have the captions {names}"
     for (_, file), name, (_, _, words) in zip(shown, names, told, strict=False):
-        if file and words != book.captions.get(file):
+        if file and words != figure_captions().get(file):
             yield f"the caption of figure {name} is not the docstring of {file}"
         if not words:
             yield f"the caption of figure {name} has no words"
@@ -321,11 +320,9 @@ RULES = (
 )  # fmt: skip
 
 
-def problems(notebook, name, folder=ROOT / "notebooks", captions=None):
+def problems(notebook, name):
     """All that is wrong with the notebook called `name`."""
-    number, chapter = int(name[:2]), name[3:]
-    captions = figure_captions() if captions is None else captions
-    book = Book(notebook, number, chapter, folder, captions)
+    book = Book(notebook, int(name[:2]), name[3:])
     return [what for rule in RULES for what in rule(book)]
 
 
@@ -334,13 +331,17 @@ def problems(notebook, name, folder=ROOT / "notebooks", captions=None):
 # ---------------------------------------------------------------------------------------------
 
 
+def read(name):
+    return nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)
+
+
 def test_every_chapter_has_its_notebook_and_no_other_is_there():
-    assert [path.stem for path in sorted((ROOT / "notebooks").glob("*.ipynb"))] == NOTEBOOKS
+    assert [path.stem for path in sorted(FOLDER.glob("*.ipynb"))] == NOTEBOOKS
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_notebook(name):
-    assert problems(nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4), name) == []
+    assert problems(read(name), name) == []
 
 
 def test_every_lecture_figure_has_a_caption():
@@ -353,143 +354,114 @@ def test_every_lecture_figure_has_a_caption():
 # Negative controls: each rule sees a notebook that breaks it
 # ---------------------------------------------------------------------------------------------
 
-FIGURE = "there.svg"
-OPENING = """# 12 The perceptron
-**You will see** ... **You need** 30 minutes. **In the notes:** ...
-**The code:** `mlnotes/perceptron.py`. **Symbols here and in the notes:** none."""
-LINES = """$$\\begin{{aligned}}
-&(1) & a &= b && \\text{{given}} \\\\
-&(2) & &= c && \\text{{sum rule}} \\\\
-&(3) & &= d
-\\end{{aligned}}$$"""
-WALK = '<a id="perceptron-w{0:02d}"></a>\n### Walk {0}. A title\n\n' + LINES
-EXERCISE_CELL = '<a id="perceptron-x{0:02d}"></a>\n### Exercise {0} {1} A title\n\n' + (
-    FOLD.format("Hint") + "Think.\n\n</details>"
-)
-SOLVED = FOLD.format("Solution") + "It is 1.\n\n</details>"
+SOUND = "12_perceptron"
 
 
-def sound_notebook(folder):
-    """The cells of a notebook of the perceptron without a fault, by name."""
-    (folder / FIGURE).touch()
-    other = v4.new_notebook(cells=[v4.new_markdown_cell('<a id="there"></a>There')])
-    nbformat.write(other, folder / "05_it.ipynb")
-    markdown, code, solution = v4.new_markdown_cell, v4.new_code_cell, {"tags": ["solution"]}
-    claims = [claim for claim in index.load_claims().values() if claim.chapter == "perceptron"]
-    owner = {claim.id: claim.owner for claim in claims}
-    shown = [owner[i] for c in claims if c.form == "shown" for i in (c.id, c.of) if owner.get(i)]
-    names = [name.split(".")[1] for name in shown]
-    cells = {
-        "opening": markdown(OPENING),
-        "print": code("%matplotlib inline\nprint(1)", outputs=[v4.new_output("stream", text="1")]),
-        "linked": markdown(
-            f'## <a id="here"></a>Pictures\n![A line that tilts at a mistake.]({FIGURE})\n\n'
-            "**Figure 12.1.** A line\ntilts.\n\n[this](#here), [that](05_it.ipynb#there)"
-        ),
-        "drawn": code("plt.show()", outputs=[drawn("A curve that falls to zero.")]),
-        "caption": markdown("**Figure 12.2.** A curve.\n\n[home](https://x.org/a.html)"),
-        "shown": code(
-            f"from mlnotes.perceptron import {', '.join(names)}\nshow({', '.join(names)})"
-        ),
-    }
-    for k in range(1, sum(claim.form == "walk" for claim in claims) + 1):
-        cells[f"walk {k}"] = markdown(WALK.format(k))
-        cells[f"check {k}"] = code("a = 1  # (2)")
-    cells["summary"] = markdown("## In one minute\n\n## Exercises")
-    for k in range(1, 7):
-        cells[f"exercise {k}"] = markdown(EXERCISE_CELL.format(k, "★" * (1 + k % 3)))
-        cells[f"solution {k}"] = markdown(SOLVED, metadata=solution)
-    cells["code"] = code("# It is 1.\n1" + "\n1" * 20, metadata=solution)
-    cells["slips"] = markdown(f"## {reading.APPENDIX}")
-    return cells
+def wrong_in(change):
+    """What is wrong with a sound notebook after the `change`."""
+    notebook = read(SOUND)
+    change(notebook)
+    return "\n".join(problems(notebook, SOUND))
 
 
-def drawn(alt, png=PNG + "x"):
-    return v4.new_output("display_data", {"image/png": png}, metadata={"image/png": {"alt": alt}})
+def draws(cell):
+    return pngs(cell) and not is_solution(cell)
 
 
-def wrong_in(folder, change=lambda cells: None):
-    """What is wrong with the sound notebook after the `change` of its cells."""
-    names, cells = zip(*sound_notebook(folder).items(), strict=True)
-    notebook = v4.new_notebook(cells=list(cells))
-    for count, cell in enumerate((c for c in notebook.cells if c.cell_type == "code"), start=1):
-        cell.execution_count = count
-    tidy(notebook)
-    named = dict(zip(names, notebook.cells, strict=True))
-    change(named)
-    notebook.cells = list(named.values())
-    return "\n".join(problems(notebook, "12_perceptron", folder, {FIGURE: "A line tilts."}))
+def prints(cell):
+    return any(output.get("name") == "stdout" for output in cell.get("outputs", []))
 
 
-def replace(name, old, new):
-    def change(cells):
-        assert old in cells[name].source, "the control changes nothing"
-        cells[name].source = cells[name].source.replace(old, new)
+def shows(cell):
+    return any(map(is_source, cell.get("outputs", [])))
+
+
+def put(which, **fields):
+    """The change of the first cell of a kind."""
+    return lambda notebook: next(filter(which, notebook.cells)).update(fields)
+
+
+def say(text, name="stdout"):
+    return put(prints, outputs=[v4.new_output("stream", text=text, name=name)])
+
+
+def drop(which):
+    def change(notebook):
+        notebook.cells = [cell for cell in notebook.cells if not which(cell)]
 
     return change
 
 
-def fields(name, **values):
-    return lambda cells: cells[name].update(values)
+def swap(old, new):
+    """The change of a text, in the first cell that has it."""
+
+    def change(notebook):
+        cell = next(cell for cell in notebook.cells if old in cell.source)
+        cell.source = cell.source.replace(old, new, 1)
+
+    return change
 
 
-def without(*names):
-    return lambda cells: [cells.pop(name) for name in names]
+def reword(notebook):
+    """The change of the caption of a lecture figure."""
+    cell = next(cell for cell in notebook.cells if ".svg)" in cell.source)
+    cell.source = re.sub(r"(\*\*Figure [\d.]+\*\*)", r"\1 So", cell.source)
 
 
-def say(text, name="stdout"):
-    return fields("print", outputs=[v4.new_output("stream", text=text, name=name)])
+def drawn(alt):
+    return v4.new_output("display_data", {"image/png": PNG}, metadata={"image/png": {"alt": alt}})
 
 
 CHANGES = [  # at least one for each rule
-    (fields("print", execution_count=None), "not executed from the first"),
-    (fields("print", outputs=[]), "prints and stores nothing"),
-    (fields("drawn", outputs=[]), "draws and stores no picture"),
-    (fields("print", metadata={"tags": ["raises-exception"]}), "if, and only if"),
+    (put(prints, execution_count=None), "not executed from the first"),
+    (put(prints, outputs=[]), "prints and stores nothing"),
+    (put(draws, outputs=[]), "draws and stores no picture"),
+    (put(prints, metadata={"tags": ["raises-exception"]}), "if, and only if"),
     (say("careful", name="stderr"), "writes to stderr"),
     (say("<object at 0x7f3a5c>"), "a memory address: 0x7f3a5c"),
     (say("/home/ada/mlnotes"), "an absolute path: /home/ada"),
     (say("0.30000000000000004"), "all digits of a float"),
     (say("residual 2.2e-16"), "the size of round-off"),
-    (fields("caption", id="x"), "not as `make notebooks` writes it"),
-    (fields("drawn", source="plt.show();"), "ends in a semicolon"),
-    (replace("exercise 2", "</details>", ""), "opens a fold and does not close it"),
-    (replace("opening", "# 12", "# 13"), "its one title"),
-    (replace("summary", "In one minute", "In short"), "its last sections are"),
-    (replace("slips", reading.APPENDIX, "Ends"), "its last sections are"),
-    (replace("linked", "(there.svg)", "(gone.svg)"), "links gone.svg, which is not there"),
-    (replace("linked", "#there", "#x"), "links the anchor x, which is not in 05_it.ipynb"),
-    (replace("caption", "A curve", "As [perceptron-04] says"), "shows the id perceptron-04"),
-    (fields("drawn", outputs=[drawn("A curve")]), "without an alternative text: 'A curve'"),
-    (replace("caption", "12.2", "11.2"), "2 pictures have the captions ['12.1', '11.2']"),
-    (replace("linked", "tilts.", "turns."), "figure 12.1 is not the docstring of there.svg"),
-    (replace("walk 2", "perceptron-w02", "x"), "no walk has the anchor perceptron-w02"),
-    (replace("check 2", "# (2)", "# two"), "walk 2 lacks: cell that checks"),
-    (without("shown"), "it does not show the function of perceptron-s01"),
-    (fields("check 1", source="a = 1  # (2)\n" * 17), "has 17 lines"),
-    (without("exercise 6", "solution 6"), "it has 5 exercises"),
-    (replace("exercise 2", "x02", "x22"), "exercise 2 lacks the anchor perceptron-x02"),
-    (fields("solution 2", metadata={}), "exercise 2 has no cell with the tag solution"),
-    (replace("code", "# It is 1.\n", ""), "a solution is folded and begins with a sentence"),
+    (put(prints, id="x"), "not as `make notebooks` writes it"),
+    (put(draws, source="plt.show();"), "ends in a semicolon"),
+    (swap("</details>", ""), "opens a fold and does not close it"),
+    (swap("# 12", "# 13"), "its one title"),
+    (swap("**You need**", "Bring"), "its first cells lack '**You need**'"),
+    (swap("## In one minute", "## In short"), "its last sections are"),
+    (swap(f"## {reading.APPENDIX}", "## The end"), "its last sections are"),
+    (swap("## Exercises", "## Slips in the notes\n\n## Exercises"), "its last sections are"),
+    (swap(".svg)", ".gone)"), ".gone, which is not there"),
+    (swap("## Exercises", "[there](#nowhere)\n\n## Exercises"), "the anchor nowhere"),
+    (swap("## Exercises", "As [perceptron-04] says"), "shows the id perceptron-04"),
+    (put(draws, outputs=[drawn("A curve")]), "without an alternative text: 'A curve'"),
+    (swap("**Figure 12.2.", "**Figure 12.3."), "pictures have the captions ['12.1', '12.3'"),
+    (reword, "is not the docstring of"),
+    (swap('<a id="perceptron-w02"></a>', ""), "no walk has the anchor perceptron-w02"),
+    (drop(lambda cell: "# (" in cell.source), "lacks: cell that checks"),
+    (drop(shows), "it does not show the function of perceptron-s01"),
+    (put(prints, source="a = 1\n" * 17), "has 17 lines"),
+    (drop(lambda cell: "### Exercise" in cell.source), "it has 0 exercises"),
+    (swap("perceptron-x02", "perceptron-x22"), "exercise 2 lacks the anchor perceptron-x02"),
+    (swap("<summary>Hint</summary>", "<summary>Help</summary>"), "exercise 1 has no folded hint"),
+    (drop(is_solution), "exercise 1 has no cell with the tag solution"),
+    (put(is_solution, source="It is 1."), "a solution is folded and begins with a sentence"),
 ]
 
 
-def test_the_sound_notebook_is_sound(tmp_path):
-    assert wrong_in(tmp_path) == ""
-
-
 @pytest.mark.parametrize("change, complaint", CHANGES, ids=[words for _, words in CHANGES])
-def test_a_notebook_that_breaks_a_rule_is_seen(change, complaint, tmp_path):
-    assert complaint in wrong_in(tmp_path, change)
+def test_a_notebook_that_breaks_a_rule_is_seen(change, complaint):
+    assert complaint in wrong_in(change)
 
 
-def test_the_source_of_a_function_may_hold_any_number(tmp_path):
+def test_the_source_of_a_function_may_hold_any_number():
     code = "TOLERANCE = 1e-15"
-    data = {"text/plain": code, "text/markdown": f"```python\n{code}\n```"}
-    assert wrong_in(tmp_path, fields("shown", outputs=[v4.new_output("display_data", data)])) == ""
-    del data["text/markdown"]
-    said = wrong_in(tmp_path, fields("shown", outputs=[v4.new_output("display_data", data)]))
-    assert "the size of round-off" in said
+    for how in (f"```python\n{code}\n```", code):
+        data = {"text/plain": code, "text/markdown": how}
+        shown = v4.new_output("display_data", data)
+        said = wrong_in(
+            lambda notebook, o=shown: next(filter(shows, notebook.cells)).outputs.append(o)
+        )
+        assert ("the size of round-off" in said) == (how == code)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -528,7 +500,7 @@ def test_execution_writes_clean_notebooks(executed):
     folder, _, (_, said) = executed
     assert said.count("  written") == 2
     notebook = nbformat.read(folder / "01_drawing.ipynb", as_version=4)
-    book = Book(notebook, 1, "drawing", folder, {})
+    book = Book(notebook, 1, "drawing")
     assert [*not_run(book), *wrong_outputs(book)] == []
     assert notebook.cells[0].outputs == [v4.new_output("stream", text="1\n2\n")]
     tidied = deepcopy(notebook)
@@ -536,15 +508,17 @@ def test_execution_writes_clean_notebooks(executed):
     assert tidied == notebook
 
 
-def test_tidying_keeps_alternative_texts_and_folds_the_code_of_solutions(tmp_path):
-    cells = sound_notebook(tmp_path)
-    cells["drawn"].outputs[0].metadata.update({"image/png": {"alt": "A", "width": 3}, "x": 1})
-    notebook = v4.new_notebook(cells=list(cells.values()))
+def test_tidying_keeps_alternative_texts_and_folds_the_code_of_solutions():
+    picture = v4.new_output("display_data", {}, metadata={"image/png": {"alt": "A", "width": 3}})
+    cells = [
+        v4.new_code_cell("1", outputs=[picture]),
+        v4.new_code_cell("2", metadata={"tags": ["solution"], "x": 1}),
+    ]
+    notebook = v4.new_notebook(cells=cells)
     tidy(notebook)
-    picture, solution = notebook.cells[3], notebook.cells[-2]
-    assert picture.outputs[0].metadata == {"image/png": {"alt": "A"}}
-    assert solution.metadata.jupyter == {"outputs_hidden": True, "source_hidden": True}
-    assert "jupyter" not in picture.metadata
+    first, second = notebook.cells
+    assert first.outputs[0].metadata == {"image/png": {"alt": "A"}} and first.metadata == {}
+    assert second.metadata.jupyter == {"outputs_hidden": True, "source_hidden": True}
 
 
 def test_a_failing_notebook_is_named_and_left_alone(executed):
