@@ -30,7 +30,7 @@ test: lint $(VENV)/stamp-test ## lint, then every test, docstring example and no
 	$(STEADY) -m pytest -q -n 2 --dist loadfile --nbval --nbval-current-env --nbval-cell-timeout=300 tests mlnotes notebooks
 notebooks: $(VENV)/stamp-test ## execute the notebooks in place; CHAPTERS chooses
 	$(STEADY) notebooks/execute.py $(CHOSEN)
-site: $(VENV)/stamp-site ## make the whole book as a folder of pages, _site, that opens by a double click
+site: $(VENV)/stamp-test ## make the whole book as a folder of pages, _site, that opens by a double click
 	$(STEADY) notebooks/site/build_site.py _site
 	@echo "Open _site/index.html in a browser."
 student: $(VENV)/stamp-test ## make _student.zip: the notebooks without solutions, to hand out
@@ -41,7 +41,7 @@ interop: $(VENV)/stamp-bench ## run scikit-learn's own checks on every estimator
 	$(PY) -m pytest -q tests/benchmarks/interop.py
 claims: $(VENV)/stamp-figures ## count the statements, walks and algorithms that are delivered; name the rest
 	$(PY) -m mlnotes claims
-lint: $(VENV)/stamp-test ## check the style of the code, and print its measures
+lint: $(VENV)/stamp-package ## check the style of the code, and print its measures
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) tests/measures.py
@@ -50,7 +50,7 @@ clean: ## remove what make made and git does not keep, except the virtual enviro
 	rm -f figures/*/*.png figures/*/*.pdf figures/*/*.gif
 	find figures mlnotes notebooks tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# --- The virtual environment, in layers: each command installs no more than it needs ------------
+# --- The virtual environment, in layers, each on the one before it -----------------------------
 
 OLD = $(PYTHON) is not Python 3.11 or later; name one that is: make PYTHON=python3.12 ...
 
@@ -61,10 +61,10 @@ $(VENV)/stamp-python:
 $(VENV)/stamp-figures: pyproject.toml $(VENV)/stamp-python
 	$(PIP) '.[figures]'
 	@touch $@
-$(VENV)/stamp-site: $(VENV)/stamp-figures
-	$(PIP) '.[site]'
+$(VENV)/stamp-package: $(VENV)/stamp-figures
+	$(PIP) '.[package]'
 	@touch $@
-$(VENV)/stamp-test: $(VENV)/stamp-site
+$(VENV)/stamp-test: $(VENV)/stamp-package
 	$(PIP) '.[test]'
 	@touch $@
 $(VENV)/stamp-bench: $(VENV)/stamp-test
