@@ -42,6 +42,7 @@ BLUE, ORANGE, GREEN, PURPLE = "#1f5a99", "#d97a1f", "#7fbf9b", "#7b3f8f"
 COLORS = (BLUE, ORANGE, GREEN, PURPLE, GREY)
 MARKERS = ("o", "s", "^", "D", "v")
 PANEL = (3.2, 2.9)  # inches; two panels fill the width of a textbook page
+PRINT_DPI = 300  # dots per inch of a PNG file, as printers ask for
 GRID = 300  # a function of the plane is evaluated at so many points along each side
 STYLE = {
     "svg.hashsalt": "mlnotes",
@@ -60,7 +61,7 @@ STYLE = {
     "legend.frameon": False,
     "image.cmap": "Greys",
     "contour.negative_linestyle": "solid",
-    "savefig.dpi": 300,
+    "savefig.dpi": 200,
     "pdf.fonttype": 42,  # TrueType, which publishers accept
 }
 UNDATED = {
@@ -129,7 +130,8 @@ def _file(lecture_figure, kind):
         fig = Figure(figsize=(width * columns, height * rows), layout="constrained")
         lecture_figure.draw(*fig.subplots(rows, columns, squeeze=False).flat)
         file = BytesIO()
-        fig.savefig(file, format=kind, metadata=UNDATED[kind])
+        dpi = PRINT_DPI if kind == "png" else STYLE["savefig.dpi"]  # of the images in the others
+        fig.savefig(file, format=kind, dpi=dpi, metadata=UNDATED[kind])
     return file.getvalue()
 
 
@@ -192,7 +194,7 @@ class Take(NamedTuple):
 
 
 FILMS = []
-FRAME, GIF_DPI = 0.7, 200  # seconds for a state in a GIF, and its dots per inch
+FRAME = 0.7  # seconds for a state in a GIF
 
 
 def film(name, algorithm, *, measure="", size=PANEL, **settings):
@@ -250,7 +252,7 @@ def _gif(one_film):
     first, pages = {name: values[0] for name, values in one_film.settings.items()}, []
     for ax, *_ in frames(one_film, first):
         file = BytesIO()
-        ax.figure.savefig(file, format="png", dpi=GIF_DPI)
+        ax.figure.savefig(file, format="png", dpi=STYLE["savefig.dpi"])
         pages.append(Image.open(file).convert("P"))
     file = BytesIO()
     pages[0].save(file, "GIF", save_all=True, append_images=pages[1:], duration=1000 * FRAME)
