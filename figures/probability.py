@@ -17,10 +17,10 @@ from mlnotes.plotting import (
     run_script,
 )
 from mlnotes.probability import (
+    Normal,
     binomial_log_pmf,
     chebyshev,
     conditional_normal,
-    marginal_normal,
     marginals,
     multivariate_normal_log_density,
     normal_log_density,
@@ -91,7 +91,7 @@ def bivariate_normal(left, right):
     draw_ellipse(left, MEAN, SIGMA, radius=1)
     left.axvline(AT, color=BLUE, lw=1.4)
     y = np.linspace(-2.5, 7, 300)
-    before = marginal_normal(MEAN, SIGMA, keep=[1])
+    before = Normal(MEAN[1:], SIGMA[1:, 1:])
     after = conditional_normal(MEAN, SIGMA, given=[0], value=np.array([AT]))
     for law, look, label in (
         (before, {"color": GREY, "ls": "--"}, "$p_Y(y)$"),
@@ -144,7 +144,7 @@ def given_film(correlation):
     mu, Sigma = np.zeros(2), np.array([[1.0, correlation], [correlation, 1.0]])
     y, values = np.linspace(-3, 3, 61), np.linspace(-2.5, 2.5, 31)
     laws = [conditional_normal(mu, Sigma, given=[0], value=np.array([x])) for x in values]
-    before = marginal_normal(mu, Sigma, keep=[1])
+    before = Normal(mu[1:], Sigma[1:, 1:])
 
     def density(law):
         return np.exp(normal_log_density(y, law.mean.item(), law.covariance.item()))
