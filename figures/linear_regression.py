@@ -1,5 +1,7 @@
 """Lecture figures of the linear regression chapter."""
 
+from itertools import islice
+
 import numpy as np
 
 from mlnotes.clustering import KMeans
@@ -8,16 +10,18 @@ from mlnotes.linear_regression import (
     LinearRegression,
     augment,
     coordinate_descent,
-    cost,
-    descend,
     lasso_bound,
     lasso_objective,
     lasso_path,
-    least_squares,
+    least_squares_cost,
+    least_squares_gradient,
+    least_squares_hessian,
     lms,
     predict,
+    qr_solution,
     ridge_path,
 )
+from mlnotes.optimization import gradient_descent
 from mlnotes.plotting import (
     BLUE,
     GREEN,
@@ -82,8 +86,8 @@ def three_tasks(left, middle, right):
     draw_samples(left, T.X, np.where(first, -1, 1), size=4)
     left.plot(*groups.cluster_centers_.T, "+", color=INK, ms=11, mew=1.6)
     draw_samples(middle, T.X, signs, size=4)
-    fit = least_squares(T.X, signs)
-    draw_line(middle, fit.w, fit.b, color=INK, lw=1.6)
+    theta = qr_solution(augment(T.X), signs)
+    draw_line(middle, theta[1:], theta[0], color=INK, lw=1.6)
     x, y = T.X[:, :1], T.X[:, 1]
     draw_samples(right, T.X)
     right.axline((0, LinearRegression().fit(x, y).intercept_), slope=slope_of(x, y), color=INK)
@@ -118,13 +122,12 @@ def residuals_and_the_bowl(left, right):
     first, and then slowly along the valley to the minimum (cross).
     """
     X, y = few_samples()
-    fit = least_squares(X, y)
-    theta = np.append(fit.b, fit.w)
-    left.axline((0, fit.b), slope=fit.w[0], color=BLUE, lw=1.6)
+    theta = qr_solution(augment(X), y)
+    left.axline((0, theta[0]), slope=theta[1], color=BLUE, lw=1.6)
     left.vlines(X[:, 0], y, predict(X, theta), color=ORANGE, lw=1.4)
     left.plot(X[:, 0], y, "o", color=INK, ms=4)
     left.plot(X.mean(), y.mean(), "P", color="white", mec=INK, ms=7.5, mew=1.1)
-    error = 2 * cost(augment(X), y, theta)
+    error = 2 * least_squares_cost(augment(X), y, theta)
     left.set(title=f"sum of squares {error:.2f}", xlabel="$x$", ylabel="$y$")
     bowl(right, augment(X), y, theta)
 
@@ -132,17 +135,22 @@ def residuals_and_the_bowl(left, right):
 def draw_levels(ax, A, y, best, levels):
     """The theta of costs J(best) + 1/2 ||A (theta - best)||^2 = level: ellipses around the best."""
     for level in levels:
-        radius = np.sqrt(2 * (level - cost(A, y, best)))
+        radius = np.sqrt(2 * (level - least_squares_cost(A, y, best)))
         draw_ellipse(ax, best, np.linalg.inv(A.T @ A), radius, color=GREY, lw=0.8)
 
 
 def bowl(ax, A, y, theta):
     """Contours of the sum of squares over (b, w), and the path of gradient descent."""
-    start = theta + [-1.7, -1.5]
-    steps = np.array([state.x for state, _ in zip(descend(A, y, start), range(12), strict=False)])
+    states = gradient_descent(
+        lambda theta: least_squares_cost(A, y, theta),
+        lambda theta: least_squares_gradient(A, y, theta),
+        theta + [-1.7, -1.5],
+        eta=1 / np.linalg.norm(least_squares_hessian(A), ord=2),
+    )
+    steps = np.array([state.x for state in islice(states, 12)])
     ax.set(xlim=theta[0] + [-2, 2], ylim=theta[1] + [-2, 2], xlabel="$b$", ylabel="$w$")
 
-    levels = cost(A, y, theta) * np.array([1.5, 3, 6, 12, 24])
+    levels = least_squares_cost(A, y, theta) * np.array([1.5, 3, 6, 12, 24])
     draw_levels(ax, A, y, theta, levels)
     ax.plot(*steps.T, "o-", color=BLUE, ms=3.5, lw=1)
     ax.plot(*theta, "P", color="white", mec=INK, ms=7.5, mew=1.1)
@@ -170,9 +178,9 @@ def projection(left, right):
     perpendicular on the plane.
     """
     A = augment(THREE_X[:, None])
-    theta = least_squares(THREE_X[:, None], THREE_Y)
-    fitted = theta.b + theta.w[0] * THREE_X
-    left.axline((0, theta.b), slope=theta.w[0], color=BLUE, lw=1.6)
+    theta = qr_solution(A, THREE_Y)
+    fitted = A @ theta
+    left.axline((0, theta[0]), slope=theta[1], color=BLUE, lw=1.6)
     left.vlines(THREE_X, THREE_Y, fitted, color=ORANGE, lw=1.6)
     left.plot(THREE_X, THREE_Y, "o", color=INK, ms=5)
     left.set(xlim=(-1.4, 1.4), ylim=(0, 4), xlabel="$x$", ylabel="$y$", xticks=(-1, 0, 1))
@@ -221,7 +229,7 @@ def corners(left, right):
     stay.
     """
     X, y = two_weights()
-    best = least_squares(X, y).w
+    best = qr_solution(X, y)
     by_lasso = lasso_path(X, y, [0.62 * lasso_bound(X, y)])[0]
     by_ridge = ridge_path(X, y, [14.0])[0]
     turn = np.linspace(0, 2 * np.pi, 201)
@@ -233,8 +241,8 @@ def corners(left, right):
     ):
         ax.set(xlim=(-1.1, 2.3), ylim=(-1.1, 1.5), aspect="equal", title=name)
         ax.set(xlabel="$w_1$", ylabel="$w_2$", xticks=(-1, 0, 1, 2), yticks=(-1, 0, 1))
-        touching = cost(X, y, w)
-        levels = cost(X, y, best) + (touching - cost(X, y, best)) * np.array([0.2, 0.55, 1, 1.6])
+        lowest, touching = least_squares_cost(X, y, best), least_squares_cost(X, y, w)
+        levels = lowest + (touching - lowest) * np.array([0.2, 0.55, 1, 1.6])
         draw_levels(ax, X, y, best, levels)
         ax.fill(*allowed.T, facecolor="#dbe5f0", edgecolor=BLUE, lw=1.2)
         ax.plot(*best, "P", color="white", mec=INK, ms=7.5, mew=1.1)
@@ -262,10 +270,12 @@ def coefficient_paths(left, right):
     """
     X, y = wine()
     top = lasso_bound(X, y)
+    best = qr_solution(augment(X), y)[1:]  # for C = 0
     C = np.sort([0, top, *np.geomspace(1, 30 * top, 160)])
     dashes = ("-", "--", "-.", (0, (4, 1, 1, 1, 1, 1)), ":")
     colors = (BLUE, ORANGE, INK, PURPLE, GREEN)
-    for ax, W in ((left, lasso_path(X, y, C)), (right, ridge_path(X, y, C))):
+    for ax, path in ((left, lasso_path), (right, ridge_path)):
+        W = np.vstack([best, path(X, y, C[1:])])
         ax.axhline(0, color=GREY, lw=0.6)
         for w, dash, color, feature in zip(W.T, dashes, colors, SHOWN, strict=True):
             ax.plot(C, w, ls=dash, color=color, lw=1.5, label=feature.replace("_", " "))
@@ -329,12 +339,12 @@ def lms_film(eta):
     one it is soon near, but every pass ends beside least squares. With too large an eta it swings.
     """
     X, y = few_samples()
-    A, fit, before = augment(X), least_squares(X, y), []
+    A, best, before = augment(X), qr_solution(augment(X), y), []
     ends = np.array([[X.min() - 1], [X.max() + 1]])
 
     def draw(ax, state):
         before.append(state.theta)
-        ax.plot(ends[:, 0], predict(ends, np.append(fit.b, fit.w)), color=GREY, lw=2.2)
+        ax.plot(ends[:, 0], predict(ends, best), color=GREY, lw=2.2)
         for theta, look in ((before[-2:][0], ":"), (state.theta, "-")):
             ax.plot(ends[:, 0], predict(ends, theta), look, color=BLUE, lw=1.6)
         ax.plot(X[:, 0], y, "o", color=INK, ms=4)
@@ -344,7 +354,7 @@ def lms_film(eta):
         b, w = state.theta
         return f"Pass {len(before) - 1}: f(x) = {b:.3f} + {w:.3f} x. J = {state.objective:.3f}."
 
-    states = lms(A, y, [fit.b + 2.0, fit.w[0] - 1.5], eta=eta, rng=np.random.default_rng(0))
+    states = lms(A, y, best + [2.0, -1.5], eta=eta, rng=np.random.default_rng(0))
     return Take(states, draw, words, length=25)
 
 

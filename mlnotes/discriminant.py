@@ -52,7 +52,7 @@ from mlnotes.base import (
 )
 from mlnotes.clustering import cluster_means
 from mlnotes.decision_theory import chosen_prior, log_posterior, posterior
-from mlnotes.linear_regression import least_squares
+from mlnotes.linear_regression import augment, qr_solution
 from mlnotes.optimization import separating_hyperplane
 from mlnotes.probability import normal_cdf
 
@@ -353,8 +353,8 @@ def label_regression(X, y, targets=None):
     targets = len(k) / n_k * [-1, 1] if targets is None else np.asarray(targets, dtype=float)
     if targets[0] == targets[1]:
         raise ValueError(f"targets must differ between the classes; got {targets}")
-    fit = least_squares(X, targets[k])
-    return fit.w, fit.b
+    b, *w = qr_solution(augment(X), targets[k])
+    return np.array(w), b
 
 
 def threshold_rule(X, y, prior=None):

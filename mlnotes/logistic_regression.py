@@ -54,7 +54,7 @@ from mlnotes.base import (
     shared,
 )
 from mlnotes.decision_theory import check_possible, labelled_samples, log_joint, normal_log_odds
-from mlnotes.linear_regression import augment, initial
+from mlnotes.linear_regression import augment
 from mlnotes.numerics import conjugate_gradients
 from mlnotes.optimization import DescentState, StochasticState, newton
 from mlnotes.probability import log_sum_exp
@@ -262,7 +262,8 @@ def gradient_ascent(A, y, theta0=None, *, eta=None):
 
     Errata: logistic_regression-34 (REP calls it "descent to maximise").
     """
-    theta, z = initial(A, theta0), (y + 1) / 2
+    theta = np.array(np.zeros(A.shape[1]) if theta0 is None else theta0, dtype=np.float64)
+    z = (y + 1) / 2
     if eta is None:
         eta = max_eta(A) / 2
     step = np.nan  # no step has led to the start
@@ -295,7 +296,8 @@ def stochastic_gradient_ascent(A, y, theta0=None, *, eta, rng):
     >>> [next(states).x.round(3).tolist() for _ in range(2)]  # z - h = 1/2 at the start
     [[0.0], [0.5]]
     """
-    theta, z, n = initial(A, theta0), (y + 1) / 2, len(A)
+    theta = np.array(np.zeros(A.shape[1]) if theta0 is None else theta0, dtype=np.float64)
+    z, n = (y + 1) / 2, len(A)
     count = 0  # of the steps
     moved = np.inf  # no pass yet
     while True:
@@ -334,7 +336,7 @@ def irls(A, y, theta0=None, *, lam=0.0, weights=1.0, solve=None):
     def curvature(theta):  # its Hessian
         return form(A, theta, lam, weights)
 
-    start = initial(A, theta0)
+    start = np.array(np.zeros(A.shape[1]) if theta0 is None else theta0, dtype=np.float64)
     for state in newton(value, slope, curvature, start, solve=solve):
         if not np.any(lam) and functional_margins(A, y, state.x).min() > 0:
             raise SeparableError(state)  # every label is right

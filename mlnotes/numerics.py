@@ -7,14 +7,13 @@ Contents
     Distances and kernels    squared_norms, squared_distances, exact_squared_distances,
                              relative_squares, MovingClusters, GramRows, kernel_product
     Linear algebra           square, symmetric, leading_eigenpairs, positive_cholesky,
-                             cholesky_solve, triangle, refined_least_squares, conjugate_gradients
+                             cholesky_solve, conjugate_gradients
     Quadratic programs       at_bounds, newton_in_box, low_rank_factor, low_rank_start
     Trees                    grow_trees
 
 Symbols
     X, Y    (n, d), (m, d)    points, one per row
     K       (n, n)            a square matrix, `name` in messages
-    A, y    (n, m), (n,)      a linear system A theta = y to be solved by least squares
 
 Where trees grow, y are class numbers or targets and W (T, n) weights of the samples, a row for each
 of T trees. The m nodes of a level hold N samples, node by node; `segment` (N,) is the node of each.
@@ -382,96 +381,6 @@ def cholesky_solve(L, y):
     for p in reversed(panels):  # L^T a = b
         a[p] = np.linalg.solve(L[p, p].T, a[p] - L[p.stop :, p].T @ a[p.stop :])
     return a
-
-
-def triangle(A):
-    """R (min(n, m), m) of A = Q R, by Cholesky twice: 3 times as fast as QR for many rows.
-
-    A^T A = R^T R loses half of the digits of small singular values. A second R, that of A R^-1,
-    brings them back. If A R^-1 is not nearly orthonormal, QR takes over, in blocks of rows.
-
-    >>> abs(triangle(np.array([[3.0], [4.0]]))).round(12)
-    array([[5.]])
-    """
-    blocks = row_blocks(len(A), max(BLOCK // A.shape[1], 4 * A.shape[1]))
-    L = positive_cholesky(A.T @ A)
-    if L is not None:
-        inverse = np.linalg.inv(L.T)
-        G = sum(Q.T @ Q for Q in (A[b] @ inverse for b in blocks))
-        if np.linalg.norm(G - np.eye(len(G))) < 1 / 2:
-            return np.linalg.cholesky(G).T @ L.T
-    return np.linalg.qr(np.vstack([np.linalg.qr(A[b], mode="r") for b in blocks]), mode="r")
-
-
-BITS = 53  # of a floating-point number
-CORRECTIONS = 10  # at most; two or three suffice unless the condition number comes near 1 / EPS
-
-
-def refined_least_squares(A, y, R):
-    """The theta that minimises ||A theta - y||^2, with all digits that A and y determine.
-
-    From R^-1 R^-T A^T y, each step adds the fit R^-1 R^-T A^T (y - A theta) of what is left over.
-    That is computed in twice the precision, so the steps take back the rounding errors of R.
-    Wampler's five problems of NIST come out exact, where QR keeps 6 to 12 digits. Condition numbers
-    near 1 / EPS leave no digits.
-
-    R (m, m) is the `triangle` of A, whose columns must be linearly independent. Returns: (m,).
-
-    >>> A = np.array([[1.0], [2.0]])
-    >>> refined_least_squares(A, np.array([2.0, 4.0]), triangle(A))
-    array([2.])
-    """
-    unit = np.exp2(np.ceil(np.log2(np.linalg.norm(R, axis=0))))  # a division by it is exact
-    R = R / unit
-    theta = before = np.linalg.solve(R, np.linalg.solve(R.T, A.T @ y / unit))
-    rest, norm = np.zeros(len(theta)), np.linalg.norm  # theta + rest has twice the digits of theta
-    for _ in range(CORRECTIONS):
-        step = np.linalg.solve(R, np.linalg.solve(R.T, _exact_gradient(A, unit, y, theta, rest)))
-        if not norm(R @ step) < norm(R @ before) / 2:
-            break
-        theta, rest = _exact_sum([theta, rest + step])
-        if (np.abs(step) * norm(step) <= EPS / 1000 * norm(before) * np.abs(theta)).all():
-            break  # the next step would change nothing, were it 1000 times as long as it should be
-        before = step
-    return theta / unit
-
-
-def _exact_gradient(A, unit, y, theta, rest):
-    """B^T (y - B (theta + rest)) with B = A / unit, as if computed in twice the precision."""
-    terms = []
-    for rows in row_blocks(len(A), max(2 * BLOCK // A.shape[1], 1)):
-        B = A[rows] / unit
-        bits = (BITS - int(np.ceil(np.log2(max(B.shape))))) // 2
-        parts = _slices(B, bits)
-        r, error = _exact_sum([y[rows], *_products(parts, -theta, bits), -(B @ rest)])
-        terms += [*_products([part.T for part in parts], r, bits), B.T @ error]
-    return _exact_sum(terms)[0]
-
-
-def _slices(A, bits):
-    """A = A_1 + A_2 + A_3 with so few bits in A_1 and A_2 that their products are exact."""
-    unit, parts = np.exp2(np.ceil(np.log2(np.abs(A).max() or 1.0))), []
-    for k in (1, 2):
-        grid = 1.5 * unit * 2.0 ** (BITS - 1 - k * bits)
-        parts.append((A + grid) - grid)  # rounded to multiples of unit 2^(-k bits)
-        A = A - parts[-1]
-    return [*parts, A]
-
-
-def _products(parts, v, bits):
-    """Vectors that sum to A v, for A = the sum of its parts."""
-    V = np.column_stack(_slices(v, bits))
-    return [column for part in parts for column in (part @ V).T]
-
-
-def _exact_sum(terms):
-    """The sum of the terms, rounded, and what rounding leaves over (Knuth)."""
-    total, rest = 0.0, 0.0
-    for term in terms:
-        before, total = total, total + term
-        part = total - before
-        rest = rest + ((before - (total - part)) + (term - part))
-    return total + rest, rest - ((total + rest) - total)
 
 
 def conjugate_gradients(product, g):

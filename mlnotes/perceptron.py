@@ -45,7 +45,7 @@ from mlnotes.base import (
     one_vs_rest,
     signs,
 )
-from mlnotes.linear_regression import augment, initial
+from mlnotes.linear_regression import augment
 from mlnotes.logistic_regression import geometric_margin
 from mlnotes.optimization import DescentState
 
@@ -140,7 +140,7 @@ class PerceptronState(NamedTuple):
     mistakes: float  # m; inf at the start, before any pass
 
 
-def perceptron(X, y, w0=None, *, eta=1.0, rng=None):
+def perceptron(X, y, w0=0.0, *, eta=1.0, rng=None):
     """Pass over the data, w <- w + eta y x at every mistake, until a pass has none.
 
     If no hyperplane through the origin separates the data, the passes never end.
@@ -150,7 +150,7 @@ def perceptron(X, y, w0=None, *, eta=1.0, rng=None):
     >>> states[-1].w, [state.mistakes for state in states]
     (array([ 1., -1.]), [inf, 2, 0])
     """
-    w, wrong, mistakes = initial(X, w0), [], np.inf
+    w, wrong, mistakes = np.zeros(X.shape[1]) + w0, [], np.inf
     while True:
         objective = perceptron_loss(y, decision(X, w)).sum()
         yield PerceptronState(w, np.array(wrong, dtype=int), objective, mistakes)
@@ -171,7 +171,7 @@ class Update(NamedTuple):
     made: int  # k, the mistakes so far
 
 
-def updates(X, y, w0=None, *, eta=1.0, rng=None):
+def updates(X, y, w0=0.0, *, eta=1.0, rng=None):
     """The same run as `perceptron`, mistake by mistake: w_k = w_{k-1} + eta y x.
 
     Yields: the start, then an `Update` per mistake, until a pass has none.
@@ -179,7 +179,7 @@ def updates(X, y, w0=None, *, eta=1.0, rng=None):
     >>> [u.w.tolist() for u in updates(np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([1, -1]))]
     [[0.0, 0.0], [2.0, 1.0], [1.0, -1.0]]
     """
-    last, made_before = Update(initial(X, w0), -1, 0), -1
+    last, made_before = Update(np.zeros(X.shape[1]) + w0, -1, 0), -1
     yield last
     while last.made > made_before:
         made_before = last.made
@@ -235,7 +235,7 @@ def mistake_bound_from(X, y, w_star, w0):
 # --- Adaline ---------------------------------------------------------------------------
 
 
-def adaline(X, y, w0=None, *, eta):
+def adaline(X, y, w0=0.0, *, eta):
     """Gradient descent on J(w) = 1/2 sum_i (y_i - w^T x_i)^2: least squares for the labels.
 
         w <- w + eta sum_i (y_i - w^T x_i) x_i
@@ -247,7 +247,7 @@ def adaline(X, y, w0=None, *, eta):
     >>> [float(next(states).objective) for _ in range(3)]
     [1.0, 0.25, 0.0625]
     """
-    w, step = initial(X, w0), np.nan  # no step has led to the start
+    w, step = np.zeros(X.shape[1]) + w0, np.nan  # no step has led to the start
     while True:
         residuals = y - X @ w
         downhill = X.T @ residuals  # sum_i (y_i - w^T x_i) x_i = -grad J

@@ -2,7 +2,6 @@
 
 import itertools
 import tracemalloc
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -22,13 +21,11 @@ from mlnotes.numerics import (
     low_rank_factor,
     low_rank_start,
     newton_in_box,
-    refined_least_squares,
     relative_squares,
     square,
     squared_distances,
     squared_norms,
     symmetric,
-    triangle,
 )
 from mlnotes.optimization import solve_qp
 from mlnotes.svr import Stacked
@@ -318,93 +315,6 @@ def test_conjugate_gradients_solve_as_accurately_as_newtons_method_needs(rng, si
 def test_conjugate_gradients_leave_flat_directions_alone():
     H, g = np.diag([2.0, 0.0]), np.array([4.0, 0.0])
     np.testing.assert_array_equal(conjugate_gradients(lambda v: H @ v, g), [2, 0])
-
-
-# ---------------------------------------------------------------------------------------
-# Least squares
-# ---------------------------------------------------------------------------------------
-
-NOISE = np.array(
-    [759, -2048, 2048, -2048, 2523, -2048, 2048, -2048, 1838, -2048, 2048,
-     -2048, 1838, -2048, 2048, -2048, 2523, -2048, 2048, -2048, 759]
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("shape", [(60_000, 40), (200, 7), (3, 5)])
-def test_triangle_of_blocks_is_that_of_the_whole_but_for_signs(rng, shape):
-    A = rng.normal(size=shape)
-    R, whole = triangle(A), np.linalg.qr(A, mode="r")
-    np.testing.assert_allclose(np.abs(R), np.abs(whole), rtol=1e-9, atol=1e-11)
-    np.testing.assert_allclose(R.T @ R, A.T @ A, rtol=1e-11, atol=1e-9)
-
-
-@pytest.mark.parametrize("kappa", [1e2, 1e5, 1e7, 1e9, 1e13, np.inf])
-def test_triangle_keeps_small_singular_values(rng, kappa):
-    U, V = np.linalg.qr(rng.normal(size=(900, 5)))[0], np.linalg.qr(rng.normal(size=(5, 5)))[0]
-    s = np.array([1, 0.5, 0.2, 0.1, 1 / kappa])
-    for unit in (np.ones(5), np.array([1, 2.0**90, 2.0**-90, 1, 1])):
-        R = triangle(U * s @ V.T * unit) / unit
-        assert not np.tril(R, -1).any()
-        np.testing.assert_allclose(np.linalg.svd(R, compute_uv=False), s, rtol=0, atol=2e-15)
-
-
-@pytest.mark.parametrize("noise", [0, 1, 100, 10_000])
-def test_wamplers_problems_keep_every_certified_digit(noise):
-    """y = 1 + x + ... + x^5 plus a multiple of NOISE, which is orthogonal to all the powers."""
-    A = np.arange(21.0)[:, None] ** np.arange(6)
-    assert not (A.T @ NOISE).any()
-    y = A.sum(axis=1) + noise * NOISE
-    np.testing.assert_allclose(refined_least_squares(A, y, triangle(A)), 1, rtol=1e-15)
-    Q, R = np.linalg.qr(A)
-    assert np.abs(np.linalg.solve(R, Q.T @ y) - 1).max() > 1e-14 * max(noise, 1)
-    y = A @ 0.1 ** np.arange(6)  # the fifth problem has other coefficients, and y is rounded
-    theta = refined_least_squares(A, y, triangle(A))
-    np.testing.assert_allclose(theta, solved_exactly(A, y), rtol=1e-15)
-
-
-def solved_exactly(A, y):
-    """Least squares in rational numbers: elimination of the normal equations."""
-    rows = [[Fraction(value) for value in row] for row in np.column_stack([A, y]).tolist()]
-    m = A.shape[1]
-    M = [[sum(row[i] * row[j] for row in rows) for j in range(m + 1)] for i in range(m)]
-    for i in range(m):
-        M[i] = [value / M[i][i] for value in M[i]]
-        for k in set(range(m)) - {i}:
-            M[k] = [a - M[k][i] * b for a, b in zip(M[k], M[i], strict=True)]
-    return np.array([float(M[i][m]) for i in range(m)])
-
-
-@pytest.mark.parametrize("kappa", [1.0, 1e4, 1e8, 1e12])
-def test_refined_least_squares_is_exact_at_any_condition_number(rng, kappa):
-    U, V = np.linalg.qr(rng.normal(size=(300, 4)))[0], np.linalg.qr(rng.normal(size=(4, 4)))[0]
-    A, y = U @ np.diag(np.geomspace(1, 1 / kappa, 4)) @ V.T, rng.normal(size=300)
-    exact = solved_exactly(A, y)
-    for unit in (1.0, [1.0, 2.0**60, 2.0**-60, 8.0]):
-        theta = refined_least_squares(A * unit, y, triangle(A * unit)) * unit
-        np.testing.assert_allclose(theta, exact, rtol=4e-16)
-    assert not refined_least_squares(A, 0 * y, triangle(A)).any()
-
-
-def solved_apart(A, y):
-    """Least squares after A[:, 1] has been made independent of A[:, 0], which is exact here."""
-    B = A.copy()
-    B[:, 1] = (A[:, 1] - A[:, 0]) * 2.0**20
-    theta = np.linalg.lstsq(B, y, rcond=None)[0]
-    theta[1] *= 2.0**20
-    theta[0] -= theta[1]
-    return theta
-
-
-def test_refined_least_squares_of_many_rows_works_in_blocks(rng):
-    A, y = rng.normal(size=(60_000, 20)), rng.normal(size=60_000)
-    A[:, 1] = A[:, 0] + 2.0**-20 * A[:, 1]
-    R = triangle(A)
-    tracemalloc.start()
-    theta = refined_least_squares(A, y, R)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 3 * A.nbytes
-    np.testing.assert_allclose(theta, solved_apart(A, y), rtol=1e-9)
 
 
 # ---------------------------------------------------------------------------------------

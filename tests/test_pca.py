@@ -10,7 +10,7 @@ from checks import check_gradient
 
 from mlnotes.datasets import load_digits, load_iris, load_orl_faces, load_wine
 from mlnotes.discriminant import principal_axes
-from mlnotes.linear_regression import hessian
+from mlnotes.linear_regression import least_squares_hessian
 from mlnotes.neighbors import KNeighborsClassifier
 from mlnotes.numerics import squared_distances
 from mlnotes.optimization import gradient_descent
@@ -868,7 +868,8 @@ def test_gradient_descent_takes_one_step_on_whitened_inputs(rng):
     y -= y.mean()
 
     def run(Z, steps):
-        H, eta = hessian(Z), 1 / np.linalg.eigvalsh(hessian(Z))[-1]
+        H = least_squares_hessian(Z)
+        eta = 1 / np.linalg.eigvalsh(H)[-1]
         value = lambda w: np.sum((Z @ w - y) ** 2) / 2  # noqa: E731
         states = gradient_descent(value, lambda w: Z.T @ (Z @ w - y), np.zeros(5), eta=eta)
         best = np.linalg.lstsq(Z, y, rcond=None)[0]
