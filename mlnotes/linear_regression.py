@@ -182,8 +182,8 @@ def eigen_solution(A, y):
     """
     A = floats(A)
     squares, V = np.linalg.eigh(A.T @ A)
-    V, squares = V[:, squares > ROUNDING * squares[-1]], squares[squares > ROUNDING * squares[-1]]
-    return V @ (V.T @ (A.T @ y) / squares)
+    kept = squares > ROUNDING * squares[-1]
+    return V[:, kept] @ (V[:, kept].T @ (A.T @ y) / squares[kept])
 
 
 def compact_svd(A, tol=ROUNDING):

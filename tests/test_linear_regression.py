@@ -44,7 +44,7 @@ from mlnotes.linear_regression import (
     soft_threshold,
     weight_posterior,
 )
-from mlnotes.optimization import gradient_descent, solve_qp
+from mlnotes.optimization import gradient_descent
 from mlnotes.probability import (
     gauss_legendre,
     multivariate_normal_log_density,
@@ -264,12 +264,14 @@ def test_minimum_norm_is_the_shortest_of_many_minimisers(rng, n):
     np.testing.assert_allclose(run.state.x, shortest, rtol=1e-8, atol=1e-8)
 
 
-def test_compact_svd_leaves_out_what_rounding_leaves_of_zeros(rng):
+def test_rank_is_decided_beside_the_largest_singular_value(rng):
     A = rng.normal(size=(9, 2)) @ rng.normal(size=(2, 5))
     U, s, V = compact_svd(A)
     assert U.shape == (9, 2) and V.shape == (5, 2) and s[0] > s[1] > 0
     np.testing.assert_allclose(U * s @ V.T, A, **CLOSE)
     assert len(compact_svd(A, tol=s[1] / s[0])[1]) == 1 and not len(compact_svd(0 * A)[1])
+    A, y = A[:, :2] @ np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 1e-4]]), rng.normal(size=9)
+    np.testing.assert_allclose(eigen_solution(A, y), minimum_norm(A, y), rtol=1e-6)
 
 
 @pytest.mark.claims("linear_regression-10")
@@ -699,16 +701,6 @@ def test_coordinate_descent_makes_the_passes_of_the_book(rng):
     assert state.gap < 1e-12
 
 
-@pytest.mark.claims("linear_regression-31")
-def test_coordinate_descent_agrees_with_the_quadratic_program(rng):
-    X, y = sparse(rng, n=30, d=5)
-    C = 0.2 * lasso_bound(X, y)
-    P = 2 * np.hstack([X, -X]).T @ np.hstack([X, -X])  # w = u - v with u, v >= 0
-    q = C - 2 * np.hstack([X, -X]).T @ y  # and ||w||_1 = sum_j (u_j + v_j)
-    u_v = solve_qp(P, q, G=np.eye(10), h=np.zeros(10), tol=1e-11).x
-    np.testing.assert_allclose(lasso(X, y, C), u_v[:5] - u_v[5:], rtol=1e-6, atol=1e-6)
-
-
 def test_coordinate_descent_states_are_exact_snapshots_from_any_start(rng):
     X, y = sparse(rng, d=100)  # more features than samples
     X[:, 4] = 0
@@ -797,22 +789,13 @@ def test_linear_regression_fits_powers_far_from_zero(rng):
 @pytest.mark.parametrize(
     "X, rank",
     [
-        ([[1.0, 2.0, 3.0]], 0),
+        ([[1.0, 2.0, 3.0]], 0),  # a single sample
         ([[0.1, 1.0], [0.1, 2.0], [0.1, 4.0], [0.1, 3.0]], 1),
         ([[1.0, 2.0, 0.3], [2.0, 4.0, 0.6], [3.0, 6.0, 0.9], [5.0, 10.0, 1.5]], 1),
-        ([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]], 1),
+        ([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]], 1),  # dummies: their sum is constant
         ([[1.0, 1e-9], [2.0, 2e-9], [3.0, 5e-9], [4.0, 1e-9]], 2),
         ([[1.0, 0.3], [2.0, 0.1 + 0.2], [4.0, 0.3], [3.0, 0.1 + 0.2]], 1),
         ([[1.0, 2.0, 0.1], [3.0, 5.0, 0.1], [2.0, 7.0, 0.1]], 2),
-    ],
-    ids=[
-        "one sample",
-        "a constant",
-        "multiples",
-        "dummies, whose sum is constant",
-        "small, not dependent",
-        "constant but for rounding",
-        "as many features as samples",
     ],
 )
 def test_linear_regression_of_ugly_samples_has_their_rank_and_the_shortest_weights(X, rank):
@@ -959,8 +942,7 @@ def test_lasso_of_huge_penalties_constant_targets_and_constant_columns_is_zero(r
     "estimator, message",
     [
         (Ridge(alpha=-1), "alpha must be a number >= 0 and < inf; got -1"),
-        (Ridge(alpha=np.inf), "alpha must be a number >= 0 and < inf; got inf"),
-        (Lasso(alpha=-0.1), "alpha must be a number >= 0 and < inf; got -0.1"),
+        (Lasso(alpha=np.inf), "alpha must be a number >= 0 and < inf; got inf"),
         (Lasso(tol=-1), "tol must be a number >= 0 and < inf; got -1"),
         (Lasso(max_iter=0), "max_iter must be an integer >= 1; got 0"),
         (LinearRegression(fit_intercept=1), "fit_intercept must be True or False; got 1"),
@@ -1020,29 +1002,3 @@ def test_paths_of_lasso_drawn_end_at_zero_one_by_one_and_those_of_ridge_do_not()
         else:
             assert sum(grows) == 2 and first_zero == {np.inf}
             assert max(abs(curve[-1, 1]) for curve in curves) < 0.06 * np.abs(best).max()
-
-
-def test_corners_drawn_touch_the_contour_of_their_solution():
-    X, y = figures.two_weights()
-    left, right = Figure().subplots(1, 2)
-    figures.corners(left, right)
-    w = lasso_path(X, y, [0.62 * lasso_bound(X, y)])[0]
-    assert w[1] == 0 != w[0] and ridge_path(X, y, [14.0]).all()
-    budget = np.random.default_rng(0).normal(size=(2000, 2))
-    budget *= np.abs(w).sum() / np.abs(budget).sum(axis=1)[:, None]
-    costs = [least_squares_cost(X, y, each) for each in budget]
-    assert least_squares_cost(X, y, w) <= min(costs) + 1e-6
-
-
-@pytest.mark.claims("linear_regression-06")
-def test_projection_drawn_has_an_error_perpendicular_to_the_plane():
-    left, right = Figure().subplots(1, 2)
-    figures.projection(left, right)
-    A, y = augment(figures.THREE_X[:, None]), figures.THREE_Y
-    fitted = A @ qr_solution(A, y)
-    np.testing.assert_allclose(A.T @ (y - fitted), 0, atol=1e-12)
-    drawn = [line.get_xydata() for line in right.lines]
-    error = figures.seen([fitted, y])
-    assert any(points.shape == (2, 2) and np.allclose(points, error) for points in drawn)
-    basis = figures.seen(np.eye(3))  # an orthographic view: two orthonormal directions
-    np.testing.assert_allclose(basis.T @ basis, np.eye(2), atol=1e-12)

@@ -49,6 +49,21 @@ def nearly_dependent_columns():
     return ours, theirs, lambda model: sum_of_squares(model, X, y)
 
 
+@row("least squares, 200 x 4,000", objective="||y - X w - b||^2 + ||w||^2, w the shortest")
+def fewer_samples_than_features():
+    X, y = samples(200, 4000, needed=50)
+
+    def ours():
+        return LinearRegression().fit(X, y)
+
+    def theirs():
+        from sklearn.linear_model import LinearRegression
+
+        return LinearRegression().fit(X, y)
+
+    return ours, theirs, lambda model: sum_of_squares(model, X, y) + model.coef_ @ model.coef_
+
+
 @row("ridge, 100,000 x 100", objective="||y - X w - b||^2 + ||w||^2")
 def ridge():
     X, y = samples(100_000, 100, needed=100)
