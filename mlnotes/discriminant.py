@@ -354,7 +354,7 @@ def label_regression(X, y, targets=None):
     if targets[0] == targets[1]:
         raise ValueError(f"targets must differ between the classes; got {targets}")
     b, *w = qr_solution(augment(X), targets[k])
-    return np.array(w), b
+    return np.array(w), float(b)
 
 
 def threshold_rule(X, y, prior=None):

@@ -500,12 +500,12 @@ def _centred(X, y, weights, free):
         weights = check_weights(weights, len(X))
         M, root = M[weights > 0], np.sqrt(weights[weights > 0] / weights.max())
     total = root @ root
-    for _ in range(2 * free):  # the second time it is the rounding of the first mean
-        shift = root**2 @ M / total
-        mean += shift
-        M -= shift
-    flat = np.ptp(M, axis=0) <= 4 * EPS * np.abs(mean)  # they vary by rounding
-    M[:, flat] = 0
+    if free:
+        for _ in range(2):  # the second time it is the rounding of the first mean
+            shift = root**2 @ M / total
+            mean += shift
+            M -= shift
+        M[:, np.ptp(M, axis=0) <= 4 * EPS * np.abs(mean)] = 0  # they vary by rounding
     if weights is not None:
         M *= root[:, None]
     largest = 1.0 if weights is None else float(weights.max())

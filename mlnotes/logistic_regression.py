@@ -249,7 +249,7 @@ def _hessian_products(A, theta, lam, weights):
 # ---------------------------------------------------------------------------------------
 
 
-def gradient_ascent(A, y, theta0=None, *, eta=None):
+def gradient_ascent(A, y, theta0=0.0, *, eta=None):
     """Ascent on the log-likelihood, descent on F: theta <- theta + eta A^T (z - h).
 
     F falls at every step if eta < `max_eta`; the default is half of that.
@@ -262,8 +262,7 @@ def gradient_ascent(A, y, theta0=None, *, eta=None):
 
     Errata: logistic_regression-34 (REP calls it "descent to maximise").
     """
-    theta = np.array(np.zeros(A.shape[1]) if theta0 is None else theta0, dtype=np.float64)
-    z = (y + 1) / 2
+    theta, z = np.zeros(A.shape[1]) + theta0, (y + 1) / 2
     if eta is None:
         eta = max_eta(A) / 2
     step = np.nan  # no step has led to the start
@@ -284,7 +283,7 @@ def max_eta(A):
     return float(8 / np.linalg.norm(A, ord=2) ** 2)
 
 
-def stochastic_gradient_ascent(A, y, theta0=None, *, eta, rng):
+def stochastic_gradient_ascent(A, y, theta0=0.0, *, eta, rng):
     """One sample at a time: theta <- theta + eta (z_i - h_i) a_i.
 
     eta is a number or a function of the number of the step.
@@ -296,8 +295,7 @@ def stochastic_gradient_ascent(A, y, theta0=None, *, eta, rng):
     >>> [next(states).x.round(3).tolist() for _ in range(2)]  # z - h = 1/2 at the start
     [[0.0], [0.5]]
     """
-    theta = np.array(np.zeros(A.shape[1]) if theta0 is None else theta0, dtype=np.float64)
-    z, n = (y + 1) / 2, len(A)
+    theta, z, n = np.zeros(A.shape[1]) + theta0, (y + 1) / 2, len(A)
     count = 0  # of the steps
     moved = np.inf  # no pass yet
     while True:
@@ -311,7 +309,7 @@ def stochastic_gradient_ascent(A, y, theta0=None, *, eta, rng):
         moved = float(np.linalg.norm(theta - before))
 
 
-def irls(A, y, theta0=None, *, lam=0.0, weights=1.0, solve=None):
+def irls(A, y, theta0=0.0, *, lam=0.0, weights=1.0, solve=None):
     """Newton's method on F: theta <- theta - H^{-1} gradient.
 
     For lam = 0 each step solves the weighted least-squares problem of `working_response`.
@@ -336,7 +334,7 @@ def irls(A, y, theta0=None, *, lam=0.0, weights=1.0, solve=None):
     def curvature(theta):  # its Hessian
         return form(A, theta, lam, weights)
 
-    start = np.array(np.zeros(A.shape[1]) if theta0 is None else theta0, dtype=np.float64)
+    start = np.zeros(A.shape[1]) + theta0
     for state in newton(value, slope, curvature, start, solve=solve):
         if not np.any(lam) and functional_margins(A, y, state.x).min() > 0:
             raise SeparableError(state)  # every label is right

@@ -807,6 +807,13 @@ def test_linear_regression_of_ugly_samples_has_their_rank_and_the_shortest_weigh
     assert model.predict(X.mean(axis=0)[None])[0] == pytest.approx(y.mean())
 
 
+def test_without_an_offset_constant_features_and_targets_are_like_others(rng):
+    X, y = np.column_stack([np.ones(9), rng.normal(size=9)]), np.full(9, 2.0)
+    for model in (LinearRegression(), Ridge(1e-9), Lasso(1e-12)):
+        model.set_params(fit_intercept=False).fit(X, y)
+        np.testing.assert_allclose(model.coef_, [2, 0], atol=1e-6)
+
+
 def test_linear_regression_interpolates_few_samples_by_the_shortest_weights(rng):
     X, y = rng.normal(size=(4, 6)), rng.normal(size=4)
     for Z in (X, X * [1.0, 1e3, 1e-2, 1.0, 1e3, 2.0]):

@@ -72,7 +72,7 @@ def separated(rng, n=40, d=3, gap=0.3):
     return augment(T.X), T.y, np.append(T.truth.b, T.truth.w)
 
 
-def minimum(A, y, lam=0.0, theta0=None):
+def minimum(A, y, lam=0.0, theta0=0.0):
     return list(irls(A, y, theta0, lam=lam))[-1].x
 
 
@@ -475,7 +475,7 @@ def test_penalised_cost_has_one_bounded_minimiser(rng, data):
             lambda t, c=lam: gradient(A, y, t, c), lambda t, c=lam: hessian(A, t, c), theta
         )
         assert np.linalg.eigvalsh(hessian(A, theta, lam))[0] >= 2 * lam * (1 - 1e-12)
-        ends = [minimum(A, y, lam, start) for start in (None, theta, -5 * theta)]
+        ends = [minimum(A, y, lam, start) for start in (0.0, theta, -5 * theta)]
         for end in ends[1:]:
             np.testing.assert_allclose(end, ends[0], rtol=1e-8, atol=1e-8)
         assert np.linalg.norm(gradient(A, y, ends[0], lam)) < 1e-8

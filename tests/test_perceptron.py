@@ -59,12 +59,12 @@ def by_the_book(X, y, eta=1.0, wrong=lambda yf: yf <= 0, passes=1000, w0=0.0):
     return path
 
 
-def mistakes_of(X, y, w0=None, **options):
+def mistakes_of(X, y, w0=0.0, **options):
     """The samples of all mistakes, in order."""
     return np.array([update.sample for update in updates(X, y, w0, **options)][1:])
 
 
-def trajectory(X, y, w0=None):
+def trajectory(X, y, w0=0.0):
     """The weights at the start and after every mistake."""
     return np.array([update.w for update in updates(X, y, w0)])
 
