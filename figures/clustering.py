@@ -1,6 +1,7 @@
 """Lecture figures of the clustering chapter."""
 
 from itertools import permutations
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,14 +12,13 @@ from mlnotes.clustering import (
     SpectralClustering,
     adjusted_rand_index,
     agglomerate,
-    cut,
-    decode,
-    dendrogram,
+    cut_dendrogram,
+    decode_codes,
+    distortion,
     euclidean,
     kmeans_plus_plus,
     linkage,
     lloyd,
-    loss,
     nearest,
 )
 from mlnotes.datasets import load_iris, make_blobs, make_moons, to_bits
@@ -52,7 +52,7 @@ def draw_clusters(ax, X, labels, size=3.5):
     """The samples by cluster, on equal scales without ticks."""
     draw_samples(ax, X, labels, size=size)
     set_view(ax, X)
-    ax.set(xticks=[], yticks=[])
+    ax.set(xticks=[], yticks=[], anchor="W")
 
 
 # ---------------------------------------------------------------------------------------
@@ -71,7 +71,7 @@ def lloyd_run():
 def half_steps(X, states):
     """J after every E-step, and after every M-step: the new centers with the labels before."""
     after_m = [
-        loss(X, after.centers, before.labels)
+        distortion(X, after.centers, before.labels)
         for before, after in zip(states[:-1], states[1:], strict=True)
     ]
     return [state.objective for state in states], after_m
@@ -91,7 +91,6 @@ def lloyd_at_work(*axes):
         draw_clusters(ax, X, states[t].labels)
         draw_regions(ax, lambda x, t=t: nearest(x, states[t].centers)[0], range(3))
         draw_centers(ax, states[t].centers)
-        ax.set_anchor("W")
         ax.set_title(f"step {t}: $J = {states[t].objective:.0f}$")
     after_e, after_m = half_steps(X, states)
     draw_half_steps(curve, after_e, after_m)
@@ -152,7 +151,7 @@ def quantised(image, K):
     """The image in K colours, those that K-means finds among its pixels."""
     pixels = image.reshape(-1, 3)
     model = KMeans(K, n_init=10, random_state=0).fit(pixels)
-    return decode(model.labels_, model.cluster_centers_).reshape(image.shape)
+    return decode_codes(model.labels_, model.cluster_centers_).reshape(image.shape)
 
 
 @figure("segmentation", claims=("clustering-18",), panels=(1, 5), size=(2.0, 1.7))
@@ -175,6 +174,28 @@ def segmentation(original, *panels):
 # ---------------------------------------------------------------------------------------
 
 
+class Dendrogram(NamedTuple):
+    """A drawing of a hierarchy: samples side by side, and a bracket over each two that merge."""
+
+    order: np.ndarray  # (n,), the samples from left to right, at x = 0, ..., n - 1
+    brackets: np.ndarray  # (n - 1, 4, 2), the corners (x, height) of each merge
+
+
+def dendrogram(merges):
+    """The `Dendrogram` in which no brackets cross: samples of a cluster stand side by side."""
+    n = len(merges) + 1
+    pairs, samples = merges[:, :2].astype(int), [[i] for i in range(n)]
+    for a, b in pairs:
+        samples.append(samples[a] + samples[b])
+    order = np.array(samples[-1])
+    x, top = np.argsort(order).astype(float), np.append(np.zeros(n), merges[:, 2])
+    for a, b in pairs:
+        x = np.append(x, (x[a] + x[b]) / 2)
+    a, b = pairs.T
+    corners = [(x[a], top[a]), (x[a], top[n:]), (x[b], top[n:]), (x[b], top[b])]
+    return Dendrogram(order, np.moveaxis(np.array(corners), 2, 0))
+
+
 @figure("dendrogram", claims=(), panels=2)
 def iris_hierarchy(flowers, tree):
     """Left: 150 irises in three clusters, by Ward's linkage on their four measurements. Right: all
@@ -183,8 +204,8 @@ def iris_hierarchy(flowers, tree):
     would never mix them.
     """
     X = load_iris().X
-    merges = linkage(X)
-    labels, n = cut(merges, 3), len(X)
+    merges = linkage(euclidean(X), "ward")
+    labels, n = cut_dendrogram(merges, 3), len(X)
     draw_samples(flowers, X[:, 2:], labels, size=4)
     flowers.set(xlabel="petal length (cm)", ylabel="petal width (cm)")
     order, brackets = dendrogram(merges)
@@ -214,24 +235,11 @@ def cut_of_each_merge(merges, labels):
 # ---------------------------------------------------------------------------------------
 
 
-def overlapping():
-    """Two groups along a line that overlap."""
-    T = make_blobs([100, 100], [[0.0, 0.0], [2.6, 0.0]], rng=np.random.default_rng(3))
-    return T.X
-
-
 def stretched():
     """Two long groups side by side and a small round one, and the group of each sample."""
     centers, long = [[0.0, 0.0], [2.4, -0.4], [-1.2, 2.4]], [[2.0, 1.7], [1.7, 1.6]]
     covariances = [long, long, 0.06 * np.eye(2)]
     return make_blobs([100, 100, 30], centers, covariances, rng=np.random.default_rng(0))[:]
-
-
-def shapeless():
-    """Samples all over a disc: no number of clusters is the right one."""
-    rng = np.random.default_rng(6)
-    turn, r = rng.uniform(0, 2 * np.pi, size=150), np.sqrt(rng.uniform(size=150))
-    return np.column_stack([r * np.cos(turn), r * np.sin(turn)])
 
 
 def with_outliers():
@@ -241,103 +249,131 @@ def with_outliers():
     return np.vstack([X, far]), np.append(y, [-1] * 4)
 
 
+def half_circles():
+    """Two half circles, and the half circle of each sample."""
+    X, y = make_moons(240, noise=0.06, rng=np.random.default_rng(0))[:]
+    return X, to_bits(y)
+
+
+def k_means(K):
+    """K-means, the best of ten starts."""
+    return KMeans(K, n_init=10, random_state=0)
+
+
+def found(data):
+    """Samples, true groups (-1 is none), and the models that K-means and its remedy give."""
+    X, y = data()
+    K, remedy = {
+        stretched: (3, GaussianMixture(3, n_init=5, random_state=0)),
+        with_outliers: (2, KMedoids(2)),
+        half_circles: (
+            2,
+            SpectralClustering(2, affinity="nearest_neighbors", random_state=0),
+        ),
+    }[data]
+    return X, y, k_means(K).fit(X), remedy.fit(X)
+
+
+def agreement(labels, y):
+    """The adjusted Rand index of the clusters and the true groups, without group -1."""
+    return adjusted_rand_index(labels[y >= 0], y[y >= 0])
+
+
+SHAPES = {stretched: "mixture", with_outliers: "K-medoids", half_circles: "spectral"}
+
+
+@figure("limitations", claims=("clustering-23",), panels=(3, 2), size=(3.2, 1.9))
+def limitations(*axes):
+    """K-means (left) on groups that suit it badly, and the remedies (right). The titles give the
+    adjusted Rand index (ARI), which is 1 if the groups are found. Row 1: of three groups the two
+    long ones are cut up; a mixture of Gaussians follows their shapes (ellipses). Row 2: four
+    outliers, left out of the ARI, get a center of their own; medoids (crosses) stay with the two
+    groups. Row 3: half circles are cut straight; spectral clustering follows them.
+    """
+    for (left, right), (data, name) in zip(np.reshape(axes, (3, 2)), SHAPES.items(), strict=True):
+        X, y, means, remedy = found(data)
+        labels = getattr(remedy, "labels_", None)
+        labels = remedy.predict(X) if labels is None else labels
+        for ax, title, c in ((left, "K-means", means.labels_), (right, name, labels)):
+            draw_clusters(ax, X, c)
+            ax.set_title(f"{title}: ARI {agreement(c, y):.2f}")
+        if data is stretched:
+            for mu, Sigma in zip(remedy.means_, remedy.covariances_, strict=True):
+                draw_ellipse(right, mu, Sigma, lw=1)
+        if data is with_outliers:
+            draw_centers(left, means.cluster_centers_)
+            draw_centers(right, remedy.cluster_centers_)
+
+
+def overlapping():
+    """Two groups along a line that overlap."""
+    T = make_blobs([100, 100], [[0.0, 0.0], [2.6, 0.0]], rng=np.random.default_rng(3))
+    return T.X
+
+
+MOVE = 0.05  # of a sample, to see what it changes
+
+
+def moving_sample():
+    """A sample on the way from center to center: its places (m, 2), its labels, its shares."""
+    X = overlapping()
+    means, mixture = k_means(2).fit(X), GaussianMixture(2, covariance_type="spherical")
+    mixture = mixture.set_params(random_state=0).fit(X)
+    a, b = means.cluster_centers_[np.argsort(means.cluster_centers_[:, 0])]
+    share = np.linspace(-0.6, 1.6, 1 + round(2.2 * np.linalg.norm(b - a) / MOVE))
+    path = a + share[:, None] * (b - a)
+    label = (means.predict(path) == means.predict([b])).astype(float)
+    return path, label, mixture.predict_proba(path)[:, mixture.means_[:, 0].argmax()]
+
+
+def shapeless():
+    """Samples all over a disc: no number of clusters is the right one."""
+    rng = np.random.default_rng(6)
+    turn, r = rng.uniform(0, 2 * np.pi, size=150), np.sqrt(rng.uniform(size=150))
+    return np.column_stack([r * np.cos(turn), r * np.sin(turn)])
+
+
+def three_and_four(method):
+    """The labels of three and of four clusters of the disc."""
+    X = shapeless()
+    return [method(K).fit(X).labels_ for K in (3, 4)]
+
+
 def merged_agreement(coarse, fine):
     """How well the best merge of two of the fine clusters gives the coarse ones."""
     merges = [np.where(fine == a, b, fine) for a, b in permutations(np.unique(fine), 2)]
     return max(adjusted_rand_index(coarse, merged) for merged in merges)
 
 
-LIMITS = (3.2, 2.3)
-MOVE = 0.05  # of a sample, to see what it changes
-
-
-@figure("limitations", claims=("clustering-23",), panels=(5, 2), size=LIMITS)
-def limitations(*axes):
-    """K-means at its limits (left) and the remedies (right). The titles of rows 2 to 5 give the
-    adjusted Rand index (ARI), which is 1 if the groups are found. Row 1: a sample moves from left
-    to right in steps of 0.05. Its label jumps from 0 to 1, but its share in a mixture of Gaussians
-    changes by about 0.03 at most in a step. Row 2: of three groups the two long ones are cut up; a
-    mixture follows their shapes. Row 3: one disc without groups, in three clusters (colours) and in
-    four (markers). With K-means each of the colours has several markers; in a hierarchy the four
-    clusters are the three, one of them split. Here the ARI compares the three clusters with the
-    four after the best merge of two. Row 4: four outliers (left out of the ARI) get a center of
-    their own; medoids (crosses) stay with the two groups. Row 5: half circles are cut straight;
-    spectral clustering follows them.
+@figure("instability", claims=("clustering-23",), panels=(2, 2), size=(3.2, 2.2))
+def instability(label_axes, share_axes, left, right):
+    """Small changes that change much for K-means (left), and less for its remedies (right). Row 1:
+    a sample moves from left to right in steps of 0.05. Its label jumps from 0 to 1, but its share
+    in a mixture of Gaussians changes by 0.03 at most in a step. Row 2: one disc without groups, in
+    three clusters (colours) and in four (markers). With K-means each of the colours has several
+    markers; in a hierarchy the four clusters are the three, one of them split. Here the ARI
+    compares the three clusters with the four after the best merge of two.
     """
-    rows = perturbed, nonspherical, varying, outliers, nonconvex
-    for row, left, right in zip(rows, axes[::2], axes[1::2], strict=True):
-        row(left, right)
-
-
-def perturbed(left, right):
-    """The label and the responsibility of a sample against its place."""
-    X = overlapping()
-    model = KMeans(2, n_init=10, random_state=0).fit(X)
-    order = np.argsort(model.cluster_centers_[:, 0])
-    mixture = GaussianMixture(2, covariance_type="spherical", random_state=0).fit(X)
-    second = mixture.means_[:, 0].argmax()
-    a, b = model.cluster_centers_[order]
-    share = np.linspace(-0.6, 1.6, 1 + round(2.2 * np.linalg.norm(b - a) / MOVE))
-    path = a + share[:, None] * (b - a)
-    label = np.argsort(order)[model.predict(path)]
-    r = mixture.predict_proba(path)[:, second]
-    for ax, y, name, word in ((left, label, "K-means", "label"), (right, r, "mixture", "share")):
-        ax.plot(path[:, 0], y, color=INK, lw=1.4, drawstyle="steps" if ax is left else "default")
-        ax.plot(X[:, 0], np.full(len(X), -0.12), "|", color=GREY, ms=5, mew=0.7)
-        ax.set(xlabel="$x_1$ of the sample", ylabel=word, ylim=(-0.2, 1.1), yticks=(0, 0.5, 1))
-        ax.set_title(f"{name}: a move changes the {word} by {np.abs(np.diff(y)).max():.2f}")
-
-
-def nonspherical(left, right):
-    """Long groups: K-means, and a mixture of Gaussians with its ellipses."""
-    X, y = stretched()
-    mixture = GaussianMixture(3, n_init=5, random_state=0).fit(X)
-    compare(left, X, y, KMeans(3, n_init=10, random_state=0).fit(X).labels_, "K-means")
-    compare(right, X, y, mixture.predict(X), "mixture")
-    for mu, Sigma in zip(mixture.means_, mixture.covariances_, strict=True):
-        draw_ellipse(right, mu, Sigma, lw=1)
-
-
-def varying(left, right):
-    """Three and four clusters: by K-means, and by Ward's linkage."""
+    path, label, share = moving_sample()
+    for ax, y, word in ((label_axes, label, "label"), (share_axes, share, "share")):
+        style = "steps" if word == "label" else "default"
+        ax.plot(path[:, 0], y, color=INK, lw=1.4, drawstyle=style)
+        ax.plot(overlapping()[:, 0], np.full(200, -0.12), "|", color=GREY, ms=5, mew=0.7)
+        ax.set(xlabel="$x_1$ of the sample", ylim=(-0.2, 1.1), yticks=(0, 0.5, 1))
+        ax.set_title(f"{word}: up to {np.abs(np.diff(y)).max():.2f} per move")
     X = shapeless()
-    for ax, method, name in (
-        (left, lambda K: KMeans(K, n_init=10, random_state=0), "K-means"),
-        (right, AgglomerativeClustering, "hierarchy"),
+    for ax, name, method in (
+        (left, "K-means", k_means),
+        (right, "hierarchy", AgglomerativeClustering),
     ):
-        three, four = (method(K).fit(X).labels_ for K in (3, 4))
+        three, four = three_and_four(method)
         for k, marker in enumerate(MARKERS[:4]):
             for c, color in enumerate(COLORS[:3]):
                 both = (four == k) & (three == c)
                 ax.plot(*X[both].T, marker, ls="", mfc=color, mec=color, ms=3.5)
         set_view(ax, X)
-        ax.set(xticks=[], yticks=[])
+        ax.set(xticks=[], yticks=[], anchor="W", xlabel="colours: 3 clusters; markers: 4")
         ax.set_title(f"{name}: ARI {merged_agreement(three, four):.2f}")
-
-
-def outliers(left, right):
-    """Two groups with outliers: K-means, and K-medoids, with their centers."""
-    X, y = with_outliers()
-    for ax, model, name in (
-        (left, KMeans(2, n_init=10, random_state=0), "K-means"),
-        (right, KMedoids(2), "K-medoids"),
-    ):
-        compare(ax, X, y, model.fit(X).labels_, name)
-        draw_centers(ax, model.cluster_centers_)
-
-
-def nonconvex(left, right):
-    """Half circles: K-means, and spectral clustering."""
-    X, y = make_moons(240, noise=0.06, rng=np.random.default_rng(0))[:]
-    spectral = SpectralClustering(2, affinity="nearest_neighbors", random_state=0)
-    compare(left, X, to_bits(y), KMeans(2, n_init=10, random_state=0).fit(X).labels_, "K-means")
-    compare(right, X, to_bits(y), spectral.fit(X).labels_, "spectral")
-
-
-def compare(ax, X, y, labels, name):
-    """The clusters found, and how they agree with the groups y; -1 is none."""
-    draw_clusters(ax, X, labels)
-    ax.set_title(f"{name}: ARI {adjusted_rand_index(labels[y >= 0], y[y >= 0]):.2f}")
 
 
 # ---------------------------------------------------------------------------------------
@@ -382,6 +418,9 @@ def plus_plus_film(trials, seed):
     """
     X = five_groups()
 
+    def loss(centers):
+        return nearest(X, centers)[1].sum()
+
     def draw(ax, centers):
         distance = np.sqrt(nearest(X, centers)[1])
         for low, high, size in zip(DISTANCES, DISTANCES[1:], (2, 3.5, 5, 7.5, 11), strict=False):
@@ -394,12 +433,12 @@ def plus_plus_film(trials, seed):
     def words(centers):
         K = len(centers)
         if K == 1:
-            return f"The first center is drawn at random. J = {loss(X, centers):.1f}."
+            return f"The first center is drawn at random. J = {loss(centers):.1f}."
         _, squares = nearest(X, centers[:-1])
         drawn = np.sum((centers[-1] - nearest_center(centers)) ** 2)
         share = drawn / squares.mean()
         return (
-            f"Center {K} (orange) is drawn: J = {loss(X, centers):.1f}. It was {share:.1f} times "
+            f"Center {K} (orange) is drawn: J = {loss(centers):.1f}. It was {share:.1f} times "
             "as likely as the average sample."
         )
 
@@ -409,15 +448,14 @@ def plus_plus_film(trials, seed):
     states = (
         kmeans_plus_plus(X, K, trials=trials, rng=np.random.default_rng(seed)) for K in range(1, 9)
     )
-    return Take(states, draw, words, lambda centers: loss(X, centers))
+    return Take(states, draw, words, loss)
 
 
 @film("agglomerate", agglomerate, measure="distance", linkage=("average", "single", "complete"))
 def agglomerate_film(linkage):
-    """Single samples grow to one tree. Each step merges two clusters that are each other's nearest
-    (blue and orange); a grey line joins the means of two clusters that were merged. Merges are made
-    in the order in which they are found, so the distance does not always rise. Single linkage makes
-    chains; complete linkage makes compact clusters.
+    """Single samples grow to one tree. Each step merges the two nearest of all clusters (blue and
+    orange); a grey line joins the means of two clusters that were merged. The distance never falls.
+    Single linkage makes chains; complete linkage makes compact clusters.
     """
     from matplotlib.collections import LineCollection
 

@@ -51,8 +51,7 @@ from mlnotes.base import (
     iterate,
     row_blocks,
 )
-from mlnotes.clustering import kmeans_plus_plus, lloyd, nearest
-from mlnotes.clustering import responsibilities as hard_responsibilities
+from mlnotes.clustering import kmeans_plus_plus, lloyd, nearest, one_hot_labels
 from mlnotes.decision_theory import check_possible
 from mlnotes.decision_theory import log_joint as log_weighted_densities
 from mlnotes.numerics import squared_norms, symmetric
@@ -727,14 +726,16 @@ class GaussianMixture(DensityEstimator):
         if self.init_params == "random":
             R = rng.random((len(X), self.n_components))
             return R / R.sum(axis=1, keepdims=True)
+        X = X - X.mean(axis=0)  # of numbers far from 0, `nearest` would lose digits
         labels, _ = nearest(X, self._centers(X, rng))
-        return hard_responsibilities(labels, self.n_components)
+        return one_hot_labels(labels, self.n_components)
 
     def _centers(self, X, rng):
         """The centers whose nearest samples the components start from: (K, d)."""
         if self.init_params == "random_from_data":
             return X[rng.choice(len(X), self.n_components, replace=False)]
-        centers = kmeans_plus_plus(X, self.n_components, rng=rng)
+        K = self.n_components
+        centers = kmeans_plus_plus(X, K, rng, trials=2 + int(np.log(K)))
         if self.init_params == "k-means++":
             return centers
         tol = KMEANS_TOL * X.var(axis=0).mean()

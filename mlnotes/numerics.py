@@ -5,7 +5,7 @@ and ``tests/test_numerics.py`` compares it with the plain formula that it stands
 
 Contents
     Distances and kernels    squared_norms, squared_distances, exact_squared_distances,
-                             relative_squares, MovingClusters, GramRows, kernel_product
+                             relative_squares, GramRows, kernel_product
     Linear algebra           square, symmetric, leading_eigenpairs, positive_cholesky,
                              cholesky_solve, conjugate_gradients
     Quadratic programs       at_bounds, newton_in_box, low_rank_factor, low_rank_start
@@ -129,70 +129,6 @@ def relative_squares(X, most):
         return np.matmul(rows, columns, out=D[: len(A)]), squared_norms(A)[:, None]
 
     return squares
-
-
-class MovingClusters:
-    """The two halves of K-means, which compute again only what the last step can have changed.
-
-    `nearest` and `means` give what `clustering.nearest` and `cluster_means` give for samples X
-    (n, d) with weights w (n,); Y (K, d) are the first centers. The second nearest center of x is
-    farther from it than the nearest, by a gap. Its label can change only once the centers have
-    moved by as much as this gap, and only clusters with another sample have another sum. K-means
-    takes up to twice the time of scikit-learn, and 6.6 times without this.
-
-    >>> X, centers = np.array([[0.0], [1.0], [9.0]]), np.array([[0.0], [8.0]])
-    >>> MovingClusters(X, np.ones(3), centers).nearest(centers)
-    (array([0, 0, 1]), 2.0)
-    """
-
-    def __init__(self, X, w, Y):
-        self.X, self.w, self.Y = X, w, Y
-        self.total, self.origin = float(w @ squared_norms(X)), w @ X / w.sum()
-        A = X - self.origin  # distances do not depend on it, but the terms are smaller
-        self.columns = np.column_stack([A, np.ones(len(A)), squared_norms(A)])
-        self.rounding = 8 * sqrt(EPS * self.columns[:, -1].max())  # of a root of a square
-        self.labels = self.counted = np.full(len(X), -1)  # no sample is in a cluster
-        self.gap, self.n_k, self.sums = np.zeros(len(X)), np.zeros(len(Y)), np.zeros(Y.shape)
-
-    def nearest(self, Y):
-        """The labels (n,) of the nearest of the centers Y (K, d), and the loss J."""
-        moves, B = np.sqrt(squared_norms(Y - self.Y)), Y - self.origin
-        self.gap -= (moves + moves.max()).take(self.labels)  # while > 0 the label stays
-        self.Y, self.labels = Y, self.labels.copy()
-        unsure = np.flatnonzero(self.gap <= self.rounding)
-        rows = np.column_stack([-2 * B, squared_norms(B), np.ones(len(B))])
-        for part in row_blocks(len(unsure), BLOCK // 2 // sum(Y.shape)):  # too small for threads
-            i = unsure[part]  # their squared distances are one product
-            self._decide(i, rows @ self.columns.take(i, axis=0).T)
-            tied = i[self.gap[i] <= self.rounding]
-            if len(tied):
-                self._decide(tied, squared_distances(Y, self.X[tied]))
-        self._count(self.labels)
-        J = self.total - 2 * np.sum(self.sums * Y) + self.n_k @ squared_norms(Y)
-        if J < CANCELLED * self.total:
-            J = self.w @ squared_norms(self.X - Y[self.labels])
-        return self.labels, float(J)
-
-    def _decide(self, i, D):
-        """Labels, and gaps to the second nearest center, of i from squared distances D (K, m)."""
-        self.labels[i], least = D.argmin(axis=0), D.min(axis=0)
-        D[self.labels[i], np.arange(len(i))] = inf
-        self.gap[i] = np.sqrt(np.maximum(D.min(axis=0), 0)) - np.sqrt(np.maximum(least, 0))
-
-    def means(self, labels):
-        """The means (K, d) of the clusters; a cluster without samples keeps its center."""
-        self._count(labels)
-        n_k = self.n_k[:, None]
-        return np.where(n_k > 0, self.sums / np.where(n_k > 0, n_k, 1.0), self.Y)
-
-    def _count(self, labels):
-        """Bring the weights and the sums of the clusters up to date with these labels."""
-        i = np.flatnonzero((labels != self.counted) & (self.w > 0))
-        for k in set(labels[i]) | set(self.counted[i]) - {-1}:  # the clusters that have changed
-            members = np.flatnonzero(labels == k)
-            w = self.w.take(members)  # take is twice as fast as an index
-            self.n_k[k], self.sums[k] = w.sum(), w @ self.X.take(members, axis=0)
-        self.counted = labels
 
 
 class GramRows:

@@ -420,12 +420,22 @@ def docstring_names_every_parameter_and_fitted_attribute(estimator):
         text += "\n" + inspect.getdoc(getattr(module, relative))
     model = fit(estimator, *sample(estimator))
     attributes = [k for k in vars(model) if k.endswith("_") and not k.startswith("_")]
-    optional = {"feature_names_in_"}  # of data frames, as every estimator has them
+    optional = {"n_features_in_", "feature_names_in_"}  # every estimator has them
     for name in {*estimator.get_params(), *attributes} - optional:
         assert re.search(rf"^(\w+, )*{name}(, \w+)* : ", text, flags=re.M), name
     for section in ("Parameters", "Attributes"):
         assert re.search(rf"^{section}\n-+$", text, flags=re.M), section
     assert ">>> " in text
+
+
+def training_samples_are_predicted_their_labels(estimator):
+    if not (isinstance(estimator, base.Clusterer) and hasattr(estimator, "predict")):
+        pytest.skip("it predicts no clusters")
+    for scale in (2.0**-450, 1.0, 2.0**450):
+        for shift in (0.0, 2.0**30):  # far from 0
+            X = scale * (sample(estimator)[0] + shift)
+            model = fit(estimator, X, None)
+            np.testing.assert_array_equal(model.predict(X), model.labels_)
 
 
 def history_has_the_objective_of_every_state(estimator):
@@ -455,5 +465,6 @@ ESTIMATOR = [
     nonsense_is_refused_for_every_parameter_by_its_name,
     repr_is_the_call_that_makes_it,
     docstring_names_every_parameter_and_fitted_attribute,
+    training_samples_are_predicted_their_labels,
     history_has_the_objective_of_every_state,
 ]

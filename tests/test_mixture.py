@@ -1083,9 +1083,9 @@ def test_first_responsibilities_are_those_of_the_start(start):
     else:
         centers = {
             "kmeans": lambda: (
-                KMeans(K, init=kmeans_plus_plus(X, K, rng=rng)).fit(X).cluster_centers_
+                KMeans(K, init=kmeans_plus_plus(X, K, rng, trials=4)).fit(X).cluster_centers_
             ),
-            "k-means++": lambda: kmeans_plus_plus(X, K, rng=rng),
+            "k-means++": lambda: kmeans_plus_plus(X, K, rng, trials=4),
             "random_from_data": lambda: X[rng.choice(n, K, replace=False)],
         }[start]()
         R = np.eye(K)[np.sum((X[:, None] - centers) ** 2, axis=2).argmin(axis=1)]

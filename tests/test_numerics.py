@@ -7,11 +7,9 @@ import numpy as np
 import pytest
 
 from mlnotes import numerics
-from mlnotes.clustering import cluster_means
 from mlnotes.kernels import Gaussian, Laplacian, Linear, Polynomial, Sigmoid
 from mlnotes.numerics import (
     GramRows,
-    MovingClusters,
     at_bounds,
     cholesky_solve,
     conjugate_gradients,
@@ -63,54 +61,6 @@ def test_relative_squares_are_distances_without_the_square_of_the_point(rng):
     D, squares = relative_squares(X, most=9)(x)
     np.testing.assert_allclose(D + squares, exact_squared_distances(x, X), rtol=1e-10)
     np.testing.assert_allclose(squares[:, 0], squared_norms(x - X.mean(axis=0)), rtol=1e-12)
-
-
-@pytest.mark.parametrize("make", ["plain", "shifted", "outlier", "ties", "weighted"])
-def test_moving_clusters_give_the_labels_the_loss_and_the_means_of_every_step(make, rng):
-    X, w = rng.normal(size=(700, 2)), np.ones(700)
-    X = {"shifted": X + 1e6, "outlier": np.vstack([X[1:], [[1e9, 0.0]]]), "ties": np.round(X)}.get(
-        make, X
-    )
-    w = rng.integers(3, size=700) * 0.5 if make == "weighted" else w
-    clusters, Y = MovingClusters(X, w, X[:7]), X[:7].copy()
-    for step in range(60):
-        labels, J = clusters.nearest(Y)
-        D = exact_squared_distances(X, Y)
-        own = D[np.arange(700), labels]
-        np.testing.assert_allclose(own, D.min(axis=1), rtol=1e-9, atol=1e-24)
-        assert pytest.approx(w @ own, rel=1e-9) == J
-        labels = np.where(rng.random(700) < 0.05, rng.integers(7, size=700), labels)
-        labels[labels == 3 * (step % 5 == 0)] = 6  # an empty cluster now and then
-        means = clusters.means(labels)
-        literal = cluster_means(X, labels, 7, w, empty=Y)
-        np.testing.assert_allclose(means, literal, rtol=1e-13, atol=1e-13 * np.abs(X).max())
-        moving = rng.random((7, 1)) < 0.4  # some centers stay; some jump onto samples
-        Y = np.where(moving, Y + rng.normal(size=Y.shape) / (1 + step), Y)
-        Y[0] = X[rng.integers(700)] if step % 9 == 0 else Y[0]
-
-
-def test_moving_clusters_do_not_write_to_labels_that_they_have_returned(rng):
-    X = rng.normal(size=(50, 2))
-    clusters = MovingClusters(X, np.ones(50), X[:3])
-    labels, _ = clusters.nearest(X[:3])
-    kept = labels.copy()
-    assert (clusters.nearest(-X[3:6])[0] != kept).any()
-    np.testing.assert_array_equal(labels, kept)
-
-
-def test_centers_that_hardly_move_ask_few_distances(rng, monkeypatch):
-    X, Y, computed = rng.normal(size=(2000, 3)), rng.normal(size=(10, 3)), []
-    clusters, decide = MovingClusters(X, np.ones(2000), Y), MovingClusters._decide
-
-    def counted(self, i, D):
-        computed.append(len(i))
-        decide(self, i, D)
-
-    monkeypatch.setattr(MovingClusters, "_decide", counted)
-    for _ in range(3):
-        clusters.nearest(Y)
-        Y = Y + 1e-3
-    assert computed[0] == 2000 and sum(computed[1:]) < 100
 
 
 @pytest.mark.parametrize("kind", ["uint8", "int8", "int32", "float32"])

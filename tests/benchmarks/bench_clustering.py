@@ -8,17 +8,17 @@ from mlnotes.clustering import (
     KMeans,
     SpectralClustering,
     cluster_means,
-    laplacian,
-    loss,
+    distortion,
+    graph_laplacian,
+    one_hot_labels,
     rbf_affinity,
-    responsibilities,
 )
 from mlnotes.datasets import make_blobs, make_moons
 
 
 def within(X, labels, K):
     """J of the best centers for these labels."""
-    return loss(X, cluster_means(X, labels, K), labels)
+    return distortion(X, cluster_means(X, labels, K), labels)
 
 
 @row("K-means, 50,000 x 20, 20 clusters", objective="J = sum_i min_k ||x_i - mu_k||^2")
@@ -57,7 +57,7 @@ def ward():
 def spectral():
     X = make_moons(1000, noise=0.06, rng=np.random.default_rng(0)).X
     W = rbf_affinity(X, 20.0)
-    L = laplacian(W)
+    L = graph_laplacian(W)
 
     def ours():
         return SpectralClustering(2, gamma=20.0, random_state=0).fit(X)
@@ -68,7 +68,7 @@ def spectral():
         return SpectralClustering(2, gamma=20.0, random_state=0).fit(X)
 
     def normalised_cut(model):
-        R = responsibilities(model.labels_, 2)
+        R = one_hot_labels(model.labels_, 2)
         return np.sum(np.diag(R.T @ L @ R) / (np.diag(L) @ R))
 
     return ours, theirs, normalised_cut
