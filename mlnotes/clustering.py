@@ -704,8 +704,8 @@ class KMeans(Transformer, Clusterer):
         self.labels_, squares = self._nearest(X)
         self.inertia_ = float(squares.sum())
         self._record(run, "moved", tol)
-        if len(np.unique(self.labels_)) < K:
-            message = f"KMeans found fewer than n_clusters = {K} clusters: has X so few points?"
+        if len(np.unique(self.labels_)) < K > len(np.unique(X, axis=0)):
+            message = f"X has fewer than n_clusters = {K} distinct samples"
             warnings.warn(message, shared(ConvergenceWarning), stacklevel=2)
         return self._remember(given)
 

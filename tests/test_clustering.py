@@ -844,7 +844,7 @@ def test_estimators_cut_short_or_short_of_samples_say_so(rng):
     with pytest.warns(ConvergenceWarning, match=r"KMedoids stopped after 1 .* gain = \S+ > 0: see"):
         assert not KMedoids(8, max_iter=1).fit(X).converged_
     X = np.repeat([[0.1, 1.7], [5.3, 5.0], [9.0, 1.2]], 100, axis=0)  # means differ by rounding
-    with pytest.warns(ConvergenceWarning, match="fewer than n_clusters = 5 clusters") as caught:
+    with pytest.warns(ConvergenceWarning, match="fewer than n_clusters = 5 distinct") as caught:
         model = KMeans(5, random_state=0).fit(X)
     assert len(caught) == 1 and caught[0].filename == __file__
     assert model.inertia_ == pytest.approx(0, abs=1e-25) and len(set(model.labels_)) == 3
