@@ -669,11 +669,11 @@ class Lasso(_Linear):
         max_iter = check_number("max_iter", self.max_iter, at_least=1, integer=True)
         data = self._prepare(X, y, sample_weight)
         A, z = data.A / np.sqrt(2 * data.total), data.z / np.sqrt(2 * data.total)
-        states = coordinate_descent(A, z, alpha)
+        states, tol = coordinate_descent(A, z, alpha), 2 * tol * (z @ z)
         if alpha == 0:
             w = _shortest(data)[0]
             states = [LassoState(w, 2 * least_squares_cost(A, z, w), 0.0)]
-        run = iterate(states, "gap", 2 * tol * (z @ z), max_iter)
+        run = iterate(states, "gap", tol, max_iter)
         self.dual_gap_ = float(run.state.gap)
-        self._record(run, "gap", 2 * tol * (z @ z))
+        self._record(run, "gap", tol)
         return self._store(run.state.w, data.mean, X)
