@@ -17,9 +17,10 @@ from mlnotes.plotting import (
 )
 from mlnotes.trees import (
     DecisionTreeClassifier,
-    descend,
+    Rules,
     grow,
     leaf_boxes,
+    leaf_of,
     oblique_split,
     prune,
 )
@@ -55,8 +56,8 @@ def boundaries(tree, view):
 
 def partition(ax, tree, X, y, view):
     """The regions of the leaves, the cuts of the other nodes, the samples."""
-    ax.set(xlim=view, ylim=view, xlabel="$x_0$", ylabel="$x_1$")
-    draw_regions(ax, lambda Z: tree.value[descend(tree, Z)].argmax(axis=1), [0, 1])
+    ax.set(xlim=view, ylim=view, xlabel="$x_1$", ylabel="$x_2$")
+    draw_regions(ax, lambda Z: tree.value[leaf_of(tree, Z)].argmax(axis=1), [0, 1])
     for cut in boundaries(tree, view).values():
         ax.plot(*cut.T, color=INK, lw=1.2)
     draw_samples(ax, X, y, size=5)
@@ -66,7 +67,7 @@ def oblique(ax, X, y, view):
     """The two half-planes of the best oblique split."""
     u, t, _ = oblique_split(X, y)
     right = np.bincount(y[X @ u > t], minlength=2).argmax()
-    ax.set(xlim=view, ylim=view, xlabel="$x_0$", ylabel="$x_1$")
+    ax.set(xlim=view, ylim=view, xlabel="$x_1$", ylabel="$x_2$")
     draw_regions(ax, lambda Z: np.where(Z @ u > t, right, 1 - right), [0, 1])
     draw_line(ax, u, -t, color=INK, lw=1.2)
     draw_samples(ax, X, y, size=5)
@@ -94,19 +95,20 @@ def two_moons():
     """Two classes in the plane, and their tree of three levels."""
     T = make_moons(80, noise=0.15, rng=np.random.default_rng(40))
     X, y = T.X * [1, 2] - 0.5, (T.y == np.unique(T.y)[1]).astype(int)
-    return X, y, DecisionTreeClassifier(max_depth=3).fit(X, y)
+    kinds = np.array(["dots", "squares"])
+    return X, y, DecisionTreeClassifier(max_depth=3).fit(X, kinds[y])
 
 
 @figure("diagram", claims=("trees-21",), panels=3)
 def diagram(tree, map_of_it, cut):
-    """Two half-moons, the classes 0 (dots) and 1 (squares). Left: a tree of four questions. Go left
-    where the answer is yes. A leaf says the class that it predicts, and below it how many training
-    samples it holds. Middle: the leaves are boxes, and each line belongs to one question. Right:
-    the best oblique question that was tried, about a weighted sum of the two features; its boundary
-    is a slanted line.
+    """Two half-moons, one of dots and one of squares. Left: a tree of four questions. Go left where
+    the answer is yes. A leaf says the class that it predicts; n is the number of training samples
+    in it. Middle: the leaves are boxes, and each line belongs to one question. Right: the best
+    oblique question that was tried, about a weighted sum of the two features; its boundary is a
+    slanted line.
     """
     X, y, model = two_moons()
-    model.draw(tree, ["$x_0$", "$x_1$"], fontsize=8)
+    model.draw(tree, ["$x_1$", "$x_2$"], number=".2f", fontsize=8)
     tree.set_title("Questions")
     reach = np.abs(X).max() + 0.2
     partition(map_of_it, model.tree_, X, y, (-reach, reach))
@@ -171,11 +173,11 @@ def growing_film(criterion):
     node. The impurity is that of all leaves together. The last lines cut off single samples.
     """
     X, y = moons()
-    trees = (grow(X, y, criterion=criterion, max_depth=depth) for depth in range(11))
+    trees = (grow(X, y, rules=Rules(criterion=criterion, max_depth=depth)) for depth in range(11))
 
     def words(tree):
         leaves = np.sum(tree.feature < 0)
-        wrong = np.sum(tree.value[descend(tree, X)].argmax(axis=1) != y)
+        wrong = np.sum(tree.value[leaf_of(tree, X)].argmax(axis=1) != y)
         return f"Depth {tree.depth.max()}: {leaves} leaves. {wrong} of 80 samples are wrong."
 
     return Take(trees, lambda ax, tree: draw_boxes(ax, X, y, tree), words, impurity)
@@ -187,7 +189,7 @@ def pruning_film(criterion):
     are not worth it go, the last ones first. At the end nothing is left but the root.
     """
     X, y = moons()
-    full = grow(X, y, criterion=criterion)
+    full = grow(X, y, rules=Rules(criterion=criterion))
     pruned = ((alpha, prune(full, alpha)) for alpha in np.linspace(0, 0.36, 25) ** 1.5)
 
     def words(state):
@@ -200,7 +202,7 @@ def pruning_film(criterion):
 def impurity(tree):
     """The impurity of all leaves, each with the share of the samples in it."""
     leaf = tree.feature < 0
-    return float(np.sum(tree.weight[leaf] * tree.impurity[leaf]) / tree.weight[0])
+    return float(tree.share[leaf] @ tree.impurity[leaf])
 
 
 if __name__ == "__main__":

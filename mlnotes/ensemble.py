@@ -38,7 +38,7 @@ M for T; ISML has m samples. REP's alpha is twice ours, as are the votes of `Ada
 
 import inspect
 import warnings
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, fields
 from itertools import islice
 from math import inf, nan
 from numbers import Integral, Real
@@ -64,12 +64,11 @@ from mlnotes.probability import binomial_log_pmf
 from mlnotes.trees import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    Rules,
     TreeRules,
     best_split,
-    descend,
-    feature_order,
     grow,
-    grow_all,
+    leaf_of,
 )
 
 CHANCE = 1e-12  # an edge smaller than this is rounding
@@ -314,7 +313,7 @@ def random_forest(X, y, m, k, *, rng, counts=None, **rules):
     """m full trees on bootstrap sets, each split the best among k features that are drawn for it.
 
     Usual is k = sqrt(d); k = d is bagging. The labels y are class numbers 0 .. C - 1, or targets.
-    `counts` (m, n) replaces the bootstrap sets; the `rules` are those of `trees.growth`.
+    `counts` (m, n) replaces the bootstrap sets; the `rules` are the fields of `trees.Rules`.
 
     Returns: a list of `trees.Tree`. Raises: ValueError unless 1 <= k <= d.
 
@@ -328,7 +327,7 @@ def random_forest(X, y, m, k, *, rng, counts=None, **rules):
     _check_k(k, np.shape(X)[1])
     if counts is None:
         counts = bootstrap_counts(len(X), m, rng=rng)
-    return grow_all(X, y, counts, max_features=k, rng=rng, **rules)
+    return [grow(X, y, count, Rules(**rules), k, rng) for count in counts]
 
 
 def _check_k(k, d):
@@ -344,7 +343,7 @@ def tree_outputs(trees, X):
     >>> plurality(tree_outputs(random_forest(X, y, m=9, k=1, rng=np.random.default_rng(0)), X))
     array([0, 0, 1, 1])
     """
-    values = [tree.value[descend(tree, X)] for tree in trees]
+    values = [tree.value[leaf_of(tree, X)] for tree in trees]
     return np.column_stack([v[:, 0] if v.shape[1] == 1 else v.argmax(axis=1) for v in values])
 
 
@@ -387,7 +386,9 @@ def best_stump(X, y, D):
     >>> best_stump(np.array([[1.0], [2.0], [4.0]]), np.array([1, -1, 1]), np.array([0.2, 0.5, 0.3]))
     Stump(feature=0, threshold=3.0, left=-1, right=1)
     """
-    split = best_split(X, y, D, "error")  # of all cuts
+    seen = D > 0
+    c = np.unique(np.asarray(y)[seen], return_inverse=True)[1]
+    split = best_split(np.asarray(X)[seen], c, D[seen], "error")  # of all cuts
     if split is None:  # nothing to cut
         label = _heaviest(y, D)
         return Stump(0, inf, label, label)
@@ -416,7 +417,7 @@ def learner(estimator, X, y, *, rng=None):
     """The weak learner that fits copies of an `estimator`: learn(D) is one, weighted by D.
 
     If its ``fit`` takes no sample_weight, the copy is fitted to n samples that are drawn with
-    replacement, sample i with probability D_i (MLN). Trees share one sort of the features.
+    replacement, sample i with probability D_i (MLN).
 
     Returns: learn. Raises: ValueError if samples must be drawn and there is no rng.
 
@@ -426,27 +427,7 @@ def learner(estimator, X, y, *, rng=None):
     """
     if rng is None and not _takes_weights(estimator):
         raise ValueError(f"rng must be given: {type(estimator).__name__} takes no sample_weight")
-    if type(estimator) is DecisionTreeClassifier:
-        return _TreeLearner(estimator, X, *np.unique(y, return_inverse=True), feature_order(X), rng)
     return _Learner(estimator, X, y, rng)
-
-
-class _TreeLearner(NamedTuple):
-    """The learner that grows trees of labels."""
-
-    estimator: Any
-    X: np.ndarray
-    classes: np.ndarray
-    k: np.ndarray
-    order: np.ndarray
-    rng: Any
-
-    def __call__(self, D):
-        """A tree, as the estimator would grow it."""
-        model = _seeded(self.estimator, self.rng)
-        rules = model.growth_rules(*self.X.shape)
-        tree = grow(self.X, self.k, D, order=self.order, **rules)
-        return _fitted(model, tree, self.X.shape[1], rules["max_features"], self.classes)
 
 
 class _Learner(NamedTuple):
@@ -864,11 +845,12 @@ class _Forest(TreeRules, _Committee):
 
     def _fit_trees(self, X, y, sample_weight, tree):
         """Draw the training sets and grow a forest on them; `tree` is an unfitted estimator."""
-        w, rules = check_weights(sample_weight, len(X)), self.growth_rules(*X.shape)
-        sets = self._sets(len(X), w, rules["rng"])
-        counts = _counts(sets, len(X)) if self.bootstrap else np.tile(w, (len(sets), 1))
-        k = self.max_features_ = rules.pop("max_features")
-        trees = random_forest(X, y, len(sets), k, counts=counts, **rules)
+        w, rng = check_weights(sample_weight, len(X)), check_random_state(self.random_state)
+        k = self.max_features_ = self.features_drawn(X.shape[1])
+        sets = self._sets(len(X), w, rng)
+        counts = _counts(sets, len(X)) if self.bootstrap else np.tile(w / w.max(), (len(sets), 1))
+        rules = {rule.name: getattr(self, rule.name) for rule in fields(Rules)}
+        trees = random_forest(X, y, len(sets), k, counts=counts, rng=rng, **rules)
         shared = {name: getattr(self, name) for name in tree.get_params()}
         tree.set_params(**shared | {"random_state": None})
         classes = getattr(self, "classes_", None)
@@ -900,9 +882,9 @@ class RandomForestClassifier(_Forest, _CommitteeClassifier):
     n_estimators : int
     criterion : "gini", "entropy" or "error"
     max_depth : int or None; None for no limit
-    min_samples_split : int or float; a node with fewer samples is a leaf; a float is a share of n
-    min_samples_leaf : int or float; a split leaves at least so many on each side
-    max_features : int, float, "sqrt", "log2" or None; features that a node considers, None for all
+    min_samples_split : int; a node with fewer samples is a leaf
+    min_samples_leaf : int; a split leaves at least so many on each side
+    max_features : int, "sqrt" or None; features that a node considers, None for all
     min_impurity_decrease : float; a split lowers the impurity of the whole tree at least by this
     bootstrap : bool; False for all samples, for every tree
     oob_score : bool; score the predictions for samples that the trees have not seen
@@ -952,9 +934,9 @@ class RandomForestRegressor(_Forest, _CommitteeRegressor):
     n_estimators : int
     criterion : "squared_error"
     max_depth : int or None; None for no limit
-    min_samples_split : int or float; a node with fewer samples is a leaf; a float is a share of n
-    min_samples_leaf : int or float; a split leaves at least so many on each side
-    max_features : int, float, "sqrt", "log2" or None; features that a node considers, None for all
+    min_samples_split : int; a node with fewer samples is a leaf
+    min_samples_leaf : int; a split leaves at least so many on each side
+    max_features : int, "sqrt" or None; features that a node considers, None for all
     min_impurity_decrease : float; a split lowers the impurity of the whole tree at least by this
     bootstrap : bool; False for all samples, for every tree
     oob_score : bool; score the predictions for samples that the trees have not seen
@@ -978,7 +960,7 @@ class RandomForestRegressor(_Forest, _CommitteeRegressor):
     """
 
     criterion: str = field(default="squared_error", kw_only=True)
-    max_features: Any = field(default=1.0, kw_only=True)
+    max_features: Any = field(default=None, kw_only=True)
 
     def fit(self, X, y, sample_weight=None):
         """Grow the trees of samples X (n, d) with targets y (n,); return self."""

@@ -3,46 +3,47 @@
 A tree is grown from the root, one best split after another. A leaf predicts from its samples.
 
 Contents
-    Impurity              class_fractions, gini, entropy, error_rate, split_impurity,
-                          multiway_impurity
-    The best split        Split, count_splits, best_split, feature_order, order_among, split_costs,
-                          contributions, total_impurity, midpoint, ObliqueSplit, oblique_split
-    Trees                 Tree, Node, descend, leaf_boxes, data_thresholds, tree_impurity
-    Growing               grow, growth, node_split, node_value, Rules, grow_all,
-                          feature_importances
-    Pruning               prune, Pruned, weakest_links, cut
-    Categories            Category, id3, id3_predict
-    Showing a tree        export_text, tree_layout
-    Estimators            TreeRules, DecisionTreeClassifier, DecisionTreeRegressor, ID3
+    Impurity           class_fractions, gini, entropy, error_rate, variance, split_impurity,
+                       multiway_impurity
+    The best split     Split, count_splits, contributions, cut_impurities, best_split,
+                       ObliqueSplit, oblique_split
+    Trees              Tree, leaf_of, leaf_boxes, data_thresholds, tree_impurity
+    Growing            Rules, Node, growth, node_split, node_values, grow, impurity_decrease,
+                       feature_importances
+    Pruning            prune, Pruned, weakest_links, leaves_below, collapse
+    Categories         Category, id3, id3_predict
+    Showing a tree     tree_layout
+    Estimators         TreeRules, DecisionTreeClassifier, DecisionTreeRegressor, ID3
 
 Symbols
-    X        (n, d)    samples x, one per row
-    y        (n,)      their labels; to grow a tree, the class numbers 0 .. C - 1, or targets
-    w        (n,)      weights of the samples, None for ones; W (T, n) has a row for each of T trees
-    p        (..., C)  shares p_k = |S_k| / |S| of the classes in a set S of samples
-    parts    (C, n)    what every sample adds to the sums over a set that it belongs to
-    order    (d, n)    the samples in the order of each feature, from the least value on
-    sums     (C, ...)  those sums: the weight of each class; for targets, see `contributions`
-    f, t     int, float   a split: x goes left if x_f <= t, else right
-    tree     Tree      m nodes; node 0 is the root, and children have larger numbers than parents
-    criterion  str     "gini", "entropy" or "error" for labels, "squared_error" for targets
+    X          (n, d)    samples x, one per row
+    y          (n,)      their labels; to grow a tree, the class numbers 0 .. C - 1, or targets
+    w          (n,)      weights of the samples, None for ones; best_split wants them > 0
+    p          (C, ...)  shares p_c = |S_c| / |S| of the classes in a set S of samples
+    f, t       int, float  a split: x goes left if x_f <= t, else right
+    J          float     the impurity after a split, |S_L|/|S| I(S_L) + |S_R|/|S| I(S_R)
+    i          (n_v,)    a node v while the tree grows: the numbers of its samples
+    k          int       the number of features that a node draws, None for all
+    tree       Tree      m nodes; node 0 is the root, and children have larger numbers than parents
+    criterion  str       "gini", "entropy" or "error" for labels, "squared_error" for targets
 
 Notes: MLN "Decision Trees"; REP "Decision Trees", "Impurity Functions", "Entropy", "ID3-Algorithm".
-REP writes c for our C, and both P_k and p_k for our p_k.
+REP writes c for our C, and both P_k and p_k for our p_c.
 """
 
 from collections import deque
 from dataclasses import dataclass
-from math import ceil, inf, nan
-from numbers import Integral, Real
+from math import inf, nan
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from mlnotes.base import (
+    ROUNDING,
     Estimator,
     ProbabilisticClassifier,
     Regressor,
+    by_rows,
     check_choice,
     check_labels,
     check_number,
@@ -50,35 +51,32 @@ from mlnotes.base import (
     check_samples,
     check_targets,
     check_weights,
-    row_blocks,
+    floats,
 )
 from mlnotes.discriminant import regularised_direction
-from mlnotes.numerics import LEAF, TIED, grow_trees
 from mlnotes.probability import x_log_y
 
-BLOCK = 2**15  # sums that a sweep keeps at a time: they stay in the processor's cache
-TINY = 1e-300  # the weight of a set of which rounding leaves nothing
-RIDGE = 1e-6  # added to the scatter of an oblique split, as a share of its mean eigenvalue
+LEAF = -1  # the feature of a leaf, and the number of a child that does not exist
+RIDGE = 1e-6  # added to the scatter of an oblique split, as a share of the total scatter
+
+# =======================================================================================
+# The lecture
+# =======================================================================================
+
+# --- Impurity --------------------------------------------------------------------------
 
 
-# ---------------------------------------------------------------------------------------
-# Impurity
-# ---------------------------------------------------------------------------------------
-
-
-def class_fractions(y, w=None):
-    """p_k = |S_k| / |S| for the classes that occur, in sorted order; weights replace counts.
+def class_fractions(y):
+    """The shares p_c = |S_c| / |S| of the classes that occur, in sorted order: (C,).
 
     >>> class_fractions(np.array(["b", "a", "b", "b"]))
     array([0.25, 0.75])
     """
-    _, k = np.unique(y, return_inverse=True)
-    size = np.bincount(k, w)
-    return size / size.sum()
+    return np.unique(y, return_counts=True)[1] / len(y)
 
 
 def gini(p):
-    """G = sum_k p_k (1 - p_k) = 1 - sum_k p_k^2.
+    """The Gini impurity G = sum_c p_c (1 - p_c) = 1 - sum_c p_c^2 of shares p (C, ...): (...).
 
     G is the probability that two samples, drawn with replacement, have different labels.
 
@@ -86,69 +84,68 @@ def gini(p):
     0.375
     """
     p = np.asarray(p)
-    return np.sum(p * (1 - p), axis=-1)
+    return (p * (1 - p)).sum(axis=0)
 
 
 def entropy(p):
-    """H = -sum_k p_k ln p_k, with 0 ln 0 = 0.
+    """The entropy H = -sum_c p_c ln p_c of shares p (C, ...), with 0 ln 0 = 0: (...).
 
     >>> float(entropy([0.5, 0.5, 0.0]).round(6))
     0.693147
     """
     p = np.asarray(p)
-    return np.abs(np.sum(x_log_y(p, p), axis=-1))
+    return np.abs(np.sum(x_log_y(p, p), axis=0))
 
 
 def error_rate(p):
-    """1 - max_k p_k: the share of wrong labels if the most frequent one is predicted.
+    """The share of wrong labels if the most frequent one is predicted, 1 - max_c p_c: (...).
 
     >>> float(error_rate([0.25, 0.75]))
     0.25
     """
-    return 1 - np.max(p, axis=-1)
+    return 1 - np.max(p, axis=0)
 
 
-IMPURITY = {"gini": gini, "entropy": entropy, "error": error_rate}
+def variance(m):
+    """The variance m_2 - m_1^2 of targets whose mean is m_1 and whose mean square is m_2: (...).
+
+    >>> variance([1.0, 5.0])
+    4.0
+    """
+    return m[1] - m[0] ** 2
+
+
+IMPURITY = {"gini": gini, "entropy": entropy, "error": error_rate, "squared_error": variance}
 
 
 def split_impurity(y, left, criterion="gini"):
-    """I(S_L, S_R) = |S_L|/|S| I(S_L) + |S_R|/|S| I(S_R), for S_L where `left` (n,) is true.
-
-    Raises: ValueError if all samples are on one side.
+    """The impurity J = |S_L|/|S| I(S_L) + |S_R|/|S| I(S_R), with S_L where `left` (n,) is true.
 
     >>> float(split_impurity(np.array([0, 1, 1, 1]), np.array([True, True, False, False])))
     0.25
 
     Errata: trees-14 (REP calls a split optimal if its children have less entropy than the parent).
     """
-    left = np.asarray(left, dtype=bool)
-    if left.all() or not left.any():
-        raise ValueError("left must send samples to both sides; got all on one")
-    return multiway_impurity(left, y, criterion)
+    impurity, a = IMPURITY[criterion], np.mean(left)
+    p_L, p_R = class_fractions(y[left]), class_fractions(y[~left])
+    return a * impurity(p_L) + (1 - a) * impurity(p_R)
 
 
 def multiway_impurity(x, y, criterion="gini"):
-    """sum_v |S_v|/|S| I(S_v), with one child for each value v of the categories x (n,).
+    """The impurity sum_v |S_v|/|S| I(S_v) with a child for each value v of the categories x (n,).
 
     >>> float(multiway_impurity(np.array(["red", "red", "blue", "green"]), np.array([0, 1, 1, 1])))
     0.25
     """
-    impurity = IMPURITY[check_choice("criterion", criterion, tuple(IMPURITY))]
-    values, v = np.unique(x, return_inverse=True)
-    classes, k = np.unique(y, return_inverse=True)
-    table = np.zeros((len(values), len(classes)))
-    np.add.at(table, (v, k), 1)
-    n_v = table.sum(axis=1)
-    return n_v / n_v.sum() @ impurity(table / n_v[:, None])
+    children = [x == v for v in np.unique(x)]
+    return sum(np.mean(S) * IMPURITY[criterion](class_fractions(y[S])) for S in children)
 
 
-# ---------------------------------------------------------------------------------------
-# The best split
-# ---------------------------------------------------------------------------------------
+# --- The best split --------------------------------------------------------------------
 
 
 class Split(NamedTuple):
-    """x_f <= t, and the weighted impurity of the two children."""
+    """x_f <= t, and the impurity J of the two children."""
 
     feature: int
     threshold: float
@@ -156,20 +153,64 @@ class Split(NamedTuple):
 
 
 def count_splits(X):
-    """sum_f (u_f - 1), where feature f has u_f distinct values: (n - 1) d without ties.
+    """The number of splits sum_f (u_f - 1), where feature f has u_f distinct values.
+
+    Without ties it is (n - 1) d.
 
     >>> count_splits(np.array([[1.0, 5.0], [2.0, 5.0], [3.0, 6.0]]))
     3
     """
-    ordered = np.sort(X, axis=0)
-    return int(np.count_nonzero(ordered[1:] > ordered[:-1]))
+    return sum(len(np.unique(x)) - 1 for x in np.transpose(X))
 
 
-def best_split(X, y, w=None, criterion="gini", min_samples_leaf=1, order=None):
-    """The `Split` of least weighted child impurity among all cuts, or None if no threshold fits.
+def contributions(y, w, criterion="gini"):
+    """What each sample adds to the sums over a set: its weight, and in the row of its class again.
 
-    It takes O(d n log n), or O(d n) if the `order` is known. Of equally good splits it has the
-    first feature and there the lowest threshold. Each side keeps `min_samples_leaf` samples.
+    A set with the sums n, n_1, ..., n_C has the shares p_c = n_c / n. For targets the rows are w,
+    w z and w z^2 with z = y - mean(y): the quotients are the mean and the mean square of z.
+
+    Returns: (1 + C, n), or (3, n) for targets.
+
+    >>> contributions(np.array([0, 1, 0]), np.array([1.0, 1.0, 2.0]))
+    array([[1., 1., 2.],
+           [1., 0., 2.],
+           [0., 1., 0.]])
+    """
+    if criterion == "squared_error":
+        z = y - w @ floats(y) / w.sum()
+        return np.array([w, w * z, w * z * z])
+    classes = np.flatnonzero(np.bincount(y))
+    return np.array([w, *(w * (y == classes[:, None]))])
+
+
+@by_rows
+def cut_impurities(features, V, criterion="gini"):
+    """The impurity J after each cut of each feature, all in one sweep: (d, n - 1).
+
+    `features` (d, n) is the transposed X, and V holds the `contributions` of its samples. Column
+    r - 1 is for the cut after r samples, in the order of the feature. Cumulative sums from both
+    ends give the first r and the last r samples. Between equal values no threshold fits, and J is
+    inf.
+
+    >>> features = np.array([[1.0, 2.0, 4.0], [5.0, 5.0, 3.0]])
+    >>> cut_impurities(features, contributions(np.array([0, 0, 1]), np.ones(3))).round(4)
+    array([[0.3333, 0.    ],
+           [0.    ,    inf]])
+    """
+    order, x = features.argsort(axis=1), np.sort(features, axis=1)
+    ends = np.array([order, order[:, ::-1]])  # from the least value, and from the greatest
+    sums = V.take(ends, axis=1).cumsum(axis=-1)  # (1 + C, 2, d, n)
+    n_S = sums[0]
+    cost = n_S * IMPURITY[criterion](sums[1:] / n_S)  # |S| I(S)
+    J = (cost[0, :, :-1] + cost[1, :, -2::-1]) / n_S[0, 0, -1]
+    return np.where(x[:, :-1] < x[:, 1:], J, inf)
+
+
+def best_split(X, y, w=None, criterion="gini", min_samples_leaf=1):
+    """The `Split` of least impurity J among all cuts of all features, or None if no threshold fits.
+
+    It takes O(d n log n). Of equally good splits it is the first feature and there the lowest
+    threshold. Each side keeps `min_samples_leaf` samples. The weights are > 0.
 
     >>> best_split(np.array([[1.0], [2.0], [4.0]]), np.array([0, 0, 1]))
     Split(feature=0, threshold=3.0, impurity=0.0)
@@ -177,128 +218,23 @@ def best_split(X, y, w=None, criterion="gini", min_samples_leaf=1, order=None):
     Errata: trees-12 (REP calls the optimal split NP-hard to find; the smallest tree is).
     Errata: trees-13 (REP says that a split halves the samples; their numbers play no part).
     """
-    X, y, w, order = _weighted(X, y, w, order)
-    parts = contributions(y, w, criterion)
-    blocks = row_blocks(X.shape[1], BLOCK // parts.size)  # some features at a time, for memory
-    cost = np.hstack([split_costs(X[:, f], parts, criterion, order[f]) for f in blocks])
-    cost = cost[min_samples_leaf - 1 : len(X) - min_samples_leaf]  # enough samples on both sides
-    lowest = cost.min(axis=0, initial=inf)  # the lowest cost of each feature
-    if lowest.min() == inf:
-        return None  # no threshold fits
-    tie = TIED * total_impurity(parts.sum(axis=1), criterion)  # a difference by rounding
-    f = int(np.argmax(lowest <= lowest.min() + tie))  # the first of the best features
-    r = int(np.argmax(cost[:, f] <= lowest[f] + tie)) + min_samples_leaf  # r samples go left
-    low, high = X[order[f, r - 1 : r + 1], f]
-    return Split(f, float(midpoint(low, high)), float(lowest[f] / w.sum()))
-
-
-def feature_order(X):
-    """The numbers of the samples in the order of each feature, from the least value on: (d, n).
-
-    >>> feature_order(np.array([[1.0], [4.0], [2.0]]))
-    array([[0, 2, 1]])
-    """
-    return np.argsort(np.ascontiguousarray(np.transpose(X)), axis=1)
-
-
-def order_among(order, chosen):
-    """The `feature_order` of the samples where `chosen` (n,) is true, from the order of all.
-
-    >>> order_among(np.array([[0, 2, 1]]), np.array([False, True, True]))
-    array([[1, 0]])
-    """
-    if chosen.all():
-        return order
-    number = np.cumsum(chosen) - 1  # the new number of every chosen sample
-    return number[order[chosen[order]]].reshape(len(order), -1)
-
-
-def split_costs(X, parts, criterion="gini", order=None):
-    """n_L I(S_L) + n_R I(S_R) for every cut of every feature, by one sweep.
-
-    Every feature is sorted by itself. The cut after r samples has the first r of them on its left.
-    Cumulative sums of the `contributions` `parts` give the class counts there. The total less these
-    is on the right; weights below 1e-15 of the total are lost in rounding. Between equal values no
-    threshold fits, and the cost is inf.
-
-    Returns: (n - 1, d); row r - 1 holds the cuts after r samples.
-
-    >>> X = np.array([[1.0, 5.0], [2.0, 5.0], [4.0, 3.0]])
-    >>> split_costs(X, contributions(np.array([0, 0, 1])))
-    array([[ 1.,  0.],
-           [ 0., inf]])
-    """
-    order = feature_order(X) if order is None else order
-    x = X[order, np.arange(len(order))[:, None]]  # every feature in its own order
-    sums = np.cumsum(np.take(parts, order, axis=1), axis=2)
-    left = sums[:, :, :-1]  # over the first r samples
-    right = sums[:, :, -1:] - left  # over all others
-    cost = total_impurity(left, criterion) + total_impurity(right, criterion)
-    return np.where(x[:, :-1] < x[:, 1:], cost, inf).T  # none fits between equal values
-
-
-def contributions(y, w=None, criterion="gini"):
-    """What every sample adds to the sums over a set: its weight, in the row of its class.
-
-    Returns: (C, n); for targets (3, n), the rows w, w z and w z^2, with z = y - mean(y).
-
-    >>> contributions(np.array(["a", "b", "a"]), np.array([1.0, 1.0, 2.0]))
-    array([[1., 0., 2.],
-           [0., 1., 0.]])
-    """
-    w = np.ones(len(y)) if w is None else w
-    if criterion == "squared_error":
-        z = y - (w * y).sum() / w.sum()
-        return np.array([w, w * z, w * z**2])
-    return w * (y == np.unique(y)[:, None])
-
-
-def total_impurity(sums, criterion="gini"):
-    """n I of n samples with these sums (C, ...), the cost of a leaf that holds them: shape (...).
-
-    For class counts n_k it is sum_k n_k (n - n_k) / n for Gini, -sum_k n_k ln(n_k / n) for the
-    entropy, n - max_k n_k for the error. For targets it is sum_i (z_i - mean(z))^2.
-
-    >>> total_impurity(np.array([[1.0, 2.0], [3.0, 0.0]]))  # the sets (1, 3) and (2, 0)
-    array([1.5, 0. ])
-    """
-    if criterion == "squared_error":
-        n, first, second = sums
-        return np.maximum(second - first**2 / np.maximum(n, TINY), 0)
-    n = np.maximum(sum(sums), TINY)  # the size of the set: its classes together
-    if criterion == "gini":
-        return sum(n_k * (n - n_k) for n_k in sums) / n
-    if criterion == "entropy":
-        return -sum(n_k * np.log(np.where(n_k > 0, n_k / n, 1.0)) for n_k in sums)
-    return n - np.max(sums, axis=0)
-
-
-def midpoint(low, high):
-    """The threshold between two values low < high: their middle, if rounding leaves it below high.
-
-    >>> float(midpoint(1.0, 4.0))
-    2.5
-    """
+    V = contributions(y, np.ones(len(y)) if w is None else w, criterion)
+    r = min_samples_leaf  # so many samples at least are left, and right
+    J = cut_impurities(X.T, V, criterion)[:, r - 1 : len(y) - r]
+    lowest = J.min(initial=inf)
+    if lowest == inf:
+        return None
+    sums = V.sum(axis=1)
+    before = IMPURITY[criterion](sums[1:] / sums[0])
+    equal = J <= lowest + ROUNDING * before
+    f, j = divmod(equal.argmax().item(), J.shape[1])  # the first of the best
+    low, high = np.sort(X[:, f])[j + r - 1 : j + r + 1].tolist()
     middle = (low + high) / 2
-    return np.where(middle < high, middle, low)
-
-
-def _arrays(X, y, w):
-    """Samples, labels and weights as arrays; None stands for the weights 1."""
-    w = np.ones(len(X)) if w is None else np.asarray(w, dtype=float)
-    return np.asarray(X, dtype=float), np.asarray(y), w
-
-
-def _weighted(X, y, w, order):
-    """X, y, w and the order of the features, of the samples with a weight."""
-    X, y, w = _arrays(X, y, w)
-    order = feature_order(X) if order is None else order
-    kept = w > 0
-    return (X, y, w, order) if kept.all() else (X[kept], y[kept], w[kept], order_among(order, kept))
+    return Split(f, middle if middle < high else low, max(lowest.item(), 0.0))
 
 
 class ObliqueSplit(NamedTuple):
-    """u^T x <= t, and the weighted impurity of the two children."""
+    """u^T x <= t, and the impurity J of the two children."""
 
     u: np.ndarray
     threshold: float
@@ -308,37 +244,23 @@ class ObliqueSplit(NamedTuple):
 def oblique_split(X, y, criterion="gini"):
     """The best split u^T x <= t, where u is an axis or the Fisher direction of a class.
 
-    Returns: an `ObliqueSplit`. Raises: ValueError if all samples are equal.
+    The labels y are of two classes or more, and the samples differ.
 
     >>> split = oblique_split(np.array([[0, 1], [1, 0], [1, 2], [2, 1.0]]), np.array([0, 1, 0, 1]))
     >>> abs(split.u).round(4), split.impurity
     (array([0.7071, 0.7071]), 0.0)
     """
-    X, y = np.asarray(X, dtype=float), np.asarray(y)
-    if (X == X[0]).all():
-        raise ValueError("X must hold samples that differ; all are equal")
-    fisher = [_fisher_direction(X, y == c) for c in np.unique(y)]
-    directions = np.column_stack([np.eye(X.shape[1]), *fisher])
-    j, t, impurity = best_split(X @ directions, y, criterion=criterion)
-    return ObliqueSplit(directions[:, j], t, impurity)
+    directions = list(np.eye(X.shape[1]))
+    for c in np.unique(y):
+        means = np.array([X[y != c].mean(axis=0), X[y == c].mean(axis=0)])
+        D = X - means[(y == c).astype(int)]
+        u = regularised_direction(D.T @ D, means, RIDGE * np.sum((X - X.mean(axis=0)) ** 2))
+        directions.append(u / (np.linalg.norm(u) or 1.0))
+    f, t, J = best_split(X @ np.transpose(directions), y, criterion=criterion)
+    return ObliqueSplit(directions[f], t, J)
 
 
-def _fisher_direction(X, inside):
-    """Fisher's direction between a class and the rest, of length 1; 0 if their means are equal."""
-    if inside.all():
-        return np.zeros(X.shape[1])
-    means = np.array([X[~inside].mean(axis=0), X[inside].mean(axis=0)])
-    D = X - means[inside.astype(int)]
-    S_W = D.T @ D
-    spread = np.trace(S_W) / len(S_W)
-    u = regularised_direction(S_W, means, RIDGE * spread if spread > 0 else 1.0)
-    length = np.linalg.norm(u)
-    return u / length if length > 0 else u
-
-
-# ---------------------------------------------------------------------------------------
-# Trees
-# ---------------------------------------------------------------------------------------
+# --- Trees -----------------------------------------------------------------------------
 
 
 class Tree(NamedTuple):
@@ -349,33 +271,19 @@ class Tree(NamedTuple):
     left: np.ndarray  # (m,), the child for x_f <= t, -1 at a leaf
     right: np.ndarray  # (m,), the child for x_f > t, -1 at a leaf
     value: np.ndarray  # (m, C), the class fractions, or (m, 1), the mean of the targets
-    impurity: np.ndarray  # (m,)
-    weight: np.ndarray  # (m,), the weight of the training samples that reach the node
-    n_samples: np.ndarray  # (m,), their number
+    impurity: np.ndarray  # (m,), I(S_v)
+    share: np.ndarray  # (m,), n_v / n, the node's share of the weight of all training samples
+    n_samples: np.ndarray  # (m,), the number of training samples that reach the node
     depth: np.ndarray  # (m,), 0 at the root
 
 
-class Node(NamedTuple):
-    """One node: a row of a `Tree`, with the same fields."""
+def leaf_of(tree, X, steps=None):
+    """The leaf that each sample reaches, from the root left where x_f <= t, else right: (n,).
 
-    feature: int
-    threshold: float
-    left: int
-    right: int
-    value: np.ndarray
-    impurity: float
-    weight: float
-    n_samples: int
-    depth: int
-
-
-def descend(tree, X, steps=None):
-    """The leaf that every sample reaches: from the root, left where x_f <= t, else right.
-
-    With `steps`, the walk stops after so many questions. Returns: (n,), numbers of nodes.
+    With `steps`, the walk stops after so many questions.
 
     >>> tree = grow(np.array([[1.0], [2.0], [4.0]]), np.array([0, 0, 1]))
-    >>> descend(tree, np.array([[2.9], [3.0], [3.1]]))
+    >>> leaf_of(tree, np.array([[2.9], [3.0], [3.1]]))
     array([1, 1, 2])
     """
     node = np.zeros(len(X), dtype=int)  # every sample starts at the root
@@ -388,22 +296,22 @@ def descend(tree, X, steps=None):
 
 
 def leaf_boxes(tree, d):
-    """The box of every node in R^d: the points with low < x <= high. Returns: low and high, (m, d).
+    """The corners of each node's box in R^d, the points with low < x <= high: low and high, (m, d).
 
     >>> [x.ravel() for x in leaf_boxes(grow(np.array([[1.0], [2.0]]), np.array([0, 1])), d=1)]
     [array([-inf, -inf,  1.5]), array([inf, 1.5, inf])]
     """
     m = len(tree.feature)
     low, high = np.full((m, d), -inf), np.full((m, d), inf)
-    for i in np.flatnonzero(tree.feature != LEAF):
-        children, f = [tree.left[i], tree.right[i]], tree.feature[i]
-        low[children], high[children] = low[i], high[i]
-        high[tree.left[i], f] = low[tree.right[i], f] = tree.threshold[i]
+    for v in np.flatnonzero(tree.feature != LEAF):
+        children, f = [tree.left[v], tree.right[v]], tree.feature[v]
+        low[children], high[children] = low[v], high[v]
+        high[tree.left[v], f] = low[tree.right[v], f] = tree.threshold[v]
     return low, high
 
 
 def data_thresholds(tree, X):
-    """The tree with each t lowered to the largest x_f among the samples of X that go left.
+    """The `Tree` with each t lowered to the largest x_f among the samples of X that go left.
 
     >>> X = np.array([[1.0], [2.0], [4.0]])
     >>> data_thresholds(grow(X, np.array([0, 0, 1])), X).threshold
@@ -411,7 +319,7 @@ def data_thresholds(tree, X):
     """
     threshold = np.where(tree.feature == LEAF, nan, -inf)
     for depth in range(tree.depth.max()):
-        node, child = descend(tree, X, depth), descend(tree, X, depth + 1)
+        node, child = leaf_of(tree, X, depth), leaf_of(tree, X, depth + 1)
         rows = np.flatnonzero((node != child) & (tree.left[node] == child))
         np.maximum.at(threshold, node[rows], X[rows, tree.feature[node[rows]]])
     return tree._replace(threshold=threshold)
@@ -424,210 +332,176 @@ def tree_impurity(tree):
     array([0.3333, 0.5   , 0.    ])
     """
     impurity = tree.impurity.copy()
-    for i in np.flatnonzero(tree.feature != LEAF)[::-1]:
-        children = [tree.left[i], tree.right[i]]
-        impurity[i] = tree.weight[children] / tree.weight[i] @ impurity[children]
+    for v in np.flatnonzero(tree.feature != LEAF)[::-1]:
+        children = [tree.left[v], tree.right[v]]
+        impurity[v] = tree.share[children] / tree.share[v] @ impurity[children]
     return impurity
 
 
-# ---------------------------------------------------------------------------------------
-# Growing
-# ---------------------------------------------------------------------------------------
+# --- Growing ---------------------------------------------------------------------------
 
 
-def grow(X, y, w=None, **rules):
-    """The `Tree` of samples X (n, d): a table of the nodes that `growth` yields under its `rules`.
+@dataclass(eq=False, repr=False, kw_only=True)
+class Rules:
+    """How a tree grows: its impurity, and when a node becomes a leaf."""
 
-    >>> grow(np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 1, 1, 0])).feature
-    array([ 0,  1,  1, -1, -1, -1, -1])
-    """
-    nodes = growth(X, y, w, **rules)
-    columns = zip(*nodes, strict=True)  # the features of all nodes, then their thresholds, ...
-    return Tree(*map(np.array, columns))
+    criterion: str = "gini"
+    max_depth: Any = None  # a node so deep is a leaf
+    min_samples_split: int = 2  # a node with fewer samples is a leaf
+    min_samples_leaf: int = 1  # a split leaves so many samples on each side
+    min_impurity_decrease: float = 0.0  # a split lowers the impurity of the whole tree by so much
 
 
-def growth(
-    X,
-    y,
-    w=None,
-    *,
-    criterion="gini",
-    max_depth=None,
-    min_samples_split=2,
-    min_samples_leaf=1,
-    min_impurity_decrease=0.0,
-    max_features=None,
-    rng=None,
-    order=None,
-):
+WHOLE = Rules()  # no leaf is impure, unless its inputs are equal
+
+
+class Node(NamedTuple):
+    """A node of a growing tree: its samples and its question."""
+
+    samples: np.ndarray  # (n_v,), their numbers
+    depth: int
+    feature: int = LEAF
+    threshold: float = nan
+    left: int = LEAF
+    right: int = LEAF
+
+
+def growth(X, y, w=None, rules=WHOLE, k=None, rng=None):
     """Grow a tree from the root: a node takes its best split, and its children wait for their turn.
 
-    A node is a leaf if its labels are equal, or all its inputs, or if a rule says so: at
-    `max_depth`; with fewer than `min_samples_split` samples; if no split leaves `min_samples_leaf`
-    on both sides; or if the impurity of the whole tree would fall by less than
-    `min_impurity_decrease`. A split without any gain is allowed, since XOR needs it. With
-    `max_features`, a node considers that many features only, drawn by `rng`. If none are
-    drawn, they are sorted once: a child keeps the `order` of its samples.
+    A node is a leaf if its labels are equal, or all its inputs, or if one of the `rules` says so. A
+    split without any gain is allowed, since XOR needs it. With `k`, each node considers k features
+    only, which `rng` draws.
 
     Yields: a `Node` each, level by level.
 
     >>> nodes = growth(np.array([[1.0], [2.0], [4.0]]), np.array([0, 0, 1]))
-    >>> [(node.feature, node.threshold, node.left, node.right) for node in nodes]
-    [(0, 3.0, 1, 2), (-1, nan, -1, -1), (-1, nan, -1, -1)]
+    >>> [(node.samples.tolist(), node.threshold) for node in nodes]
+    [([0, 1, 2], 3.0), ([0, 1], nan), ([2], nan)]
 
     Errata: trees-15 (REP's block does not return the node, and tests s > t in place of x_f > t).
     """
-    C = None if criterion == "squared_error" else max(int(np.max(y)) + 1, 2)
-    rng, (X, y, w) = check_random_state(rng), _arrays(X, y, w)
-    y, total = y if C is None else y.astype(int), w.sum()
-    enough = max(min_samples_split, 2 * min_samples_leaf)
-    draws = max_features is not None and max_features < X.shape[1]
-    order = feature_order(X) if order is None and not draws else order
-    waiting = deque([(X, y, w, order, w > 0, 0)])  # a node is some of these samples, and its depth
-    m = 1  # so many nodes have a number
+    w = np.ones(len(y)) if w is None else w
+    features = np.ascontiguousarray(X.T)  # a row is a feature, where it is sorted
+    enough = max(rules.min_samples_split, 2 * rules.min_samples_leaf)
+    waiting, m = deque([(np.flatnonzero(w), 0)]), 1  # m nodes have a number
     while waiting:
-        X, y, w, order, own, depth = waiting.popleft()
-        y, w = y[own], w[own]
-        value, impurity = node_value(y, w, criterion, C)
-        node = Node(LEAF, nan, LEAF, LEAF, value, impurity, w.sum(), len(y), depth)
+        i, depth = waiting.popleft()
         split = None
-        if depth != max_depth and len(y) >= enough and (y != y[0]).any():
-            X, order = X[own], None if draws else order_among(order, own)
-            rule = criterion, min_samples_leaf, max_features, rng
-            split = node_split(X, y, w, *rule, order)
-            split = _worthwhile(split, impurity, node.weight / total, min_impurity_decrease)
-        if split is not None:
+        if depth != rules.max_depth and len(i) >= enough and (y[i] != y[i[0]]).any():
+            split = node_split(features.take(i, axis=1).T, y[i], w[i], rules, k, rng)
+        if split is None:
+            yield Node(i, depth)
+        else:
             f, t, _ = split
-            goes_left = X[:, f] <= t
-            waiting += [(X, y, w, order, side, depth + 1) for side in (goes_left, ~goes_left)]
-            node = node._replace(feature=f, threshold=t, left=m, right=m + 1)
+            left = features[f, i] <= t
+            waiting += [(i[left], depth + 1), (i[~left], depth + 1)]
+            yield Node(i, depth, f, t, m, m + 1)
             m += 2
-        yield node
 
 
-def _worthwhile(split, impurity, share, least):
-    """The split of a node that holds this share of all weight, or None if its gain is too small."""
-    if split is None:
-        return None
-    gain = max(impurity - split.impurity, 0.0)  # below 0 by rounding only
-    return split if (gain + TIED * impurity) * share >= least else None
+def node_split(X, y, w, rules, k=None, rng=None):
+    """The best `Split` of a node among k features that `rng` draws for it, or among all for None.
 
+    If none of these can be split, k others are tried. It is None if the `rules` leave no split.
 
-def node_split(
-    X, y, w, criterion="gini", min_samples_leaf=1, max_features=None, rng=None, order=None
-):
-    """The best split of a node among `max_features` features that `rng` draws for it, or among all.
-
-    If none of these can be split, as many others are tried. Returns: a `Split`, or None if no split
-    leaves `min_samples_leaf` samples on each side.
-
-    >>> node_split(np.array([[1.0], [1.0]]), np.array([0, 1]), np.ones(2)) is None
+    >>> node_split(np.array([[1.0], [1.0]]), np.array([0, 1]), np.ones(2), Rules()) is None
     True
     """
-    d, k = X.shape[1], max_features
-    if k is None or k >= d:
-        return best_split(X, y, w, criterion, min_samples_leaf, order)
-    drawn = np.argsort(rng.random(d))  # the features in random order
+    d = X.shape[1]
+    if k is None or k == d:
+        return best_split(X, y, w, rules.criterion, rules.min_samples_leaf)
+    drawn = rng.permutation(d)
     for start in range(0, d, k):
         tried = np.sort(drawn[start : start + k])
-        split = best_split(X[:, tried], y, w, criterion, min_samples_leaf)
+        split = best_split(X[:, tried], y, w, rules.criterion, rules.min_samples_leaf)
         if split is not None:
-            return split._replace(feature=int(tried[split.feature]))
+            return split._replace(feature=tried[split.feature].item())
     return None
 
 
-def node_value(y, w, criterion="gini", C=None):
-    """The class fractions (C,), or the mean of the targets (1,), and the impurity of a node.
+def node_values(samples, y, w, criterion="gini"):
+    """The value, the impurity and the weight of nodes with these `samples`, a list of (n_v,).
 
-    >>> node_value(np.array([0, 0, 1, 0]), np.ones(4), C=2)
-    (array([0.75, 0.25]), 0.375)
+    Returns: class fractions (m, C) or means of the targets (m, 1), then (m,) and (m,).
+
+    >>> value, impurity, weight = node_values([np.arange(4)], np.array([0, 0, 1, 0]), np.ones(4))
+    >>> value, impurity, weight
+    (array([[0.75, 0.25]]), array([0.375]), array([4.]))
     """
+    i, v = np.concatenate(samples), np.repeat(np.arange(len(samples)), [len(S) for S in samples])
+    y_i, w_i = y[i], w[i]
+    weight = np.bincount(v, w_i)
     if criterion == "squared_error":
-        mean = y[0] + (w * (y - float(y[0]))).sum() / w.sum()  # exact for equal targets
-        return np.array([mean]), float((w * (y - mean) ** 2).sum() / w.sum())
-    p = np.bincount(y, w, minlength=C) / w.sum()
-    return p, float(IMPURITY[criterion](p))
+        first = floats(y)[[S[0] for S in samples]]  # so that the mean of equal targets is exact
+        mean = first + np.bincount(v, w_i * (y_i - first[v])) / weight
+        return mean[:, None], np.bincount(v, w_i * (y_i - mean[v]) ** 2) / weight, weight
+    classes = range(max(int(y.max()) + 1, 2))
+    p = np.array([np.bincount(v, w_i * (y_i == c)) for c in classes]) / weight
+    return p.T, IMPURITY[criterion](p), weight
 
 
-class Rules(NamedTuple):
-    """When a node becomes a leaf: the keyword arguments of `growth`."""
+def grow(X, y, w=None, rules=WHOLE, k=None, rng=None):
+    """The `Tree` of samples X (n, d): a table of the nodes that `growth` yields, with their values.
 
-    criterion: str = "gini"
-    max_depth: int | None = None
-    min_samples_split: int = 2
-    min_samples_leaf: int = 1
-    min_impurity_decrease: float = 0.0
-    max_features: int | None = None
+    It grows by the `rules`; `rng` draws the k features of each node.
 
-
-def grow_all(X, y, W, *, rng=None, **rules):
-    """A list of the trees that `grow` gives for each row of W (T, n) under its `rules`, but faster.
-
-    With `max_features` `rng` draws for all trees in turn, so that only a tree that grows alone is
-    that of `grow`.
-
-    >>> X, y, W = np.array([[1.0], [2.0], [4.0]]), np.array([0, 1, 1]), [[1, 1, 1], [0, 2, 1]]
-    >>> [tree.n_samples.tolist() for tree in grow_all(X, y, W)]
-    [[3, 1, 2], [2]]
+    >>> grow(np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 1, 1, 0])).feature
+    array([ 0,  1,  1, -1, -1, -1, -1])
     """
-    rng, W = check_random_state(rng), np.array([check_weights(row, len(X)) for row in W])
-    if (W == np.rint(W)).all() and W.max() < 2**31:
-        W = W.astype(int)  # counts are summed without rounding
-    trees = grow_trees(X, y, W, total_impurity, Rules(**rules), rng)
-    return [_with_children(*columns) for columns in trees]
+    w = np.ones(len(y)) if w is None else w
+    samples, depth, *question = zip(*growth(X, y, w, rules, k, rng), strict=True)
+    value, impurity, weight = node_values(samples, y, w, rules.criterion)
+    size = np.array([len(S) for S in samples])
+    columns = value, impurity, weight / weight[0], size, np.array(depth)
+    tree = Tree(*map(np.array, question), *columns)
+    too_little = (1 + ROUNDING) * impurity_decrease(tree) < rules.min_impurity_decrease
+    return collapse(tree, too_little) if too_little.any() else tree
 
 
-def _with_children(feature, threshold, *others):
-    """The `Tree` of these columns; its children are numbered in pairs, in the order of parents."""
-    inner = feature != LEAF
-    left = np.where(inner, 2 * np.cumsum(inner) - 1, LEAF)
-    right = np.where(inner, left + 1, LEAF)
-    return Tree(feature, threshold, left, right, *others)
+def impurity_decrease(tree):
+    """What each node's question takes from the impurity of the whole tree, 0 at a leaf: (m,).
+
+    It is R_v - R_left - R_right, with R_v = n_v/n I(S_v).
+
+    >>> impurity_decrease(grow(np.array([[0.0], [1.0]]), np.array([0, 1])))
+    array([0.5, 0. , 0. ])
+    """
+    R = tree.share * tree.impurity
+    return np.where(tree.feature == LEAF, 0, np.maximum(R - R[tree.left] - R[tree.right], 0))
 
 
 def feature_importances(tree, d):
-    """The share of each feature in the decrease of impurity by all splits (0 without any): (d,).
+    """The share of each feature in the decrease of impurity by all splits, 0 without any: (d,).
 
     >>> feature_importances(grow(np.array([[0.0, 1.0], [0.0, 2.0]]), np.array([0, 1])), 2)
     array([0., 1.])
     """
-    i = np.flatnonzero(tree.feature != LEAF)
-    cost = tree.weight * tree.impurity
-    gain = np.maximum(cost[i] - cost[tree.left[i]] - cost[tree.right[i]], 0)
-    total = np.bincount(tree.feature[i], gain, minlength=d)
-    return total / total.sum() if total.sum() > 0 else total
+    inner = tree.feature != LEAF
+    total = np.bincount(tree.feature[inner], impurity_decrease(tree)[inner], minlength=d)
+    return total / (total.sum() or 1.0)
 
 
-# ---------------------------------------------------------------------------------------
-# Pruning
-# ---------------------------------------------------------------------------------------
+# --- Pruning ---------------------------------------------------------------------------
 
 
 def prune(tree, alpha):
     """The subtree of least cost R + alpha |leaves|, R its impurity; of equal costs, the smallest.
 
-    Returns: a `Tree`. Raises: ValueError if alpha < 0.
+    Returns: a `Tree`.
 
     >>> tree = grow(np.array([[0.0], [1], [2]]), np.array([0, 1, 0]))
     >>> [len(prune(tree, alpha).feature) for alpha in (0.0, 0.2, 0.3)]
     [5, 5, 1]
     """
-    _check_price(alpha)
-    R = tree.weight / tree.weight[0] * tree.impurity
     is_leaf = tree.feature == LEAF
-    as_leaf = R + alpha  # what every node costs as a leaf
+    as_leaf = tree.share * tree.impurity + alpha  # what each node costs as a leaf
     least = as_leaf.copy()  # the least cost of what is left below a node
     for v in np.flatnonzero(~is_leaf)[::-1]:  # children before parents
         least[v] = least[tree.left[v]] + least[tree.right[v]]
-        if as_leaf[v] <= least[v] * (1 + TIED):  # no more than its two sides, up to rounding
+        if as_leaf[v] <= least[v] * (1 + ROUNDING):  # no more than its two sides
             least[v], is_leaf[v] = as_leaf[v], True
-    return cut(tree, is_leaf)
-
-
-def _check_price(alpha):
-    """Raises: ValueError if alpha < 0."""
-    if not alpha >= 0:
-        raise ValueError(f"alpha must be >= 0; got {alpha}")
+    return collapse(tree, is_leaf)
 
 
 class Pruned(NamedTuple):
@@ -646,32 +520,43 @@ def weakest_links(tree):
 
     Yields: a `Pruned` each, from the whole tree at alpha = 0 to the root alone.
 
-    >>> tree = grow(np.array([[0.0], [1], [2]]), np.array([0, 1, 0]))
-    >>> [(len(step.tree.feature), round(step.alpha, 4)) for step in weakest_links(tree)]
-    [(5, 0.0), (1, 0.2222)]
+    >>> tree = grow(np.array([[0.0], [1], [2], [3]]), np.array([0, 1, 1, 0]))
+    >>> [(len(step.tree.feature), float(step.alpha)) for step in weakest_links(tree)]
+    [(5, 0.0), (1, 0.25)]
     """
     alpha = 0.0
     while True:
-        share = tree.weight / tree.weight[0]
-        R, R_below = share * tree.impurity, share * tree_impurity(tree)
-        yield Pruned(tree, alpha, float(R_below[0]))
+        R, R_below = tree.share * tree.impurity, tree.share * tree_impurity(tree)
+        yield Pruned(tree, alpha, R_below[0])
         inner = tree.feature != LEAF
         if not inner.any():
             return
         g = np.full(len(R), inf)  # leaves are not cut
-        g[inner] = (R - R_below)[inner] / (_leaves_below(tree)[inner] - 1)
-        alpha = max(alpha, float(g.min()))
-        tree = cut(tree, ~inner | (g <= alpha * (1 + TIED)))  # the weakest links become leaves
+        g[inner] = (R - R_below)[inner] / (leaves_below(tree)[inner] - 1)
+        alpha = max(alpha, g.min())
+        tree = collapse(tree, ~inner | (g <= alpha * (1 + ROUNDING)))  # the weakest become leaves
 
 
-def cut(tree, is_leaf):
-    """The tree without the nodes below those that are leaves now; `is_leaf` is (m,).
+def leaves_below(tree):
+    """The number of leaves |T_v| of the subtree below each node: (m,).
 
-    >>> cut(grow(np.array([[0.0], [1], [2]]), np.array([0, 1, 0])), np.arange(5) > 0).feature
+    >>> leaves_below(grow(np.array([[0.0], [1], [2]]), np.array([0, 1, 0])))
+    array([3, 1, 2, 1, 1])
+    """
+    count = np.ones(len(tree.feature), dtype=int)
+    for v in np.flatnonzero(tree.feature != LEAF)[::-1]:
+        count[v] = count[tree.left[v]] + count[tree.right[v]]
+    return count
+
+
+def collapse(tree, is_leaf):
+    """The `Tree` without the nodes below those that become leaves; `is_leaf` is (m,).
+
+    >>> collapse(grow(np.array([[0.0], [1], [2]]), np.array([0, 1, 0])), np.arange(5) > 0).feature
     array([ 0, -1, -1])
     """
-    kept = np.zeros(len(is_leaf), dtype=bool)
-    kept[0] = True
+    is_leaf = is_leaf | (tree.feature == LEAF)
+    kept = np.arange(len(is_leaf)) == 0  # the root
     for v in np.flatnonzero(~is_leaf):
         kept[[tree.left[v], tree.right[v]]] = kept[v]
     number = np.cumsum(kept) - 1
@@ -684,17 +569,7 @@ def cut(tree, is_leaf):
     return Tree(*(column[kept] for column in smaller))
 
 
-def _leaves_below(tree):
-    """The number of leaves of each subtree."""
-    count = np.ones(len(tree.feature), dtype=int)
-    for v in np.flatnonzero(tree.feature != LEAF)[::-1]:
-        count[v] = count[tree.left[v]] + count[tree.right[v]]
-    return count
-
-
-# ---------------------------------------------------------------------------------------
-# Categories
-# ---------------------------------------------------------------------------------------
+# --- Categories ------------------------------------------------------------------------
 
 
 class Category(NamedTuple):
@@ -706,43 +581,31 @@ class Category(NamedTuple):
 
 
 def id3(X, y, C=None, max_depth=None):
-    """Quinlan's ID3: ask for the attribute of least child entropy, with a child for every value.
+    """The root of Quinlan's ID3: the attribute of least child entropy, a child for each value.
 
-    X (n, d) holds categories of any kind, y the class numbers 0 .. C - 1. A path asks for at
-    most `max_depth` attributes. Of equally good attributes the first is taken.
+    X (n, d) holds categories of any kind, y the class numbers 0 .. C - 1. The tree has at most
+    `max_depth` levels of questions. Of equally good attributes the first is taken.
 
-    Returns: the root, a `Category`. Raises: ValueError if X holds NaN, which equals nothing.
+    Returns: a `Category`.
 
     >>> root = id3(np.array([["sun", "dry"], ["sun", "wet"], ["rain", "dry"]]), np.array([1, 1, 0]))
     >>> root.feature, sorted(root.children)
     (0, ['rain', 'sun'])
     """
-    X, y = _check_categories(X, y)
     C = int(y.max()) + 1 if C is None else C
     p = np.bincount(y, minlength=C) / len(y)
     useful = np.flatnonzero((X != X[0]).any(axis=0))  # the attributes that are not all equal
     if (y == y[0]).all() or len(useful) == 0 or max_depth == 0:
         return Category(LEAF, {}, p)
-    after = np.array([multiway_impurity(X[:, f], y, "entropy") for f in useful])
-    f = int(useful[np.argmax(after <= after.min() + TIED)])  # the first of the best
+    J = np.array([multiway_impurity(X[:, f], y, "entropy") for f in useful])
+    f = useful[np.argmax(J <= J.min() + ROUNDING)].item()  # the first of the best
     deeper = None if max_depth is None else max_depth - 1
-    children = {}
-    for value in np.unique(X[:, f]):
-        own = X[:, f] == value
-        children[value.item()] = id3(X[own], y[own], C, deeper)
-    return Category(f, children, p)
-
-
-def _check_categories(X, y):
-    """The categories and labels as arrays. Raises: ValueError if X holds NaN."""
-    X, y = np.asarray(X), np.asarray(y)
-    if (X != X).any():
-        raise ValueError("X must hold categories that equal themselves; got NaN")
-    return X, y
+    S = {v.item(): X[:, f] == v for v in np.unique(X[:, f])}
+    return Category(f, {v: id3(X[S[v]], y[S[v]], C, deeper) for v in S}, p)
 
 
 def id3_predict(root, X):
-    """The class fractions of the node that every sample ends in: (n, C).
+    """The class fractions of the node that each sample ends in: (n, C).
 
     A walk ends at a leaf, or where a node has no child for the sample's value.
 
@@ -750,57 +613,16 @@ def id3_predict(root, X):
     >>> id3_predict(root, np.array([["c"]])).round(4)
     array([[0.3333, 0.6667]])
     """
-    found = []
-    for x in np.asarray(X).tolist():
+    P = []
+    for x in X.tolist():
         node = root
         while node.feature != LEAF and x[node.feature] in node.children:
             node = node.children[x[node.feature]]
-        found.append(node.p)
-    return np.array(found)
+        P.append(node.p)
+    return np.array(P)
 
 
-# ---------------------------------------------------------------------------------------
-# Showing a tree
-# ---------------------------------------------------------------------------------------
-
-
-def export_text(tree, feature_names=None, class_names=None):
-    """The tree as lines of text: the questions, indented by depth, and the labels of the leaves.
-
-    `feature_names` (d,) and `class_names` (C,) replace x_0, x_1, ... and 0, 1, ...
-
-    >>> tree = grow(np.array([[1.0], [2.0], [4.0]]), np.array([0, 0, 1]))
-    >>> print(export_text(tree, ["length"], ["short", "long"]))
-    length <= 3
-    |   short (2)
-    length > 3
-    |   long (1)
-    """
-    lines, waiting = [], [(0, "")]
-    while waiting:
-        i, line = waiting.pop()
-        lines += [line] if line else []
-        pad = "|   " * tree.depth[i]
-        if tree.feature[i] == LEAF:
-            lines.append(f"{pad}{_leaf_label(tree, i, class_names)} ({tree.n_samples[i]})")
-            continue
-        name, t = _feature_name(tree, i, feature_names), f"{tree.threshold[i]:.4g}"
-        waiting += [(tree.right[i], f"{pad}{name} > {t}"), (tree.left[i], f"{pad}{name} <= {t}")]
-    return "\n".join(lines)
-
-
-def _feature_name(tree, i, names):
-    """The name of the feature that node i asks for."""
-    f = tree.feature[i]
-    return f"x_{f}" if names is None else str(names[f])
-
-
-def _leaf_label(tree, i, names):
-    """The label that leaf i predicts, or its mean."""
-    p = tree.value[i]
-    if len(p) == 1 and names is None:
-        return f"{p[0]:.4g}"
-    return str(p.argmax() if names is None else names[p.argmax()])
+# --- Showing a tree --------------------------------------------------------------------
 
 
 def tree_layout(tree):
@@ -812,94 +634,63 @@ def tree_layout(tree):
     place = np.column_stack([np.zeros(len(tree.depth)), -tree.depth])
     waiting, leaves = [0], 0
     while waiting:
-        i = waiting.pop()
-        if tree.feature[i] == LEAF:
-            place[i, 0], leaves = leaves, leaves + 1
+        v = waiting.pop()
+        if tree.feature[v] == LEAF:
+            place[v, 0], leaves = leaves, leaves + 1
         else:
-            waiting += [tree.right[i], tree.left[i]]
-    for i in np.flatnonzero(tree.feature != LEAF)[::-1]:
-        place[i, 0] = place[[tree.left[i], tree.right[i]], 0].mean()
+            waiting += [tree.right[v], tree.left[v]]
+    for v in np.flatnonzero(tree.feature != LEAF)[::-1]:
+        place[v, 0] = place[[tree.left[v], tree.right[v]], 0].mean()
     return place
 
 
-# ---------------------------------------------------------------------------------------
-# Estimators
-# ---------------------------------------------------------------------------------------
+# =======================================================================================
+# The estimators
+# =======================================================================================
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class TreeRules:
-    """The hyperparameters that trees and forests share: when a node becomes a leaf."""
+class TreeRules(Rules):
+    """The hyperparameters that trees and forests share: the rules of growth, and three more."""
 
-    criterion: str = "gini"
-    max_depth: Any = None
-    min_samples_split: Any = 2
-    min_samples_leaf: Any = 1
     max_features: Any = None
     random_state: Any = None
-    min_impurity_decrease: float = 0.0
     ccp_alpha: float = 0.0
 
-    def growth_rules(self, n, d):
-        """The `rules` of `growth` for n samples of d features.
+    def features_drawn(self, d):
+        """The number k of d features that a node considers; all hyperparameters are checked first.
 
         Raises: ValueError if a hyperparameter is out of its range.
 
-        >>> DecisionTreeClassifier(max_features="sqrt").growth_rules(n=50, d=9)["max_features"]
+        >>> DecisionTreeClassifier(max_features="sqrt").features_drawn(d=9)
         3
         """
-        criteria = ("squared_error",) if isinstance(self, Regressor) else tuple(IMPURITY)
+        labels = "gini", "entropy", "error"
+        kinds = ("squared_error",) if isinstance(self, Regressor) else labels
+        check_choice("criterion", self.criterion, kinds)
+        if self.max_depth is not None:
+            check_number("max_depth", self.max_depth, at_least=1, integer=True)
+        check_number("min_samples_split", self.min_samples_split, at_least=2, integer=True)
+        check_number("min_samples_leaf", self.min_samples_leaf, at_least=1, integer=True)
+        check_number("min_impurity_decrease", self.min_impurity_decrease, at_least=0)
         check_number("ccp_alpha", self.ccp_alpha, at_least=0)
-        return {
-            "criterion": check_choice("criterion", self.criterion, criteria),
-            "max_depth": _check_depth(self.max_depth),
-            "min_samples_split": _count("min_samples_split", self.min_samples_split, n, 2),
-            "min_samples_leaf": _count("min_samples_leaf", self.min_samples_leaf, n, 1),
-            "min_impurity_decrease": check_number(
-                "min_impurity_decrease", self.min_impurity_decrease, at_least=0
-            ),
-            "max_features": _features(self.max_features, d),
-            "rng": check_random_state(self.random_state),
-        }
-
-
-def _check_depth(depth):
-    """The largest depth; None for any."""
-    if depth is not None and not (
-        isinstance(depth, Integral) and not isinstance(depth, bool) and depth >= 1
-    ):
-        raise ValueError(f"max_depth must be None or an integer >= 1; got {depth!r}")
-    return depth
-
-
-def _count(name, value, n, least):
-    """A number of samples, given as such or as a share of n."""
-    if isinstance(value, Integral) and not isinstance(value, bool) and value >= least:
-        return int(value)
-    if isinstance(value, Real) and not isinstance(value, Integral) and 0 < value <= 1:
-        return max(least, ceil(value * n))
-    raise ValueError(f"{name} must be an integer >= {least} or a share in (0, 1]; got {value!r}")
-
-
-def _features(value, d):
-    """The number of features that a node considers."""
-    if value is None:
-        return d
-    if isinstance(value, str) and value in ("sqrt", "log2"):
-        return max(1, int(np.sqrt(d) if value == "sqrt" else np.log2(d)))
-    if isinstance(value, Integral) and not isinstance(value, bool) and value >= 1:
-        return min(int(value), d)
-    if isinstance(value, Real) and not isinstance(value, Integral) and 0 < value <= 1:
-        return max(1, int(value * d))
-    raise ValueError(
-        "max_features must be None, 'sqrt', 'log2', an integer >= 1 or a share in (0, 1]; "
-        f"got {value!r}"
-    )
+        if self.max_features is None:
+            return d
+        if isinstance(self.max_features, str):
+            check_choice("max_features", self.max_features, ("sqrt",))
+            return int(np.sqrt(d))
+        return min(check_number("max_features", self.max_features, at_least=1, integer=True), d)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class _DecisionTree(TreeRules, Estimator):
     """A tree of labels or of targets."""
+
+    def _grow(self, X, y, sample_weight):
+        """Grow a tree by these rules, and keep it."""
+        w, k = check_weights(sample_weight, len(X)), self.features_drawn(X.shape[1])
+        tree = grow(X, y, w / w.max(), self, k, check_random_state(self.random_state))
+        self._keep(tree, X.shape[1], k)
 
     def _keep(self, tree, d, max_features):
         """Keep a tree that was grown on d features, pruned if it is to be."""
@@ -910,23 +701,25 @@ class _DecisionTree(TreeRules, Estimator):
     def apply(self, X):
         """The leaf that every sample reaches, a node of `tree_`: (n,)."""
         X = self._check_fitted(X)
-        return descend(self.tree_, X)
+        return leaf_of(self.tree_, X)
 
-    def draw(self, ax, feature_names=None, **style):
+    def draw(self, ax, feature_names=None, number=".3g", **style):
         """Draw the tree on matplotlib's axes `ax`; return the texts in `style`, node by node."""
         self._require_fit()
         tree, place, texts = self.tree_, tree_layout(self.tree_), []
-        labels = getattr(self, "classes_", None)
-        for i, (x, y) in enumerate(place):
-            for child in (tree.left[i], tree.right[i]):
-                if child != LEAF:
-                    ax.plot(*zip((x, y), place[child], strict=True), color="0.6", lw=0.9, zorder=1)
-            question = f"{_feature_name(tree, i, feature_names)} $\\leq$ {tree.threshold[i]:.3g}"
-            leaf = f"{_leaf_label(tree, i, labels)}\n{tree.n_samples[i]}"
-            text = leaf if tree.feature[i] == LEAF else question
+        names, inner = getattr(self, "classes_", None), tree.feature != LEAF
+        for v, said in enumerate(np.where(inner, tree.threshold, tree.value[:, 0])):
+            text, f = f"{said:{number}}".replace("-", "\N{MINUS SIGN}"), tree.feature[v]
+            if inner[v]:
+                text = f"{f'x_{f}' if feature_names is None else feature_names[f]} ≤ {text}"
+                ends = place[[tree.left[v], v, tree.right[v]]]
+                ax.plot(*ends.T, color="0.6", lw=0.9, zorder=1)
+            else:
+                label = text if names is None else names[tree.value[v].argmax()]
+                text = f"{label}\nn = {tree.n_samples[v]}"
             box = {"fc": "white", "ec": "0.3", "lw": 0.8, "boxstyle": "round,pad=0.3"}
             look = {"ha": "center", "va": "center", "bbox": box} | style
-            texts.append(ax.text(x, y, text, **look))
+            texts.append(ax.text(*place[v], text, **look))
         for child, answer, side in ((tree.left[0], "yes", "right"), (tree.right[0], "no", "left")):
             if child != LEAF:
                 x, y = place[[0, child]].mean(axis=0)  # beside the middle of the line
@@ -952,16 +745,16 @@ class DecisionTreeClassifier(_DecisionTree, ProbabilisticClassifier):
 
     As in scikit-learn, with these differences: of equally good splits the first is taken, where
     scikit-learn draws one; the criterion "error" is new; nodes are numbered level by level; a
-    `max_features` above d means d. The parameters splitter, max_leaf_nodes,
-    min_weight_fraction_leaf, class_weight and monotonic_cst are absent.
+    `max_features` above d means d; counts are no shares of n or d. The parameters splitter,
+    max_leaf_nodes, min_weight_fraction_leaf, class_weight and monotonic_cst are absent.
 
     Parameters
     ----------
     criterion : "gini", "entropy" or "error"
     max_depth : int or None; None for no limit
-    min_samples_split : int or float; a node with fewer samples is a leaf; a float is a share of n
-    min_samples_leaf : int or float; a split leaves at least so many on each side
-    max_features : int, float, "sqrt", "log2" or None; features that a node considers, None for all
+    min_samples_split : int; a node with fewer samples is a leaf
+    min_samples_leaf : int; a split leaves at least so many on each side
+    max_features : int, "sqrt" or None; features that a node considers, None for all
     random_state : None, int or Generator; draws those features
     min_impurity_decrease : float; a split lowers the impurity of the whole tree at least by this
     ccp_alpha : float; the price of a leaf when the tree is pruned, 0 for no pruning
@@ -983,11 +776,9 @@ class DecisionTreeClassifier(_DecisionTree, ProbabilisticClassifier):
     def fit(self, X, y, sample_weight=None):
         """Grow the tree of samples X (n, d) with labels y (n,); return self."""
         samples = check_samples(X)
-        self.classes_, k = np.unique(check_labels(y, len(samples)), return_inverse=True)
+        self.classes_, c = np.unique(check_labels(y, len(samples)), return_inverse=True)
         self.n_classes_ = len(self.classes_)
-        rules = self.growth_rules(*samples.shape)
-        tree = grow(samples, k, check_weights(sample_weight, len(samples)), **rules)
-        self._keep(tree, samples.shape[1], rules["max_features"])
+        self._grow(samples, c, sample_weight)
         return self._remember(X)
 
     def predict_proba(self, X):
@@ -1006,9 +797,9 @@ class DecisionTreeRegressor(_DecisionTree, Regressor):
     ----------
     criterion : "squared_error"
     max_depth : int or None; None for no limit
-    min_samples_split : int or float; a node with fewer samples is a leaf; a float is a share of n
-    min_samples_leaf : int or float; a split leaves at least so many on each side
-    max_features : int, float, "sqrt", "log2" or None; features that a node considers, None for all
+    min_samples_split : int; a node with fewer samples is a leaf
+    min_samples_leaf : int; a split leaves at least so many on each side
+    max_features : int, "sqrt" or None; features that a node considers, None for all
     random_state : None, int or Generator; draws those features
     min_impurity_decrease : float; a split lowers the impurity of the whole tree at least by this
     ccp_alpha : float; the price of a leaf when the tree is pruned, 0 for no pruning
@@ -1029,10 +820,7 @@ class DecisionTreeRegressor(_DecisionTree, Regressor):
     def fit(self, X, y, sample_weight=None):
         """Grow the tree of samples X (n, d) with targets y (n,); return self."""
         samples = check_samples(X)
-        targets = check_targets(y, len(samples))
-        rules = self.growth_rules(*samples.shape)
-        tree = grow(samples, targets, check_weights(sample_weight, len(samples)), **rules)
-        self._keep(tree, samples.shape[1], rules["max_features"])
+        self._grow(samples, check_targets(y, len(samples)), sample_weight)
         return self._remember(X)
 
     def predict(self, X):
@@ -1045,7 +833,7 @@ class DecisionTreeRegressor(_DecisionTree, Regressor):
 class ID3(ProbabilisticClassifier):
     """Quinlan's tree of categories: every distinct number of a feature is a category.
 
-    If a node has not seen the value of a sample in training, its most frequent label is predicted.
+    If a node has not met the value of a sample in training, its most frequent label is predicted.
     So measured features need a `DecisionTreeClassifier`. For words there is the function `id3`.
 
     Parameters
@@ -1067,9 +855,11 @@ class ID3(ProbabilisticClassifier):
 
     def fit(self, X, y):
         """Grow the tree of samples X (n, d), coded categories, with labels y (n,); return self."""
-        depth, samples = _check_depth(self.max_depth), check_samples(X)
-        self.classes_, k = np.unique(check_labels(y, len(samples)), return_inverse=True)
-        self.root_ = id3(samples, k, len(self.classes_), max_depth=depth)
+        samples = check_samples(X)
+        if self.max_depth is not None:
+            check_number("max_depth", self.max_depth, at_least=1, integer=True)
+        self.classes_, c = np.unique(check_labels(y, len(samples)), return_inverse=True)
+        self.root_ = id3(samples, c, len(self.classes_), self.max_depth)
         return self._remember(X)
 
     def predict_proba(self, X):

@@ -51,7 +51,7 @@ from mlnotes.linear_regression import LinearRegression
 from mlnotes.logistic_regression import LogisticRegression
 from mlnotes.neighbors import KNeighborsClassifier
 from mlnotes.perceptron import Perceptron
-from mlnotes.trees import DecisionTreeClassifier, DecisionTreeRegressor, descend, grow, grow_all
+from mlnotes.trees import DecisionTreeClassifier, DecisionTreeRegressor, grow, leaf_of
 
 XOR = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), np.array([-1, 1, 1, -1])
 LAW = np.array([0.1, 0.2, 0.3, 0.4])  # P of the values 0, 1, 3, 7, for exact enumeration
@@ -361,7 +361,7 @@ def test_bagging_of_one_data_set_converges_to_a_limit_of_its_own(rng):
     x = rng.normal(size=(6, 3))
 
     def run(X, y):
-        trees = grow_all(X, y, bootstrap_counts(len(X), 150, rng=rng), criterion="squared_error")
+        trees = random_forest(X, y, 150, 3, rng=rng, criterion="squared_error")
         return tree_outputs(trees, x)
 
     a, b, other = run(X, y), run(X, y), run(*noisy(rng))
@@ -444,7 +444,7 @@ def test_a_forest_is_trees_on_bootstrap_sets_that_vote(rng):
         np.testing.assert_array_equal(tree.feature, alone.feature)
         np.testing.assert_array_equal(tree.threshold, alone.threshold)
         np.testing.assert_allclose(tree.value, alone.value)
-        assert tree.n_samples[0] == np.count_nonzero(count) and tree.weight[0] == 70
+        assert tree.n_samples[0] == np.count_nonzero(count) and tree.share[0] == 1
         assert (tree.impurity[tree.feature < 0] == 0).all()  # a full tree
     (one,) = random_forest(X, k, 1, 4, rng=np.random.default_rng(5))
     np.testing.assert_array_equal(
@@ -456,7 +456,7 @@ def test_a_forest_is_trees_on_bootstrap_sets_that_vote(rng):
         assert votes[said] == votes.max() and (votes[:said] < votes[said]).all()
     of_one = random_forest(X, np.zeros(70, dtype=int), 2, 1, rng=rng)
     assert (tree_outputs(of_one, X) == 0).all()  # the only class, not its share
-    P = np.mean([tree.value[descend(tree, X)] for tree in trees], axis=0)
+    P = np.mean([tree.value[leaf_of(tree, X)] for tree in trees], axis=0)
     assert (P.argmax(axis=1) == plurality(L)).all()  # all leaves are pure: shares are votes
 
 
@@ -1159,7 +1159,7 @@ def test_hyperparameters_are_refused_by_their_rule():
             RandomForestRegressor(criterion="gini"),
             "criterion must be one of 'squared_error'; got 'gini'",
         ),
-        (RandomForestClassifier(max_features=0), "max_features must be None, 'sqrt'"),
+        (RandomForestClassifier(max_features=0), "max_features must be an integer >= 1; got 0"),
         (
             AdaBoostClassifier(learning_rate=0),
             "learning_rate must be a number > 0 and < inf; got 0",

@@ -27,7 +27,6 @@ from mlnotes.numerics import (
 )
 from mlnotes.optimization import solve_qp
 from mlnotes.svr import Stacked
-from mlnotes.trees import Tree, descend, grow, grow_all
 
 # ---------------------------------------------------------------------------------------
 # Distances
@@ -268,89 +267,6 @@ def test_conjugate_gradients_leave_flat_directions_alone():
 
 
 # ---------------------------------------------------------------------------------------
-# Growing many trees
-# ---------------------------------------------------------------------------------------
-
-
-def same_tree(ours, theirs):
-    """Assert that two trees have the same columns."""
-    for name, mine, other in zip(Tree._fields, ours, theirs, strict=True):
-        np.testing.assert_allclose(mine, other, rtol=1e-9, atol=1e-12, err_msg=name)
-
-
-@pytest.mark.parametrize("criterion", ["gini", "entropy", "error", "squared_error"])
-@pytest.mark.parametrize("together", [1, 120, 10**6])  # trees at a time: one, three, all
-def test_trees_that_grow_together_are_the_literal_ones(rng, criterion, together, monkeypatch):
-    monkeypatch.setattr(numerics, "TOGETHER", together)
-    coarse = rng.integers(4, size=(40, 3)).astype(float)
-    for X in (coarse, rng.normal(size=(40, 3)), np.column_stack([coarse, -coarse])):
-        y = rng.integers(3, size=40)
-        if criterion == "squared_error":
-            y = np.where(y == 0, 1e3 * rng.normal(size=40), y)
-        counts = rng.integers(3, size=(9, 40)) * rng.choice([0.5, 1.0, 2.0], size=(9, 1))
-        for W in (counts, 2 * counts, rng.uniform(0.1, 1, size=(9, 40))):
-            for rules in (
-                {},
-                {"min_samples_leaf": 3},
-                {"min_samples_split": 6, "max_depth": 3},
-                {"min_impurity_decrease": 0.02},
-            ):
-                trees = grow_all(X, y, W, criterion=criterion, **rules)
-                for tree, w in zip(trees, W, strict=True):
-                    same_tree(tree, grow(X, y, w, criterion=criterion, **rules))
-
-
-def test_targets_that_the_mean_rounds_are_split_as_the_literal_tree_splits_them(rng):
-    y = np.array([0.3, 0.3, 0.1 + 0.2, 0.1 + 0.2])
-    (tree,) = grow_all(np.arange(4.0)[:, None], y, np.ones((1, 4)), criterion="squared_error")
-    np.testing.assert_array_equal(tree.threshold, [1.5, np.nan, np.nan])
-    for offset in (1e5, 1e9):
-        X = rng.normal(size=(60, 1))
-        X, y = np.hstack([X, -X]), offset + rng.integers(6, size=60)
-        W = rng.integers(3, size=(5, 60))
-        for tree, w in zip(grow_all(X, y, W, criterion="squared_error"), W, strict=True):
-            literal = grow(X, y, w, criterion="squared_error")
-            np.testing.assert_array_equal(tree.feature, literal.feature)
-            np.testing.assert_array_equal(tree.threshold, literal.threshold)
-
-
-@pytest.mark.parametrize("kind", ["uint8", "uint64", "float64"])
-@pytest.mark.parametrize("criterion", ["entropy", "squared_error"])
-def test_labels_and_targets_may_be_numbers_of_any_kind(criterion, kind):
-    X, y = np.arange(4.0)[:, None], np.array([200, 10, 200, 10])
-    y = y if criterion == "squared_error" else y // 200
-    (tree,) = grow_all(X, y.astype(kind), np.ones((1, 4)), criterion=criterion)
-    same_tree(tree, grow(X, y.astype(float), criterion=criterion))
-    same_tree(grow(X, y.astype(kind), criterion=criterion), tree)
-    assert not np.signbit(tree.impurity).any()
-
-
-@pytest.mark.parametrize("criterion", ["gini", "squared_error"])
-def test_a_single_tree_draws_the_features_that_the_literal_one_draws(rng, criterion):
-    X = np.column_stack([np.zeros(60), rng.integers(3, size=(60, 4)), rng.normal(size=60)])
-    y, w = rng.integers(3, size=60), np.ones((1, 60))
-    for k in range(1, 7):
-        (tree,) = grow_all(X, y, w, criterion=criterion, max_features=k, rng=k)
-        same_tree(tree, grow(X, y, criterion=criterion, max_features=k, rng=k))
-
-
-def test_node_and_rank_together_may_exceed_32_bits():
-    n = 2**17
-    X, y, w = np.arange(n)[:, None], np.arange(n), np.ones((1, n))
-    (tree,) = grow_all(X, y, w, criterion="squared_error")
-    assert np.sum(tree.feature < 0) == n and tree.depth.max() == 17
-    inner = np.sort(tree.threshold[tree.feature == 0])
-    np.testing.assert_array_equal(inner, np.arange(n - 1) + 0.5)
-
-
-@pytest.mark.parametrize("criterion", ["gini", "entropy", "error", "squared_error"])
-def test_weights_of_any_ratio_leave_no_training_error_in_trees_grown_together(rng, criterion):
-    X, y = rng.normal(size=(50, 2)), rng.integers(2, size=50)
-    W = 10.0 ** rng.uniform(-18, 18, size=(20, 50))
-    for tree in grow_all(X, y, W, criterion=criterion):
-        value = tree.value[descend(tree, X)]
-        labels = value[:, 0] if criterion == "squared_error" else value.argmax(axis=1)
-        np.testing.assert_array_equal(labels, y)
 
 
 # ---------------------------------------------------------------------------------------

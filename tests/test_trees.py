@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from mlnotes import trees
 from mlnotes.datasets import load_iris
 from mlnotes.neighbors import KNeighborsClassifier
 from mlnotes.trees import (
@@ -16,29 +15,28 @@ from mlnotes.trees import (
     IMPURITY,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    Rules,
     best_split,
     class_fractions,
+    collapse,
     contributions,
     count_splits,
+    cut_impurities,
     data_thresholds,
-    descend,
     entropy,
-    error_rate,
-    export_text,
     feature_importances,
-    feature_order,
     gini,
     grow,
-    grow_all,
+    growth,
     id3,
     id3_predict,
+    impurity_decrease,
     leaf_boxes,
-    midpoint,
+    leaf_of,
+    leaves_below,
     multiway_impurity,
     oblique_split,
-    order_among,
     prune,
-    split_costs,
     split_impurity,
     tree_impurity,
     tree_layout,
@@ -85,9 +83,9 @@ def book_split(X, y, criterion):
     """The first of the best splits, one after the other."""
     best = None
     for f, t, left in all_splits(X):
-        found = after(y, left, criterion)
-        if best is None or found < best[2] - 1e-12:
-            best = f, t, found
+        J = after(y, left, criterion)
+        if best is None or J < best[2] - 1e-12:
+            best = f, t, J
     return best
 
 
@@ -100,12 +98,12 @@ def book_tree(X, y, criterion):
     return f, t, book_tree(X[left], y[left], criterion), book_tree(X[~left], y[~left], criterion)
 
 
-def nested(tree, i=0):
+def nested(tree, v=0):
     """The grown tree in that form."""
-    if tree.feature[i] < 0:
-        return int(tree.value[i].argmax())
-    down = nested(tree, tree.left[i]), nested(tree, tree.right[i])
-    return (int(tree.feature[i]), float(tree.threshold[i]), *down)
+    if tree.feature[v] < 0:
+        return int(tree.value[v].argmax())
+    down = nested(tree, tree.left[v]), nested(tree, tree.right[v])
+    return (int(tree.feature[v]), float(tree.threshold[v]), *down)
 
 
 def ask(node, x):
@@ -157,8 +155,7 @@ def test_gini_is_the_probability_of_two_labels(rng):
     assert gini([0, 1, 0]) == 0 and gini([1.0]) == 0
     for C in (2, 3, 7):
         assert gini(np.full(C, 1 / C)) == pytest.approx(1 - 1 / C, abs=1e-15)
-        assert (gini(rng.dirichlet(np.ones(C), size=200)) < 1 - 1 / C).all()
-    np.testing.assert_allclose(class_fractions([0, 1, 1], [2.0, 1.0, 1.0]), [0.5, 0.5])
+        assert (gini(rng.dirichlet(np.ones(C), size=200).T) < 1 - 1 / C).all()
 
 
 @pytest.mark.claims("trees-05")
@@ -166,72 +163,40 @@ def test_entropy_has_its_extremes_and_any_base_gives_the_same_splits(rng):
     assert entropy([1.0, 0.0]) == 0 and entropy([0, 0, 1]) == 0
     for C in (2, 5):
         assert entropy(np.full(C, 1 / C)) == pytest.approx(np.log(C), abs=1e-15)
-        assert (entropy(rng.dirichlet(np.ones(C), size=200)) < np.log(C)).all()
+        assert (entropy(rng.dirichlet(np.ones(C), size=200).T) < np.log(C)).all()
     p = rng.dirichlet(np.ones(4))
-    bits = -np.sum(p * np.log2(p))
-    assert entropy(p) == pytest.approx(np.log(2) * bits, abs=1e-14)
+    assert entropy(p) == pytest.approx(-np.log(2) * np.sum(p * np.log2(p)), abs=1e-14)
     X, y = tied(rng)
+
+    def bits(left):
+        sides = [class_fractions(side) for side in (y[left], y[~left])]
+        return [left.mean(), 1 - left.mean()] @ np.array([-np.sum(p * np.log2(p)) for p in sides])
+
+    least = min(bits(left) for _, _, left in all_splits(X))
     ours = best_split(X, y, criterion="entropy")
-
-    def in_bits(left):
-        sides = y[left], y[~left]
-        return sum(
-            len(s) * -np.sum(class_fractions(s) * np.log2(class_fractions(s))) for s in sides
-        )
-
-    least = min(in_bits(left) for _, _, left in all_splits(X)) / len(y)
-    assert in_bits(X[:, ours.feature] <= ours.threshold) / len(y) == pytest.approx(least)
+    assert bits(X[:, ours.feature] <= ours.threshold) == pytest.approx(least)
     assert ours.impurity == pytest.approx(np.log(2) * least, abs=1e-12)
 
 
 @BOTH
 @pytest.mark.claims("trees-06")
-def test_impurity_of_a_tree_is_that_of_its_leaves(rng, criterion):
-    for _ in range(5):
-        X, y = tied(rng)
-        tree = grow(X, y, criterion=criterion, max_depth=3)
-        leaf = descend(tree, X)
-        book = sum(
-            np.mean(leaf == i) * impurity_of(y[leaf == i], criterion) for i in set(leaf.tolist())
-        )
-        assert tree_impurity(tree)[0] == pytest.approx(book, abs=1e-12)
-        left = X[:, 0] <= 1.5
-        assert split_impurity(y, left, criterion) == pytest.approx(after(y, left, criterion))
-        rules = {"criterion": criterion, "min_samples_leaf": 4}  # with impure leaves on the way
-        w = rng.integers(1, 4, size=len(y))
-        for depth in (1, 2, 3, None):
-            shallow = grow(X, y, w, **rules, max_depth=depth)
-            leaf = np.repeat(descend(shallow, X), w)
-            book = [np.mean(leaf == i) * impurity_of(np.repeat(y, w)[leaf == i], criterion)
-                    for i in set(leaf.tolist())]  # fmt: skip
-            assert tree_impurity(shallow)[0] == pytest.approx(sum(book), abs=1e-12)
-    for side in (np.ones, np.zeros):
-        message = "left must send samples to both sides; got all on one"
-        with pytest.raises(ValueError, match=message):
-            split_impurity(y, side(len(y), dtype=bool), criterion)
-
-
-@pytest.mark.claims("trees-03")
-def test_a_multiway_node_is_a_chain_of_binary_ones():
-    x, y = np.array([0, 1, 2, 0, 1, 2, 2]), np.array([0, 1, 0, 0, 0, 1, 1])
-    chain = np.where(x <= 0, 0, np.where(x <= 1, 1, 2))  # two questions, one below the other
-    root = id3(x[:, None], y)
-    np.testing.assert_allclose(id3_predict(root, x[:, None])[:, 1], [np.mean(y[chain == c])
-                               for c in chain])  # fmt: skip
-    tree = grow(x[:, None].astype(float), y)
-    leaf = descend(tree, x[:, None].astype(float))
-    np.testing.assert_array_equal(leaf[:, None] == leaf, x[:, None] == x)
-    for criterion in ("gini", "entropy"):
-        first = x <= 0
-        rest = split_impurity(y[~first], x[~first] <= 1, criterion)
-        book = first.mean() * impurity_of(y[first], criterion) + (~first).mean() * rest
-        assert multiway_impurity(x, y, criterion) == pytest.approx(book, abs=1e-15)
-    assert tree_impurity(tree)[0] == pytest.approx(multiway_impurity(x, y), abs=1e-15)
+def test_tree_impurity_is_that_of_the_leaves(rng, criterion):
+    X, y = tied(rng)
+    left = X[:, 0] <= 1.5
+    assert split_impurity(y, left, criterion) == pytest.approx(after(y, left, criterion))
+    w = rng.integers(1, 4, size=len(y))
+    for depth in (1, 2, 3, None):  # with impure leaves on the way
+        tree = grow(X, y, w, Rules(criterion=criterion, min_samples_leaf=4, max_depth=depth))
+        leaf = np.repeat(leaf_of(tree, X), w)
+        book = [np.mean(leaf == v) * impurity_of(np.repeat(y, w)[leaf == v], criterion)
+                for v in set(leaf.tolist())]  # fmt: skip
+        assert tree_impurity(tree)[0] == pytest.approx(sum(book), abs=1e-12)
+        assert leaves_below(tree)[0] == len(book) == np.sum(tree.feature < 0)
 
 
 @BOTH
 @pytest.mark.claims("trees-07")
-def test_no_split_raises_the_impurity(rng, criterion):
+def test_split_impurity_is_never_above_that_of_the_parent(rng, criterion):
     X, y = tied(rng)
     gains = [impurity_of(y, criterion) - split_impurity(y, left, criterion)
              for _, _, left in all_splits(X)]  # fmt: skip
@@ -243,15 +208,31 @@ def test_no_split_raises_the_impurity(rng, criterion):
 
 
 @pytest.mark.claims("trees-07")
-def test_entropy_gain_is_mutual_information(rng):
+def test_split_impurity_falls_by_the_mutual_information(rng):
     X, y = tied(rng)
     for _, _, left in all_splits(X):
         joint = np.array([[np.mean((left == s) & (y == c)) for c in range(3)] for s in (0, 1)])
         apart = joint.sum(axis=1)[:, None] * joint.sum(axis=0)
-        some = joint > 0
-        information = np.sum(joint[some] * np.log(joint[some] / apart[some]))
+        terms = joint[joint > 0] * np.log(joint[joint > 0] / apart[joint > 0])
         gain = impurity_of(y, "entropy") - split_impurity(y, left, "entropy")
-        assert gain == pytest.approx(information, abs=1e-12)
+        assert gain == pytest.approx(terms.sum(), abs=1e-12)
+
+
+@pytest.mark.claims("trees-03")
+def test_multiway_impurity_is_that_of_a_chain_of_binary_questions():
+    x, y = np.array([0, 1, 2, 0, 1, 2, 2]), np.array([0, 1, 0, 0, 0, 1, 1])
+    chain = np.where(x <= 0, 0, np.where(x <= 1, 1, 2))  # two questions, one below the other
+    root, tree = id3(x[:, None], y), grow(x[:, None].astype(float), y)
+    said = id3_predict(root, x[:, None])[:, 1]
+    np.testing.assert_allclose(said, [np.mean(y[chain == c]) for c in chain])
+    leaf = leaf_of(tree, x[:, None])
+    np.testing.assert_array_equal(leaf[:, None] == leaf, x[:, None] == x)
+    for criterion in ("gini", "entropy"):
+        first = x <= 0
+        rest = split_impurity(y[~first], x[~first] <= 1, criterion)
+        book = first.mean() * impurity_of(y[first], criterion) + (~first).mean() * rest
+        assert multiway_impurity(x, y, criterion) == pytest.approx(book, abs=1e-15)
+    assert tree_impurity(tree)[0] == pytest.approx(multiway_impurity(x, y), abs=1e-15)
 
 
 # ---------------------------------------------------------------------------------------
@@ -259,43 +240,56 @@ def test_entropy_gain_is_mutual_information(rng):
 # ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.claims("trees-08")
+def test_count_splits_counts_partitions(rng):
+    X = rng.normal(size=(12, 3))
+    assert count_splits(X) == 11 * 3 == len(list(all_splits(X)))
+    X, _ = tied(rng)
+    sides = [{tuple(x <= t) for t in np.linspace(-1, 5, 61)} for x in X.T]
+    assert count_splits(X) == sum(len(each) - 2 for each in sides)  # none left, none right
+
+
+@pytest.mark.claims("trees-08")
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "error", "squared_error"])
+@pytest.mark.parametrize("n", [40, 4000])  # the larger one is swept in blocks of features
+def test_cut_impurities_are_those_of_the_two_sides(rng, criterion, n):
+    X, y = tied(rng, n, d=20 if n > 40 else 3)
+    w = rng.uniform(0.5, 2, size=n)
+    J, order = cut_impurities(X.T, contributions(y, w, criterion), criterion), np.argsort(X, axis=0)
+
+    def impurity(rows):
+        if criterion == "squared_error":
+            return np.average((y[rows] - np.average(y[rows], weights=w[rows])) ** 2,
+                              weights=w[rows])  # fmt: skip
+        p = np.bincount(y[rows], w[rows]) / w[rows].sum()
+        return IMPURITY[criterion](p)
+
+    for f in range(X.shape[1]):
+        cuts = range(1, n) if n == 40 else np.flatnonzero(np.diff(X[order[:, f], f])) + 1
+        for r in cuts:
+            L, R = order[:r, f], order[r:, f]
+            if X[L[-1], f] == X[R[0], f]:
+                assert J[f, r - 1] == np.inf
+                continue
+            book = (w[L].sum() * impurity(L) + w[R].sum() * impurity(R)) / w.sum()
+            assert J[f, r - 1] == pytest.approx(book, rel=1e-10, abs=1e-12)
+    assert np.isfinite(J).sum() == count_splits(X)
+
+
 @BOTH
 @pytest.mark.claims("trees-08", "trees-12")
-def test_the_sweep_finds_what_brute_force_finds(rng, criterion):
+def test_best_split_is_that_of_brute_force(rng, criterion):
     for C in (2, 3, 5):
         for X, y in (tied(rng, C=C), (rng.normal(size=(30, 4)), rng.integers(C, size=30))):
             f, t, least = best_split(X, y, criterion=criterion)
             book = book_split(X, y, criterion)
             assert (f, t) == book[:2] and least == pytest.approx(book[2], abs=1e-12)
     assert best_split(np.ones((4, 2)), np.array([0, 1, 0, 1]), criterion=criterion) is None
-    pure = np.array([[1.0, 9.0], [1.0, 5.0], [1.0, 3.0]]), np.zeros(3)
+    pure = np.array([[1.0, 9.0], [1.0, 5.0], [1.0, 3.0]]), np.zeros(3, dtype=int)
     assert best_split(*pure, criterion=criterion) == (1, 4.0, 0.0)  # the first
 
 
-@pytest.mark.claims("trees-08")
-@pytest.mark.parametrize("criterion", ["gini", "entropy", "error"])
-def test_every_cut_of_the_sweep_has_the_impurity_of_its_two_sides(rng, criterion, monkeypatch):
-    X, y = tied(rng, n=40)
-    w = rng.uniform(0.5, 2, size=40)
-    S = contributions(y, w)
-    np.testing.assert_allclose(S.sum(axis=1), [w[y == c].sum() for c in range(3)], rtol=1e-12)
-    cost = split_costs(X, S, criterion)
-    order = np.argsort(X, axis=0)
-    for f, r in itertools.product(range(3), range(1, 40)):
-        left, right = order[:r, f], order[r:, f]
-        if X[left[-1], f] == X[right[0], f]:
-            assert cost[r - 1, f] == np.inf
-            continue
-        sides = [w[side].sum() * IMPURITY[criterion](class_fractions(y[side], w[side]))
-                 for side in (left, right)]  # fmt: skip
-        assert cost[r - 1, f] == pytest.approx(sum(sides), rel=1e-10, abs=1e-12)
-    assert np.isfinite(cost).sum() == count_splits(X)
-    whole = best_split(X, y, w, criterion)
-    monkeypatch.setattr(trees, "BLOCK", 1)  # feature by feature
-    assert best_split(X, y, w, criterion) == whole
-
-
-def test_among_equally_good_splits_the_first_feature_and_lowest_threshold_are_taken():
+def test_best_split_takes_the_first_feature_and_the_lowest_threshold_of_equal_ones():
     y = np.array([0, 1, 1, 0])
     X = np.array([[0.0, 3], [1, 2], [2, 1], [3, 0]])  # cuts after 1 and after 3 samples are equal
     assert best_split(X, y)[:2] == best_split(X[:, ::-1], y)[:2] == (0, 0.5)
@@ -304,51 +298,44 @@ def test_among_equally_good_splits_the_first_feature_and_lowest_threshold_are_ta
     assert best_split(X, y, min_samples_leaf=3) is None
 
 
-def test_parts_of_a_sorted_set_are_sorted(rng):
-    X = rng.normal(size=(40, 5))
-    order, chosen = feature_order(X), rng.random(40) < 0.5
-    np.testing.assert_array_equal(order.T, np.argsort(X, axis=0))
-    np.testing.assert_array_equal(order_among(order, chosen), feature_order(X[chosen]))
-    y, w = rng.integers(2, size=40), rng.integers(3, size=40)
-    known, sorted_anew = best_split(X, y, w, order=order), best_split(X[w > 0], y[w > 0], w[w > 0])
-    assert known == sorted_anew
-    for ours, theirs in zip(grow(X, y, w, order=order), grow(X, y, w), strict=True):
-        np.testing.assert_array_equal(ours, theirs)
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "squared_error"])
+def test_best_split_takes_the_first_of_mirrored_features(rng, criterion):
+    X, y = tied(rng, n=60)
+    w = rng.uniform(0.5, 2, size=60)
+    both = np.column_stack([X, -X])  # the same splits, with sums that are rounded otherwise
+    for offset in (0, 1e5) if criterion == "squared_error" else (0,):
+        tree = grow(both, offset + y, w, Rules(criterion=criterion))
+        assert tree.feature.max() < X.shape[1]
 
 
-def test_the_error_rate_misses_a_difference_that_gini_sees():
-    y = np.repeat([0, 1], 400)
-    even = np.r_[np.ones(300), np.zeros(400), np.ones(100)].astype(bool)  # (300, 100), (100, 300)
-    pure = np.r_[np.ones(200), np.zeros(600)].astype(bool)  # (200, 0), (200, 400)
-    assert split_impurity(y, even, "error") == split_impurity(y, pure, "error") == 0.25
-    assert split_impurity(y, even) == 0.375 and split_impurity(y, pure) == pytest.approx(1 / 3)
-    assert error_rate([0.5, 0.2, 0.3]) == 0.5
+@pytest.mark.parametrize("low, high", [(1.0, 1 + 2**-52), (1 + 2**-52, 1 + 2**-51), (-1e150, 1e150),
+                                       (0.0, 1e-150)])  # fmt: skip
+def test_best_split_has_a_threshold_below_the_larger_value(low, high):
+    X, y = np.array([[low], [high]]), [0, 1]
+    assert low <= best_split(X, np.array(y)).threshold < high
+    assert DecisionTreeClassifier().fit(X, y).predict(X).tolist() == y
 
 
-@pytest.mark.claims("trees-08")
-def test_splits_are_counted_as_partitions(rng):
-    X = rng.normal(size=(12, 3))
-    assert count_splits(X) == 11 * 3 == len(list(all_splits(X)))
-    X, _ = tied(rng)
-    assert count_splits(X) == sum(len(set(x.tolist())) - 1 for x in X.T) == len(list(all_splits(X)))
-    sides = [{tuple(x <= t) for t in np.linspace(-1, 5, 61)} for x in X.T]
-    assert count_splits(X) == sum(len(each) - 2 for each in sides)  # none left, none right
+@pytest.mark.parametrize("kind", ["uint8", "int64", "float32"])
+def test_best_split_takes_numbers_of_any_kind(kind):
+    X = np.array([[250], [200], [100], [90]]).astype(kind)  # 250 + 200 wraps in uint8
+    y = np.array([200, 210, 10, 10], dtype="uint8")
+    assert best_split(X, y, criterion="squared_error")[:2] == (0, 150.0)
+    assert best_split(X, y // 200)[:2] == (0, 150.0)
+    tree = grow(X, y, np.ones(4, "uint8"), Rules(criterion="squared_error", max_depth=1))
+    assert tree.value[:, 0].tolist() == [107.5, 10, 205]
 
 
-@pytest.mark.claims("trees-12")
-@pytest.mark.claims("trees-11")
-@BOTH
-def test_greedy_misses_the_smallest_tree(criterion):
-    X, y = DECOY
-    assert smallest(X, y) == 3
-    tree = grow(X, y, criterion=criterion)
-    assert len(inner(tree)) == 5
-    assert best_split(X, y, criterion=criterion)[:2] == book_split(X, y, criterion)[:2]
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "error"])
+def test_best_split_counts_light_samples_on_either_side_of_a_heavy_one(criterion):
+    X, y, w = np.array([[0.0], [1.0], [2.0]]), np.array([1, 1, 0]), np.array([1, 1e-10, 1e-10])
+    for sign in (1, -1):
+        assert best_split(sign * X, y, w, criterion).threshold == sign * 1.5
 
 
 @BOTH
 @pytest.mark.claims("trees-13")
-def test_the_best_split_may_be_one_against_all(criterion):
+def test_best_split_may_be_one_against_all(criterion):
     X, y = np.arange(100.0)[:, None], (np.arange(100) == 99).astype(int)
     assert best_split(X, y, criterion=criterion) == (0, 98.5, 0.0)
     half = split_impurity(y, X[:, 0] < 50, criterion)
@@ -357,17 +344,16 @@ def test_the_best_split_may_be_one_against_all(criterion):
 
 @BOTH
 @pytest.mark.claims("trees-14")
-def test_many_splits_gain_and_one_is_best(rng, criterion):
+def test_best_split_is_one_of_many_that_gain(rng, criterion):
     X, y = rng.normal(size=(30, 3)), rng.integers(2, size=30)
-    found = np.array([split_impurity(y, left, criterion) for _, _, left in all_splits(X)])
-    printed = found < impurity_of(y, criterion) - 1e-12  # "less than the parent"
+    J = np.array([split_impurity(y, left, criterion) for _, _, left in all_splits(X)])
+    printed = J < impurity_of(y, criterion) - 1e-12  # "less than the parent"
     assert printed.sum() > 50
-    least = best_split(X, y, criterion=criterion).impurity
-    assert np.sum(found <= least + 1e-12) == 1
+    assert np.sum(J <= best_split(X, y, criterion=criterion).impurity + 1e-12) == 1
 
 
 @pytest.mark.claims("trees-17")
-def test_the_best_split_of_targets_is_least_squares(rng):
+def test_best_split_of_targets_is_least_squares(rng):
     X, y = rng.integers(6, size=(25, 3)).astype(float), 1e6 + rng.normal(size=25)
     w = rng.uniform(0.5, 2, size=25)
 
@@ -375,32 +361,35 @@ def test_the_best_split_of_targets_is_least_squares(rng):
         return np.sum(w[rows] * (y[rows] - np.average(y[rows], weights=w[rows])) ** 2)
 
     book = min(spread(left) + spread(~left) for _, _, left in all_splits(X))
-    f, t, impurity = best_split(X, y, w, "squared_error")
+    f, t, J = best_split(X, y, w, "squared_error")
     left = X[:, f] <= t
     assert spread(left) + spread(~left) == pytest.approx(book, rel=1e-9)
-    assert impurity == pytest.approx(book / w.sum(), rel=1e-6)
-    tree = grow(X, y, w, criterion="squared_error", max_depth=3)
-    leaf = descend(tree, X)
-    for i in set(leaf.tolist()):
-        rows = leaf == i
-        mean = tree.value[i, 0]
+    assert J == pytest.approx(book / w.sum(), rel=1e-6)
+    tree = grow(X, y, w, Rules(criterion="squared_error", max_depth=3))
+    leaf = leaf_of(tree, X)
+    for v in set(leaf.tolist()):
+        rows = leaf == v
+        mean = tree.value[v, 0]
         assert mean == pytest.approx(np.average(y[rows], weights=w[rows]), rel=1e-12)
+        assert tree.impurity[v] == pytest.approx(spread(rows) / w[rows].sum(), rel=1e-6, abs=1e-9)
         for shift in (-0.3, 0.3):  # any other value costs more, by exactly so much
-            more = w[rows] @ ((y[rows] - mean - shift) ** 2 - (y[rows] - mean) ** 2)
-            assert more == pytest.approx(w[rows].sum() * shift**2, rel=1e-6)
+            rise = w[rows] @ ((y[rows] - mean - shift) ** 2 - (y[rows] - mean) ** 2)
+            assert rise == pytest.approx(w[rows].sum() * shift**2, rel=1e-6)
 
 
-def test_oblique_directions_without_a_difference_of_means_are_left_out(rng):
-    corners = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]])
-    w, t, impurity = oblique_split(corners, np.array([0, 1, 1, 0]))
-    assert w.tolist() == [1, 0] and (t, impurity) == (0.5, 0.5)
-    w, t, impurity = oblique_split(corners, np.zeros(4))  # one class, and any split will do
-    assert w.tolist() == [1, 0] and (t, impurity) == (0.5, 0.0)
+def test_oblique_split_is_an_axis_or_the_fisher_direction_of_a_class(rng):
+    X, y = rng.normal(size=(300, 2)) @ [[1, 0.9], [0, 0.3]], np.repeat([0, 1], 150)
+    X[y == 1, 1] += 1.5
+    u, t, J = oblique_split(X, y)
+    assert split_impurity(y, X @ u <= t) == pytest.approx(J) and J < best_split(X, y).impurity
+    m = np.array([X[y == c].mean(axis=0) for c in (0, 1)])
+    fisher = np.linalg.solve((X - m[y]).T @ (X - m[y]), m[1] - m[0])
+    assert abs(u @ fisher) / np.linalg.norm(fisher) == pytest.approx(1, abs=1e-8)
+    corners = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]])  # all class means are equal
+    u, t, J = oblique_split(corners, np.array([0, 1, 1, 0]))
+    assert u.tolist() == [1, 0] and (t, J) == (0.5, 0.5)
     flat = np.array([[0.0, 1.0], [0.0, 1.0], [2.0, 1.0]])  # no scatter within the classes
-    w, t, impurity = oblique_split(flat, np.array([0, 0, 1]))
-    assert w.tolist() == [1, 0] and (t, impurity) == (1.0, 0.0)
-    with pytest.raises(ValueError, match="X must hold samples that differ; all are equal"):
-        oblique_split(corners[[0, 0]], np.array([0, 1]))
+    assert oblique_split(flat, np.array([0, 0, 1]))[1:] == (1.0, 0.0)
 
 
 # ---------------------------------------------------------------------------------------
@@ -409,55 +398,80 @@ def test_oblique_directions_without_a_difference_of_means_are_left_out(rng):
 
 
 @pytest.mark.claims("trees-01")
-def test_a_tree_is_nested_questions_and_its_leaves_are_boxes(rng):
+def test_leaf_of_answers_nested_questions_and_leaves_are_boxes(rng):
     X, y = rng.normal(size=(60, 3)), rng.integers(3, size=60)
-    tree = grow(X, y, max_depth=4)
+    tree = grow(X, y, rules=Rules(max_depth=4))
     Z = 2 * rng.normal(size=(10_000, 3))
-    leaf, node = descend(tree, Z), nested(tree)
+    leaf, node = leaf_of(tree, Z), nested(tree)
     said = tree.value[leaf].argmax(axis=1)
     np.testing.assert_array_equal(said, [ask(node, z) for z in Z])
     low, high = leaf_boxes(tree, 3)
     ends = np.flatnonzero(tree.feature < 0)
-    inside = np.array([((low[i] < Z) & (high[i] >= Z)).all(axis=1) for i in ends])
-    assert (inside.sum(axis=0) == 1).all()
-    np.testing.assert_array_equal(inside, leaf == ends[:, None])
+    inside = np.array([((low[v] < Z) & (high[v] >= Z)).all(axis=1) for v in ends])
+    np.testing.assert_array_equal(inside, leaf == ends[:, None])  # one box each
     on = np.tile(tree.threshold[0], (1, 3))  # x_f = t goes left
-    assert descend(tree, on, 1)[0] == tree.left[0]
+    assert leaf_of(tree, on, 1)[0] == tree.left[0]
+
+
+@pytest.mark.claims("trees-20")
+def test_data_thresholds_follow_increasing_maps_of_features(rng):
+    X, Z, y = rng.normal(size=(60, 2)), rng.normal(size=(500, 2)), rng.integers(2, size=60)
+    tree = grow(X, y)
+    on = data_thresholds(tree, X)
+    np.testing.assert_array_equal(leaf_of(on, X), leaf_of(tree, X))
+    for bend in (np.exp, lambda x: x**3):
+        bent = grow(bend(X), y)
+        np.testing.assert_array_equal(bent.feature, tree.feature)
+        np.testing.assert_array_equal(bent.left, tree.left)
+        np.testing.assert_array_equal(leaf_of(bent, bend(X)), leaf_of(tree, X))
+        bent_on = data_thresholds(bent, bend(X))
+        np.testing.assert_array_equal(leaf_of(bent_on, bend(Z)), leaf_of(on, Z))
+        assert (leaf_of(bent, bend(Z)) != leaf_of(tree, Z)).any()  # halves between do not follow
+    line, labels, query = np.array([[0.0], [2.5]]), [0, 1], np.array([[1.5]])
+    near = KNeighborsClassifier(n_neighbors=1)
+    assert near.fit(line, labels).predict(query)[0] == 1
+    assert near.fit(np.exp(line), labels).predict(np.exp(query))[0] == 0
+
+
+# ---------------------------------------------------------------------------------------
+# Growing
+# ---------------------------------------------------------------------------------------
 
 
 @BOTH
 @pytest.mark.claims("trees-09")
-def test_the_queue_grows_the_tree_of_the_recursion(rng, criterion):
+def test_growth_is_the_recursion_of_the_book(rng, criterion):
     for trial in range(6):
         X, y = tied(rng, C=2 + trial % 3)
-        tree = grow(X, y, criterion=criterion)
+        tree = grow(X, y, rules=Rules(criterion=criterion))
         assert nested(tree) == book_tree(X, y, criterion)
-        ends = tree.feature < 0
-        assert tree.n_samples[ends].sum() == len(y)
-        at = [descend(tree, X, k) for k in range(tree.depth.max() + 1)]
-        for i in inner(tree):
-            rows = at[tree.depth[i]] == i
-            f, t, _ = book_split(X[rows], y[rows], criterion)
-            assert (tree.feature[i], tree.threshold[i]) == (f, t)
-            sizes = tree.n_samples[[tree.left[i], tree.right[i]]]
-            assert (sizes > 0).all() and sizes.sum() == tree.n_samples[i] == rows.sum()
+        nodes = list(growth(X, y, rules=Rules(criterion=criterion)))
+        for v, node in enumerate(nodes):
+            S = np.flatnonzero(leaf_of(tree, X, node.depth) == v)  # those that come so far
+            np.testing.assert_array_equal(node.samples, S)
+            assert tree.n_samples[v] == len(S) and tree.share[v] == len(S) / len(y)
+            np.testing.assert_array_equal(tree.value[v], np.bincount(y[S], minlength=y.max() + 1)
+                                          / len(S))  # fmt: skip
+            assert tree.impurity[v] == pytest.approx(impurity_of(y[S], criterion), abs=1e-12)
+            if node.feature >= 0:
+                assert (node.feature, node.threshold) == book_split(X[S], y[S], criterion)[:2]
 
 
 @pytest.mark.claims("trees-09")
-def test_the_base_cases_end_the_growth():
+def test_growth_ends_at_the_base_cases():
     same = grow(np.ones((3, 2)), np.array([0, 0, 1]))
     assert len(same.feature) == 1 and same.value[0].argmax() == 0
-    assert len(grow(np.eye(3), np.ones(3, dtype=int)).feature) == 1
+    one_class = grow(np.eye(3), np.zeros(3, dtype=int))
+    assert one_class.value.tolist() == [[1, 0]]  # the class, and not its share alone
     tree = grow(np.arange(600.0)[:, None], np.arange(600) % 2)  # a comb; deep, and no recursion
     assert np.sum(tree.feature < 0) == 600
-    chain = grow(
-        np.exp2(np.arange(300.0))[:, None], 3.0 ** np.arange(300), criterion="squared_error"
-    )
+    chain = grow(np.exp2(np.arange(300.0))[:, None], 3.0 ** np.arange(300),
+                 rules=Rules(criterion="squared_error"))  # fmt: skip
     assert chain.depth.max() > 250
 
 
 @pytest.mark.claims("trees-10")
-def test_only_conflicting_duplicates_keep_a_tree_from_being_pure(rng):
+def test_growth_is_pure_but_for_conflicting_duplicates(rng):
     X, y = rng.normal(size=(50, 2)), rng.integers(3, size=50)
     model = DecisionTreeClassifier().fit(X, y)
     assert model.score(X, y) == 1 and (model.tree_.impurity[model.tree_.feature < 0] == 0).all()
@@ -467,14 +481,24 @@ def test_only_conflicting_duplicates_keep_a_tree_from_being_pure(rng):
     assert wrong == sum(count.sum() - count.max() for count in groups.values()) > 0
 
 
+@BOTH
+@pytest.mark.claims("trees-11", "trees-12")
+def test_growth_misses_the_smallest_tree(criterion):
+    X, y = DECOY
+    assert smallest(X, y) == 3
+    tree = grow(X, y, rules=Rules(criterion=criterion))
+    assert len(inner(tree)) == 5
+    assert best_split(X, y, criterion=criterion)[:2] == book_split(X, y, criterion)[:2]
+
+
 @pytest.mark.claims("trees-15")
-def test_the_printed_block_does_not_return_a_tree(rng):
+def test_growth_returns_the_tree_that_the_printed_block_does_not(rng):
     X, y = rng.normal(size=(20, 2)), np.arange(20) % 2
 
     def printed(X, y):
         if (y == y[0]).all() or (X == X[0]).all():
             return int(np.bincount(y).argmax())
-        f, t, _ = book_split(X, y, "gini")
+        f, t, _ = best_split(X, y)
         left = X[:, f] <= t
         printed(X[left], y[left]), printed(X[~left], y[~left])
         return None  # the block only defines S_L and S_R
@@ -484,254 +508,139 @@ def test_the_printed_block_does_not_return_a_tree(rng):
     assert [ask(tree, x) for x in X] == y.tolist()
 
 
-@pytest.mark.claims("trees-19")
-def test_a_walk_takes_few_comparisons_and_no_training_data(rng):
-    X = rng.normal(size=(200, 2)) + 12 * np.repeat([[0, 0], [1, 0]], 100, axis=0)
-    y = np.repeat([0, 1], 100)
-    model = DecisionTreeClassifier().fit(X, y)
-    Z = X + 0.1
-    near = KNeighborsClassifier(n_neighbors=1).fit(X, y).predict(Z)
-    np.testing.assert_array_equal(model.predict(Z), near)
-    assert model.get_depth() == 1  # one comparison, where 1-NN takes 200 distances
-    labels = rng.integers(3, size=200)
-    deep = DecisionTreeClassifier(max_depth=5).fit(X, labels)
-    for steps, there in ((deep.get_depth(), True), (deep.get_depth() - 1, False)):
-        assert (descend(deep.tree_, Z, steps) == deep.apply(Z)).all() == there
-    leaf, said = deep.apply(X), deep.predict(X)
-    for i in set(leaf.tolist()):
-        assert (said[leaf == i] == np.bincount(labels[leaf == i]).argmax()).all()
-    assert max(np.size(part) for part in deep.tree_) < len(X)  # nodes, no samples
-    before = deep.predict(Z)
-    X[:] = 0
-    np.testing.assert_array_equal(deep.predict(Z), before)
-    board = rng.uniform(0, 20, size=(2, 300, 2))
-    dark = np.floor(board).sum(axis=-1) % 2
-    for kind in (DecisionTreeClassifier(), KNeighborsClassifier(n_neighbors=1)):
-        assert kind.fit(board[0], dark[0]).score(board[1], dark[1]) < 0.7  # cells without samples
-
-
-@pytest.mark.claims("trees-20")
-def test_increasing_maps_of_features_keep_the_tree(rng):
-    X, Z, y = rng.normal(size=(60, 2)), rng.normal(size=(500, 2)), rng.integers(2, size=60)
-    tree = grow(X, y)
-
-    for bend in (np.exp, lambda x: x**3):
-        bent = grow(bend(X), y)
-        np.testing.assert_array_equal(bent.feature, tree.feature)
-        np.testing.assert_array_equal(bent.left, tree.left)
-        np.testing.assert_array_equal(descend(bent, bend(X)), descend(tree, X))
-        on, bent_on = data_thresholds(tree, X), data_thresholds(bent, bend(X))
-        np.testing.assert_array_equal(descend(bent_on, bend(Z)), descend(on, Z))
-        np.testing.assert_array_equal(descend(on, X), descend(tree, X))
-        assert (descend(bent, bend(Z)) != descend(tree, Z)).any()  # halves between do not follow
-    three, labels, query = np.array([[0.0], [2.5]]), [0, 1], np.array([[1.5]])
-    near = KNeighborsClassifier(n_neighbors=1)
-    assert near.fit(three, labels).predict(query)[0] == 1
-    assert near.fit(np.exp(three), labels).predict(np.exp(query))[0] == 0
-
-
-# ---------------------------------------------------------------------------------------
-# Rules, weights, pruning
-# ---------------------------------------------------------------------------------------
-
-
-def test_stopping_rules_are_kept(rng):
+@pytest.mark.parametrize("kind", [DecisionTreeClassifier, DecisionTreeRegressor])
+def test_growth_keeps_its_rules(rng, kind):
     X, y = rng.normal(size=(120, 3)), rng.integers(2, size=120)
-    for kind in (DecisionTreeClassifier, DecisionTreeRegressor):
-        assert kind(max_depth=3).fit(X, y).get_depth() == 3
-        tree = kind(min_samples_leaf=7).fit(X, y).tree_
-        assert tree.n_samples.min() >= 7
-        tree = kind(min_samples_split=0.25).fit(X, y).tree_
-        assert tree.n_samples[inner(tree)].min() >= 30
-        tree = kind(min_impurity_decrease=0.01).fit(X, y).tree_
-        i = inner(tree)
-        cost = tree.weight * tree.impurity / 120
-        assert (cost[i] - cost[tree.left[i]] - cost[tree.right[i]] >= 0.01 - 1e-12).all()
-        assert 0 < len(i) < 30
+    whole = kind().fit(X, y).tree_
+    assert kind(max_depth=3).fit(X, y).get_depth() == 3
+    assert kind(min_samples_leaf=7).fit(X, y).tree_.n_samples.min() == 7
+    size = int(whole.n_samples[1])
+    for least in (30, size, size + 1):
+        tree = kind(min_samples_split=least).fit(X, y).tree_
+        np.testing.assert_array_equal(
+            tree.feature, collapse(whole, whole.n_samples < least).feature
+        )
+    tree = kind(min_impurity_decrease=0.01).fit(X, y).tree_
+    assert 0 < len(inner(tree)) < 30 and (impurity_decrease(tree)[inner(tree)] >= 0.01).all()
+    few = (tree.feature < 0) & (tree.impurity > 0) & (tree.n_samples > 1)
+    for v in np.flatnonzero(few):  # what was not asked would have gained less
+        S = leaf_of(tree, X) == v
+        J = best_split(X[S], y[S], criterion=kind().criterion).impurity
+        assert tree.share[v] * (tree.impurity[v] - J) < 0.01
+    pair = np.array([[0.0], [1.0]]), np.array([0, 1])
+    gain = grow(*pair, rules=kind()).impurity[0]
+    for least, leaves in ((gain, 2), (gain + 1e-9, 1)):
+        assert kind(min_impurity_decrease=least).fit(*pair).get_n_leaves() == leaves
 
 
-def test_integer_weights_act_as_repetitions(rng):
+def test_growth_takes_integer_weights_as_repetitions(rng):
     X, y = tied(rng, n=50)
     w = rng.integers(0, 4, size=50)
     for criterion, labels in (("gini", y), ("entropy", y), ("squared_error", y + 0.5)):
-        ours = grow(X, labels, w, criterion=criterion)
-        twice = grow(np.repeat(X, w, axis=0), np.repeat(labels, w), criterion=criterion)
+        rules = Rules(criterion=criterion)
+        ours = grow(X, labels, w, rules)
+        twice = grow(np.repeat(X, w, axis=0), np.repeat(labels, w), rules=rules)
         np.testing.assert_array_equal(ours.feature, twice.feature)
         np.testing.assert_allclose(ours.value, twice.value, rtol=1e-12, atol=1e-12)
-        kind = DecisionTreeRegressor if criterion == "squared_error" else DecisionTreeClassifier
-        model = kind(criterion=criterion, max_depth=3).fit(X, labels, w)
-        cut = grow(X, labels, w, criterion=criterion, max_depth=3)
-        np.testing.assert_array_equal(model.tree_.weight, cut.weight)
-        np.testing.assert_array_equal(model.tree_.threshold, cut.threshold)
+        np.testing.assert_allclose(ours.share, twice.share, rtol=1e-12)
+        assert ours.n_samples[0] == np.count_nonzero(w) < twice.n_samples[0] == w.sum()
 
 
-def test_a_row_of_weights_may_leave_out_a_class(rng):
-    X, y = rng.normal(size=(12, 2)), np.repeat([0, 1, 2], 4)
-    W = np.array([y < 2, y > 0, y == 2], dtype=float)
-    assert [tree.value.shape[1] for tree in grow_all(X, y, W)] == [3, 3, 3]
-    assert [len(tree.feature) for tree in grow_all(X, y, W[2:])] == [1]
-    with pytest.raises(ValueError, match="sample_weight must be >= 0 and not zero everywhere"):
-        grow_all(X, y, np.zeros((1, 12)))
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "error", "squared_error"])
+def test_growth_leaves_no_training_error_under_weights_of_any_ratio(rng, criterion):
+    corners = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 1, 1, 0])
+    row = np.array([[1.0], [2.0], [3.0]]), np.array([0, 1, 0])
+    cases = [(*corners, [1, big, big, 1]) for big in (1e9, 1e17, 1e20)]  # at first no gain
+    cases += [(*row, np.roll([big, 1, 1], i)) for big in (1e5, 1e16, 1e20) for i in range(3)]
+    X, y = rng.normal(size=(50, 2)), rng.integers(2, size=50)
+    cases += [(X, y, 10.0 ** rng.uniform(-18, 18, size=50)) for _ in range(9)]
+    kind = DecisionTreeRegressor if criterion == "squared_error" else DecisionTreeClassifier
+    for X, y, w in cases:
+        assert (kind(criterion=criterion).fit(X, y, w).predict(X) == y).all()
 
 
-def test_the_rules_are_those_of_the_hyperparameters():
-    model = DecisionTreeRegressor(max_features="sqrt", min_samples_split=0.25, max_depth=3)
-    rules = model.growth_rules(40, 9)
-    assert rules["criterion"] == "squared_error" and rules["max_features"] == 3
-    assert rules["min_samples_split"] == 10 and rules["max_depth"] == 3
-    rules = DecisionTreeClassifier(min_samples_split=0.01, max_features=12).growth_rules(55, 9)
-    assert rules["min_samples_split"] == 2 and rules["max_features"] == 9
-    shares = DecisionTreeClassifier(min_samples_leaf=0.1, max_features="log2")
-    rules = shares.growth_rules(55, 64)
-    assert rules["min_samples_leaf"] == 6 and rules["max_features"] == 6
-
-
-def test_a_midpoint_is_below_the_larger_value():
-    odd = np.nextafter(1.0, 2)  # the middle of it and the next is rounded up, to the next
-    for a, b in ((1.0, 2.0), (1.0, odd), (odd, np.nextafter(odd, 2)), (-1e150, 1e150)):
-        assert a <= midpoint(a, b) < b
-
-
-def test_drawn_features_are_those_that_vary(rng):
+def test_growth_draws_features_that_vary(rng):
     X = np.column_stack([np.zeros((80, 4)), rng.normal(size=80), np.zeros(80)])
     y = rng.integers(2, size=80)
     model = DecisionTreeClassifier(max_features=1, random_state=0).fit(X, y)
     assert model.score(X, y) == 1 and set(model.tree_.feature.tolist()) == {-1, 4}
     X = rng.normal(size=(80, 6))
-    roots = {
-        int(DecisionTreeClassifier(max_features=1, random_state=s).fit(X, y).tree_.feature[0])
-        for s in range(40)
-    }
-    assert roots == set(range(6))
+    stump = Rules(max_depth=1)
+    draws = [np.random.default_rng(seed) for seed in range(40)]
+    assert {int(grow(X, y, None, stump, 1, draw).feature[0]) for draw in draws} == set(range(6))
     same = np.repeat(X[:, :1], 4, axis=1)
-    roots = {int(grow(same, y, max_features=3, max_depth=1, rng=s).feature[0]) for s in range(40)}
+    roots = {int(grow(same, y, None, stump, 3, draw).feature[0]) for draw in draws}
     assert roots == {0, 1}  # of those that are drawn, the first
-    once = [grow(X, y, max_features=1, max_depth=2, rng=s).feature[1:3] for s in range(20)]
+    once = [grow(X, y, None, Rules(max_depth=2), 1, draw).feature[1:3] for draw in draws]
     assert any(a != b for a, b in once if min(a, b) >= 0)  # every node draws its own
-    assert DecisionTreeClassifier(max_features="sqrt").fit(X, y).max_features_ == 2
-    assert DecisionTreeClassifier(max_features=0.4).fit(X, y).max_features_ == 2
 
 
-def test_pruning_finds_the_cheapest_subtree_of_the_path(rng):
+def test_feature_importances_are_shares_of_the_decrease(rng):
+    X, y = rng.normal(size=(80, 3)), rng.integers(2, size=80)
+    tree = grow(X, y, rules=Rules(max_depth=3))
+    book = np.zeros(len(tree.feature))
+    for v in inner(tree):
+        S = leaf_of(tree, X, tree.depth[v]) == v
+        left = X[S, tree.feature[v]] <= tree.threshold[v]
+        book[v] = S.mean() * (impurity_of(y[S], "gini") - after(y[S], left, "gini"))
+    np.testing.assert_allclose(impurity_decrease(tree), book, atol=1e-12)
+    shares = [book[tree.feature == f].sum() / book.sum() for f in range(3)]
+    np.testing.assert_allclose(feature_importances(tree, 3), shares, rtol=1e-12, atol=1e-12)
+    assert feature_importances(grow(X, np.zeros(80, dtype=int)), 3).tolist() == [0, 0, 0]
+
+
+# ---------------------------------------------------------------------------------------
+# Pruning, categories, layout
+# ---------------------------------------------------------------------------------------
+
+
+def prunings(tree, v=0):
+    """All prunings below v, each as the set of its leaves."""
+    below = [{v}]
+    if tree.feature[v] >= 0:
+        sides = prunings(tree, tree.left[v]), prunings(tree, tree.right[v])
+        below += [a | b for a, b in itertools.product(*sides)]
+    return below
+
+
+def test_prune_is_the_cheapest_of_all_subtrees(rng):
+    X, y = rng.normal(size=(20, 2)), rng.integers(2, size=20)
+    tree = grow(X, y, rules=Rules(max_depth=4))
+    R = tree.share * tree.impurity
+    for alpha in (0.0, 0.01, 0.03, 0.06, 0.2):
+        cost = {frozenset(S): sum(R[v] + alpha for v in S) for S in prunings(tree)}
+        least = min(cost.values())
+        best = min((S for S in cost if cost[S] <= least + 1e-12), key=len)
+        pruned = prune(tree, alpha)
+        assert np.sum(pruned.feature < 0) == len(best)
+        assert tree_impurity(pruned)[0] + alpha * len(best) == pytest.approx(least, abs=1e-12)
+
+
+def test_weakest_links_are_the_prunings_of_all_prices(rng):
     X, y = rng.normal(size=(60, 2)), rng.integers(2, size=60)
     tree = grow(X, y)
     path = list(weakest_links(tree))
     sizes = [np.sum(step.tree.feature < 0) for step in path]
-    assert sizes[-1] == 1 and (np.diff(sizes) < 0).all()
-    assert (np.diff([step.objective for step in path]) >= -1e-15).all()
-    for alpha in np.linspace(0.0005, path[-1].alpha * 1.1, 15):
-        on_path = [step for step in path if step.alpha <= alpha][-1].tree
-        cut = prune(tree, alpha)
-        assert nested(cut) == nested(on_path)
-        cost = [s.objective + alpha * size for s, size in zip(path, sizes, strict=True)]
-        ours = tree_impurity(cut)[0] + alpha * np.sum(cut.feature < 0)
-        assert ours == pytest.approx(min(cost), abs=1e-12)
-    for alpha in (-1, np.nan):
-        with pytest.raises(ValueError, match=f"alpha must be >= 0; got {alpha}"):
-            prune(tree, alpha)
-    for w in (None, [6, 8, 72, 96]):  # with these, the gain is rounded to less than 0
+    assert path[0].alpha == 0 and sizes[-1] == 1 and (np.diff(sizes) < 0).all()
+    alphas = [step.alpha for step in path]
+    for alpha in [*alphas, *(np.add(alphas[1:], alphas[:-1]) / 2)]:
+        on_path = [step for step in path if step.alpha <= alpha][-1]
+        assert nested(prune(tree, alpha)) == nested(on_path.tree)
+        assert on_path.objective == pytest.approx(tree_impurity(on_path.tree)[0])
+    for w in (None, np.array([6, 8, 72, 96])):  # with these, the gain is rounded to less than 0
         no_gain = grow(np.array([[0.0], [0], [1], [1]]), np.array([0, 1, 0, 1]), w)
         assert len(no_gain.feature) == 3 and len(prune(no_gain, 0.0).feature) == 1
-        path = list(itertools.islice(weakest_links(no_gain), 3))
-        assert [(len(step.tree.feature), step.alpha) for step in path] == [(3, 0.0), (1, 0.0)]
-    assert DecisionTreeClassifier(ccp_alpha=1.0).fit(X, y).get_n_leaves() == 1
+        steps = [(len(step.tree.feature), step.alpha) for step in weakest_links(no_gain)]
+        assert steps == [(3, 0.0), (1, 0.0)]
 
 
-def test_neighbouring_numbers_and_the_ends_of_the_range_split():
-    for a, b in ((1.0, 1 + 1e-15), (-1e150, 1e150), (0.0, 1e-150)):
-        model = DecisionTreeClassifier().fit([[a], [b]], [0, 1])
-        assert model.predict([[a], [b]]).tolist() == [0, 1]
-
-
-def test_targets_within_the_range_split_and_others_are_refused():
-    X, y = np.arange(6.0)[:, None], np.array([0.0, 1, 9, 9, 8, 8])
-    for size in (1e-140, 1e-6, 1e6, 1e140):
-        tree = DecisionTreeRegressor(max_depth=1).fit(X, size * y).tree_
-        assert tree.threshold[0] == 1.5
-        np.testing.assert_allclose(tree.value[1:, 0], [0.5 * size, 8.5 * size], rtol=1e-12)
-    with pytest.raises(ValueError, match="y must have values that are equal or differ by 1e-150"):
-        DecisionTreeRegressor().fit(X, 1e-200 * y)
-    with pytest.raises(ValueError, match=r"y must lie within -1e\+150 and 1e\+150"):
-        DecisionTreeRegressor().fit(X, 1e160 * y)
-    assert DecisionTreeRegressor().fit(X, np.full(6, 1e150)).predict(X[:1]) == 1e150
-
-
-def test_the_value_of_equal_targets_is_exact(rng):
-    X, y = np.repeat([[0.0], [1.0]], 30, axis=0), np.repeat([0.1, 1e9 + 0.1], 30)
-    model = DecisionTreeRegressor().fit(X, y, rng.uniform(0.1, 3, size=60))
-    assert (model.predict(X) == y).all() and model.get_n_leaves() == 2
-
-
-@pytest.mark.parametrize("criterion", ["gini", "entropy", "squared_error"])
-def test_mirrored_features_tie_and_the_first_is_taken(rng, criterion, monkeypatch):
-    X, y = tied(rng, n=60)
-    w = rng.uniform(0.5, 2, size=60)
-    both = np.column_stack([X, -X])  # the same splits, with costs that are rounded otherwise
-    for block in (trees.BLOCK, 1):  # all features at once, or one by one
-        monkeypatch.setattr(trees, "BLOCK", block)
-        assert grow(both, y, w, criterion=criterion).feature.max() < X.shape[1]
-
-
-@BOTH
-def test_weights_of_any_ratio_leave_no_training_error(criterion):
-    corners = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 1, 1, 0])
-    row = np.array([[1.0], [2.0], [3.0]]), np.array([0, 1, 0])
-    for big in (1e3, 1e5, 1e7, 1e9, 1e16, 1e17, 1e20):
-        for (X, y), weights in (
-            (corners, [1, big, big, 1]),  # no first question gains anything
-            (row, [big, 1, 1]),
-            (row, [1, big, 1]),
-            (row, [1, 1, big]),
-        ):
-            model = DecisionTreeClassifier(criterion=criterion).fit(X, y, weights)
-            assert model.score(X, y) == 1
-
-
-@pytest.mark.parametrize("criterion", ["gini", "entropy", "error"])
-def test_light_samples_count_on_either_side_of_a_heavy_one(criterion):
-    X, y, w = np.array([[0.0], [1.0], [2.0]]), np.array([1, 1, 0]), np.array([1, 1e-10, 1e-10])
-    for sign in (1, -1):
-        assert best_split(sign * X, y, w, criterion).threshold == sign * 1.5
-
-
-def test_samples_without_weight_do_not_matter_to_the_best_split():
-    X, w = np.array([[1.0], [1.0], [2.0]]), [1, 1, 0]
-    assert best_split(X, np.array([0, 1, 0]), w) is None  # those that weigh something are equal
-    X = np.array([[1.0], [3.0], [2.0]])
-    assert best_split(X, np.array([0, 0, 1]), w) == (0, 2.0, 0.0)
-
-
-def test_importances_are_shares_of_the_decrease(rng):
-    X, y = rng.normal(size=(80, 3)), rng.integers(2, size=80)
-    tree = grow(X, y, max_depth=3)
-    book = np.zeros(3)
-    for i in inner(tree):
-        rows = descend(tree, X, tree.depth[i]) == i
-        left = X[rows, tree.feature[i]] <= tree.threshold[i]
-        gain = impurity_of(y[rows], "gini") - after(y[rows], left, "gini")
-        book[tree.feature[i]] += rows.sum() * gain
-    np.testing.assert_allclose(
-        feature_importances(tree, 3), book / book.sum(), rtol=1e-12, atol=1e-12
-    )
-
-
-def test_hyperparameters_are_refused_by_their_rule():
-    X, y = np.eye(4), [0, 1, 0, 1]
-    for params, message in (
-        ({"max_depth": 0}, "max_depth must be None or an integer >= 1; got 0"),
-        ({"min_samples_split": 1}, "min_samples_split must be an integer >= 2 or a share"),
-        ({"min_samples_leaf": 1.5}, "min_samples_leaf must be an integer >= 1 or a share"),
-        ({"min_samples_leaf": True}, "min_samples_leaf must be an integer >= 1 or a share"),
-        ({"max_features": 0}, "max_features must be None, 'sqrt', 'log2', an integer >= 1"),
-        ({"ccp_alpha": -1.0}, "ccp_alpha must be a number >= 0; got -1.0"),
-    ):
-        with pytest.raises(ValueError, match=re.escape(message)):
-            DecisionTreeClassifier(**params).fit(X, y)
-
-
-# ---------------------------------------------------------------------------------------
-# Categories, text and layout
-# ---------------------------------------------------------------------------------------
+def test_collapse_keeps_the_numbers_in_order(rng):
+    X, y = rng.normal(size=(60, 2)), rng.integers(2, size=60)
+    tree = grow(X, y)
+    flat = collapse(tree, tree.depth >= 2)
+    shallow = grow(X, y, rules=Rules(max_depth=2))
+    for ours, theirs in zip(flat, shallow, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
 
 
 def test_id3_asks_each_attribute_once_and_gets_it_right(rng):
@@ -744,34 +653,135 @@ def test_id3_asks_each_attribute_once_and_gets_it_right(rng):
         assert node.feature not in asked
         waiting += [(child, asked | {node.feature}) for child in node.children.values()]
     assert (id3_predict(root, X).argmax(axis=1) == y).all()
-    gains = [multiway_impurity(x, y, "entropy") for x in X.T]
-    assert root.feature == np.argmin(gains)
-    assert ID3(max_depth=1).fit(X, y).root_.children[0].feature == -1
+    assert root.feature == np.argmin([multiway_impurity(x, y, "entropy") for x in X.T])
+    assert id3(X[:, [1, 1]], y).feature == 0  # of equal ones the first
     fresh = X[:1] + 10 * (np.arange(5) == root.feature)  # a new value: the root is where it ends
     np.testing.assert_allclose(id3_predict(root, fresh), [np.bincount(y) / len(y)])
-    message = "X must hold categories that equal themselves; got NaN"
-    with pytest.raises(ValueError, match=message):  # a node of NaN would ask for ever
-        id3(np.array([[np.nan], [np.nan]]), np.array([0, 1]))
 
 
-def test_text_and_layout_have_every_node(rng):
-    X, y = rng.normal(size=(40, 2)), rng.integers(2, size=40)
-    tree = grow(X, y, max_depth=3)
-    text = export_text(tree)
-    assert text.count("<=") == text.count(">") == len(inner(tree))
-    stump = grow(np.array([[1.0], [2.0], [4.0]]), np.array([1, 1, 0]))
-    assert export_text(stump) == "x_0 <= 3\n|   1 (2)\nx_0 > 3\n|   0 (1)"
-    one_class = grow(np.ones((3, 1)), np.zeros(3))
-    assert one_class.value.tolist() == [[1, 0]] and export_text(one_class) == "0 (3)"
-    steps = grow(np.array([[1.0], [2.0]]), np.array([0.25, 7.0]), criterion="squared_error")
-    assert export_text(steps) == "x_0 <= 1.5\n|   0.25 (1)\nx_0 > 1.5\n|   7 (1)"
+def test_id3_stops_at_its_depth(rng):
+    X = rng.integers(3, size=(60, 5))
+    y = (X[:, 1] == 2) * 1 + (X[:, 3] == 0)
+    for depth in (1, 2):
+        level = [ID3(max_depth=depth).fit(X, y).root_]
+        for _ in range(depth):
+            assert any(node.feature >= 0 for node in level)
+            level = [child for node in level for child in node.children.values()]
+        assert level and all(node.feature == -1 for node in level)
+    child = id3(np.array([[0], [0], [1]]), np.array([0, 0, 2])).children[0]
+    assert child.p.tolist() == [1, 0, 0]  # of all three classes
+
+
+def test_tree_layout_has_parents_above_the_middle_of_their_children(rng):
+    tree = grow(rng.normal(size=(40, 2)), rng.integers(2, size=40), rules=Rules(max_depth=3))
     place = tree_layout(tree)
     ends = tree.feature < 0
     assert sorted(place[ends, 0]) == list(range(ends.sum()))
-    for i in inner(tree):
-        left, right = place[[tree.left[i], tree.right[i]], 0]
-        assert left < right and place[i, 0] == (left + right) / 2
+    for v in inner(tree):
+        left, right = place[[tree.left[v], tree.right[v]], 0]
+        assert left < right and place[v, 0] == (left + right) / 2
     np.testing.assert_array_equal(place[:, 1], -tree.depth)
+
+
+# ---------------------------------------------------------------------------------------
+# Estimators
+# ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.claims("trees-19")
+def test_predict_takes_few_comparisons_and_no_training_data(rng):
+    X = rng.normal(size=(200, 2)) + 12 * np.repeat([[0, 0], [1, 0]], 100, axis=0)
+    y = np.repeat([0, 1], 100)
+    model = DecisionTreeClassifier().fit(X, y)
+    Z = X + 0.1
+    near = KNeighborsClassifier(n_neighbors=1).fit(X, y).predict(Z)
+    np.testing.assert_array_equal(model.predict(Z), near)
+    assert model.get_depth() == 1  # one comparison, where 1-NN takes 200 distances
+    labels = rng.integers(3, size=200)
+    deep = DecisionTreeClassifier(max_depth=5).fit(X, labels)
+    for steps, there in ((deep.get_depth(), True), (deep.get_depth() - 1, False)):
+        assert (leaf_of(deep.tree_, Z, steps) == deep.apply(Z)).all() == there
+    leaf, said = deep.apply(X), deep.predict(X)
+    for v in set(leaf.tolist()):
+        assert (said[leaf == v] == np.bincount(labels[leaf == v]).argmax()).all()
+    assert max(np.size(column) for column in deep.tree_) < len(X)  # nodes, no samples
+    before = deep.predict(Z)
+    X[:] = 0
+    np.testing.assert_array_equal(deep.predict(Z), before)
+    board = rng.uniform(0, 20, size=(2, 300, 2))
+    dark = np.floor(board).sum(axis=-1) % 2
+    for kind in (DecisionTreeClassifier(), KNeighborsClassifier(n_neighbors=1)):
+        assert kind.fit(board[0], dark[0]).score(board[1], dark[1]) < 0.7  # cells without samples
+
+
+def test_predict_of_equal_targets_is_exact(rng):
+    X, y = np.repeat([[0.0], [1.0]], 30, axis=0), np.repeat([0.1, 1e9 + 0.1], 30)
+    model = DecisionTreeRegressor().fit(X, y, rng.uniform(0.1, 3, size=60))
+    assert (model.predict(X) == y).all() and model.get_n_leaves() == 2
+    third = np.array([0.3, 0.3, 0.1 + 0.2, 0.1 + 0.2])  # two numbers, one unit of rounding apart
+    assert DecisionTreeRegressor().fit(np.arange(4.0)[:, None], third).tree_.threshold[0] == 1.5
+
+
+@pytest.mark.parametrize("unit", [1e-162, 1e-300, 1e149])
+def test_fit_of_a_classifier_does_not_depend_on_the_unit_of_the_weights(rng, unit):
+    X, y, w = rng.normal(size=(40, 2)), rng.integers(3, size=40), rng.integers(1, 4, size=40)
+    for criterion in ("gini", "entropy", "error"):
+        model = DecisionTreeClassifier(criterion=criterion, max_depth=3)
+        plain, other = model.fit(X, y, w).tree_, model.fit(X, y, w * unit).tree_
+        np.testing.assert_array_equal(plain.threshold, other.threshold)
+        np.testing.assert_allclose(plain.share, other.share, rtol=1e-12)
+
+
+@pytest.mark.parametrize("unit, weight", [(1e149, 1e9), (1e149, 1e149), (1e-149, 1e-9), (1e-6, 1)])
+def test_fit_of_a_regressor_does_not_depend_on_the_units(unit, weight):
+    X, y = np.arange(6.0)[:, None], np.array([0.0, 1, 9, 9, 8, 8])
+    model = DecisionTreeRegressor(max_depth=2).fit(X, y * unit, np.full(6, weight))
+    assert model.tree_.threshold[:3].tolist() == [1.5, 0.5, 3.5]
+    np.testing.assert_allclose(model.predict(X), y * unit, rtol=1e-12, atol=1e-12 * unit)
+    plain = DecisionTreeRegressor(max_depth=2).fit(np.column_stack([X, -X[::-1]]), y)
+    assert plain.feature_importances_.tolist() == [1, 0]
+    assert model.feature_importances_.tolist() == [1]
+
+
+def test_fit_draws_as_many_features_as_it_is_told(rng):
+    X, y = rng.normal(size=(55, 9)), np.arange(55) % 2
+    for value, k in ((None, 9), ("sqrt", 3), (4, 4), (12, 9)):
+        models = [DecisionTreeClassifier(max_features=value, random_state=s) for s in (0, 0, 1)]
+        first, again, other = (model.fit(X, y).tree_.threshold for model in models)
+        assert models[0].max_features_ == k
+        np.testing.assert_array_equal(first, again)
+        assert np.array_equal(first, other, equal_nan=True) == (k == 9)
+    assert DecisionTreeClassifier(ccp_alpha=1.0).fit(X, y).get_n_leaves() == 1
+
+
+@pytest.mark.parametrize("params, rule", [
+    ({"max_depth": 0}, "max_depth must be an integer >= 1; got 0"),
+    ({"min_samples_split": 1}, "min_samples_split must be an integer >= 2; got 1"),
+    ({"min_samples_leaf": True}, "min_samples_leaf must be an integer >= 1; got True"),
+    ({"min_impurity_decrease": -1}, "min_impurity_decrease must be a number >= 0; got -1"),
+    ({"max_features": 0}, "max_features must be an integer >= 1; got 0"),
+    ({"max_features": "log2"}, "max_features must be one of 'sqrt'; got 'log2'"),
+    ({"ccp_alpha": -1.0}, "ccp_alpha must be a number >= 0; got -1.0"),
+    ({"criterion": "squared_error"}, "criterion must be one of 'gini', 'entropy', 'error'"),
+])  # fmt: skip
+def test_fit_refuses_hyperparameters_out_of_their_range(params, rule):
+    with pytest.raises(ValueError, match=re.escape(rule)):
+        DecisionTreeClassifier(**params).fit(np.eye(4), [0, 1, 0, 1])
+
+
+def test_fit_takes_equal_targets_at_the_end_of_the_range():
+    X = np.arange(6.0)[:, None]
+    assert DecisionTreeRegressor().fit(X, np.full(6, 1e150)).predict(X[:1]) == 1e150
+
+
+def test_draw_says_questions_and_leaves():
+    ax = Figure().subplots()
+    model = DecisionTreeRegressor().fit([[-3.0], [-2.0], [4.0]], [-7.0, -7.0, 0.5])
+    said = [text.get_text() for text in model.draw(ax)]
+    assert said == ["x_0 ≤ 1", "−7\nn = 2", "0.5\nn = 1"]
+    model = DecisionTreeClassifier().fit([[-3.0], [-2.0]], ["low", "high"])
+    said = [text.get_text() for text in model.draw(ax, ["length"], number=".2f")]
+    assert said == ["length ≤ −2.50", "low\nn = 1", "high\nn = 1"]
 
 
 # ---------------------------------------------------------------------------------------
@@ -794,73 +804,58 @@ def cuts_of(ax):
 def tint_at(ax, point):
     """The number of the region of a point."""
     fills = [c for c in ax.collections if c.get_facecolor().size]
-    (found,) = [
-        k for k, c in enumerate(fills) if any(p.contains_point(point) for p in c.get_paths())
-    ]
-    return found
+    (k,) = [k for k, c in enumerate(fills) if any(p.contains_point(point) for p in c.get_paths())]
+    return k
 
 
 @pytest.mark.claims("trees-02")
-def test_a_diagonal_takes_a_staircase_or_one_oblique_cut():
-    from figures.trees import PAIRS, beside_the_diagonal, boundaries, staircase
+def test_staircase_has_a_leaf_for_each_sample_or_one_oblique_cut():
+    from figures.trees import PAIRS, beside_the_diagonal, staircase
 
     for m in range(1, 5):
         X, y = beside_the_diagonal(m)
         assert np.sum(grow(X, y).feature < 0) == smallest(X, y) + 1 == 2 * m
-        w, t, impurity = oblique_split(X, y)
-        assert impurity == 0
-        sides = X @ w > t
-        assert (y[sides] == y[sides][0]).all() and (y[~sides] == 1 - y[sides][0]).all()
+        u, t, J = oblique_split(X, y)
+        sides = X @ u > t
+        assert J == 0 and (y[sides] == y[sides][0]).all()
     left, right = panels(staircase, 2)
     X, y = beside_the_diagonal(PAIRS)
-    assert len(cuts_of(left)) == len(boundaries(grow(X, y), (0, 9))) == 2 * PAIRS - 1
-    assert left.get_title() + left.get_title(loc="left") == f"Axis-parallel: {2 * PAIRS} leaves"
+    assert len(cuts_of(left)) == 2 * PAIRS - 1
     for ax in (left, right):
         assert [tint_at(ax, x) for x in X] == y.tolist()
-    (line,) = [line for line in right.lines if hasattr(line, "get_xy1")]
-    (a, b), (c, d) = line.get_xy1(), line.get_xy2()
-    assert (d - b) / (c - a) == pytest.approx(1, abs=0.1)
 
 
 @pytest.mark.claims("trees-21")
-def test_every_cut_of_the_map_is_a_node_of_the_diagram():
+def test_diagram_has_a_cut_in_the_map_for_each_question():
     from figures.trees import diagram, two_moons
 
     questions, boxes, _ = panels(diagram, 3)
     X, y, model = two_moons()
     tree = model.tree_
-    *nodes, yes, no = questions.texts
-    assert len(nodes) == len(tree.feature) and (yes.get_text(), no.get_text()) == (" yes ", " no ")
-    assert yes.get_position()[0] < nodes[0].get_position()[0] < no.get_position()[0]
-    for i, text in enumerate(nodes):
-        said = text.get_text()
-        if tree.feature[i] < 0:
-            label = model.classes_[tree.value[i].argmax()]
-            assert said == f"{label}\n{tree.n_samples[i]}"
-        else:
-            assert f"x_{tree.feature[i]}" in said and f"{tree.threshold[i]:.3g}" in said
-    drawn = {
-        (f, float(cut[0, f])) for cut in cuts_of(boxes) for f in (0, 1) if np.ptp(cut[:, f]) == 0
-    }
-    assert drawn == {(int(tree.feature[i]), float(tree.threshold[i])) for i in inner(tree)}
-    assert len(cuts_of(boxes)) == len(inner(tree))
+    said = {text.get_text() for text in questions.texts}
+    for v, f in enumerate(tree.feature):
+        label = f"{model.classes_[tree.value[v].argmax()]}\nn = {tree.n_samples[v]}"
+        question = f"$x_{f + 1}$ ≤ {tree.threshold[v]:.2f}".replace("-", "−")
+        assert (label if f < 0 else question) in said
+    assert said >= {" yes ", " no "} and len(inner(tree)) == 4
+    drawn = {(f, float(cut[0, f])) for cut in cuts_of(boxes) for f in (0, 1)
+             if np.ptp(cut[:, f]) == 0}  # fmt: skip
+    assert drawn == {(int(tree.feature[v]), float(tree.threshold[v])) for v in inner(tree)}
     side = np.linspace(*np.array(boxes.get_xlim()) * 0.97, 23)
     grid = np.array([(a, b) for a in side for b in side])
     near = np.abs(grid[:, tree.feature[inner(tree)]] - tree.threshold[inner(tree)]).min(axis=1)
     clear = grid[near > 0.03]
-    assert [tint_at(boxes, x) for x in clear] == model.predict(clear).tolist()
+    kinds = np.searchsorted(model.classes_, model.predict(clear))
+    assert [tint_at(boxes, x) for x in clear] == kinds.tolist()
 
 
 @pytest.mark.claims("trees-18")
-def test_training_error_falls_with_depth_and_test_error_does_not():
-    from figures.trees import SEEDS, errors_by_depth, stopping
+def test_stopping_training_error_falls_with_depth_and_test_error_does_not():
+    from figures.trees import SEEDS, errors_by_depth
 
-    found = np.array([errors_by_depth(seed) for seed in SEEDS])
-    assert (np.diff(found[:, 0]) <= 0).all() and (np.diff(found[:, 2]) >= 0).all()
-    (ax,) = panels(stopping, 1)
-    train, test = (line.get_ydata() for line in ax.lines)
-    np.testing.assert_allclose(train, found[:, 0].mean(axis=0))
-    np.testing.assert_allclose(test, found[:, 1].mean(axis=0))
+    errors = np.array([errors_by_depth(seed) for seed in SEEDS])
+    assert (np.diff(errors[:, 0]) <= 0).all() and (np.diff(errors[:, 2]) >= 0).all()
+    train, test = errors[:, 0].mean(axis=0), errors[:, 1].mean(axis=0)
     assert train[-1] < 0.02 and test[-1] > test.min() + 0.02 and test[0] > test.min()
     T = load_iris()
     pruned = [DecisionTreeClassifier(ccp_alpha=a).fit(T.X, T.y) for a in (0.0, 0.01, 0.1, 1.0)]
