@@ -5,10 +5,10 @@ A tree is grown from the root, one best split after another. A leaf predicts fro
 Contents
     Impurity           class_fractions, gini, entropy, error_rate, variance, split_impurity,
                        multiway_impurity
-    The best split     Split, count_splits, contributions, cut_impurities, best_split,
+    The best split     Split, count_splits, contributions, cut_impurities, best_splits, best_split,
                        ObliqueSplit, oblique_split
     Trees              Tree, leaf_of, leaf_boxes, data_thresholds, tree_impurity
-    Growing            Rules, Node, growth, node_split, node_values, grow, impurity_decrease,
+    Growing            Rules, Node, growth, node_splits, node_values, grow, impurity_decrease,
                        feature_importances
     Pruning            prune, Pruned, weakest_links, leaves_below, collapse
     Categories         Category, id3, id3_predict
@@ -22,7 +22,8 @@ Symbols
     p          (C, ...)  shares p_c = |S_c| / |S| of the classes in a set S of samples
     f, t       int, float  a split: x goes left if x_f <= t, else right
     J          float     the impurity after a split, |S_L|/|S| I(S_L) + |S_R|/|S| I(S_R)
-    i          (n_v,)    a node v while the tree grows: the numbers of its samples
+    S          (m, n)    m sets of n samples, as the numbers of these samples; a node is such a set
+    features   (d, ...)  the transposed X, or for sets (d, m, n): a row is a feature, to be sorted
     k          int       the number of features that a node draws, None for all
     tree       Tree      m nodes; node 0 is the root, and children have larger numbers than parents
     criterion  str       "gini", "entropy" or "error" for labels, "squared_error" for targets
@@ -31,7 +32,6 @@ Notes: MLN "Decision Trees"; REP "Decision Trees", "Impurity Functions", "Entrop
 REP writes c for our C, and both P_k and p_k for our p_c.
 """
 
-from collections import deque
 from dataclasses import dataclass
 from math import inf, nan
 from typing import Any, NamedTuple
@@ -145,7 +145,7 @@ def multiway_impurity(x, y, criterion="gini"):
 
 
 class Split(NamedTuple):
-    """x_f <= t, and the impurity J of the two children."""
+    """x_f <= t, and the impurity J of the two children; for m sets each is an array (m,)."""
 
     feature: int
     threshold: float
@@ -169,7 +169,7 @@ def contributions(y, w, criterion="gini"):
     A set with the sums n, n_1, ..., n_C has the shares p_c = n_c / n. For targets the rows are w,
     w z and w z^2 with z = y - mean(y): the quotients are the mean and the mean square of z.
 
-    Returns: (1 + C, n), or (3, n) for targets.
+    Returns: (1 + C, n), or (3, n) for targets; for several sets y (m, n), an axis more.
 
     >>> contributions(np.array([0, 1, 0]), np.array([1.0, 1.0, 2.0]))
     array([[1., 1., 2.],
@@ -177,10 +177,11 @@ def contributions(y, w, criterion="gini"):
            [0., 1., 0.]])
     """
     if criterion == "squared_error":
-        z = y - w @ floats(y) / w.sum()
+        y = floats(y)
+        z = y - np.sum(w * y, axis=-1, keepdims=True) / np.sum(w, axis=-1, keepdims=True)
         return np.array([w, w * z, w * z * z])
-    classes = np.flatnonzero(np.bincount(y))
-    return np.array([w, *(w * (y == classes[:, None]))])
+    classes = np.flatnonzero(np.bincount(y.ravel()))
+    return np.array([w, *(w * np.equal.outer(classes, y))])
 
 
 @by_rows
@@ -189,21 +190,47 @@ def cut_impurities(features, V, criterion="gini"):
 
     `features` (d, n) is the transposed X, and V holds the `contributions` of its samples. Column
     r - 1 is for the cut after r samples, in the order of the feature. Cumulative sums from both
-    ends give the first r and the last r samples. Between equal values no threshold fits, and J is
-    inf.
+    ends give the first r and the last r samples. Between equal values no threshold fits: J is inf.
+    For several sets, the features are (d, m, n), and J is (d, m, n - 1).
 
     >>> features = np.array([[1.0, 2.0, 4.0], [5.0, 5.0, 3.0]])
     >>> cut_impurities(features, contributions(np.array([0, 0, 1]), np.ones(3))).round(4)
     array([[0.3333, 0.    ],
            [0.    ,    inf]])
     """
-    order, x = features.argsort(axis=1), np.sort(features, axis=1)
-    ends = np.array([order, order[:, ::-1]])  # from the least value, and from the greatest
-    sums = V.take(ends, axis=1).cumsum(axis=-1)  # (1 + C, 2, d, n)
+    order, x = features.argsort(axis=-1), np.sort(features, axis=-1)
+    ends = np.array([order, order[..., ::-1]])  # from the least value, and from the greatest
+    first = np.arange(V[0].size).reshape(V[0].shape)[..., :1]  # where each set begins in memory
+    sums = V.reshape(len(V), -1).take(first + ends, axis=1).cumsum(axis=-1)  # (1 + C, 2, d, ..., n)
     n_S = sums[0]
     cost = n_S * IMPURITY[criterion](sums[1:] / n_S)  # |S| I(S)
-    J = (cost[0, :, :-1] + cost[1, :, -2::-1]) / n_S[0, 0, -1]
-    return np.where(x[:, :-1] < x[:, 1:], J, inf)
+    J = (cost[0, ..., :-1] + cost[1, ..., -2::-1]) / n_S[0, ..., -1:]
+    return np.where(x[..., :-1] < x[..., 1:], J, inf)
+
+
+def best_splits(features, y, w, criterion="gini", min_samples_leaf=1):
+    """The `Split` of least impurity of each of m sets of n samples: arrays (m,).
+
+    The features are (d, m, n), y and the weights w > 0 are (m, n). Each side keeps
+    `min_samples_leaf` of the samples. If no threshold fits, the feature is -1.
+
+    >>> features, y = np.array([[[1.0, 2.0], [5.0, 5.0]]]), np.array([[0, 1], [0, 1]])
+    >>> best_splits(features, y, np.ones((2, 2)))
+    Split(feature=array([ 0, -1]), threshold=array([1.5, nan]), impurity=array([ 0., inf]))
+    """
+    V, r = contributions(y, w, criterion), min_samples_leaf
+    m, n = y.shape
+    J = cut_impurities(features, V, criterion)[..., r - 1 : n - r]
+    J = np.moveaxis(J, 0, 1).reshape(m, -1)  # the cuts of a set, feature by feature
+    lowest, sums = J.min(axis=1), V.sum(axis=-1)
+    before = IMPURITY[criterion](sums[1:] / sums[0])
+    equal = J <= (lowest + ROUNDING * before)[:, None]
+    f, j = np.divmod(equal.argmax(axis=1), n + 1 - 2 * r)  # the first of the best
+    x = np.sort(features[f, np.arange(m)], axis=1)
+    low, high = np.take_along_axis(x, np.array([j + r - 1, j + r]).T, axis=1).T
+    middle, fits = (low + high) / 2, lowest < inf
+    t = np.where(middle < high, middle, low)
+    return Split(np.where(fits, f, LEAF), np.where(fits, t, nan), np.maximum(lowest, 0))
 
 
 def best_split(X, y, w=None, criterion="gini", min_samples_leaf=1):
@@ -218,19 +245,12 @@ def best_split(X, y, w=None, criterion="gini", min_samples_leaf=1):
     Errata: trees-12 (REP calls the optimal split NP-hard to find; the smallest tree is).
     Errata: trees-13 (REP says that a split halves the samples; their numbers play no part).
     """
-    V = contributions(y, np.ones(len(y)) if w is None else w, criterion)
-    r = min_samples_leaf  # so many samples at least are left, and right
-    J = cut_impurities(X.T, V, criterion)[:, r - 1 : len(y) - r]
-    lowest = J.min(initial=inf)
-    if lowest == inf:
+    if len(y) < 2 * min_samples_leaf:
         return None
-    sums = V.sum(axis=1)
-    before = IMPURITY[criterion](sums[1:] / sums[0])
-    equal = J <= lowest + ROUNDING * before
-    f, j = divmod(equal.argmax().item(), J.shape[1])  # the first of the best
-    low, high = np.sort(X[:, f])[j + r - 1 : j + r + 1].tolist()
-    middle = (low + high) / 2
-    return Split(f, middle if middle < high else low, max(lowest.item(), 0.0))
+    X, w = floats(X, np.ones(len(y)) if w is None else w)
+    split = best_splits(X.T[:, None], y[None], w[None], criterion, min_samples_leaf)
+    f, t, J = (column.item() for column in split)
+    return None if f == LEAF else Split(f, t, J)
 
 
 class ObliqueSplit(NamedTuple):
@@ -358,66 +378,77 @@ WHOLE = Rules()  # no leaf is impure, unless its inputs are equal
 class Node(NamedTuple):
     """A node of a growing tree: its samples and its question."""
 
+    place: int  # 1 for the root; the children of place v have the places 2 v and 2 v + 1
     samples: np.ndarray  # (n_v,), their numbers
-    depth: int
     feature: int = LEAF
     threshold: float = nan
-    left: int = LEAF
-    right: int = LEAF
+
+    @property
+    def depth(self):
+        """The number of questions above the node."""
+        return self.place.bit_length() - 1
 
 
 def growth(X, y, w=None, rules=WHOLE, k=None, rng=None):
-    """Grow a tree from the root: a node takes its best split, and its children wait for their turn.
+    """Grow a tree from the root: each node takes its best split, the largest nodes first.
 
     A node is a leaf if its labels are equal, or all its inputs, or if one of the `rules` says so. A
     split without any gain is allowed, since XOR needs it. With `k`, each node considers k features
-    only, which `rng` draws.
+    only, which `rng` draws. All nodes of one size are split at once: their children are smaller.
 
-    Yields: a `Node` each, level by level.
+    Yields: a `Node` each.
 
     >>> nodes = growth(np.array([[1.0], [2.0], [4.0]]), np.array([0, 0, 1]))
-    >>> [(node.samples.tolist(), node.threshold) for node in nodes]
-    [([0, 1, 2], 3.0), ([0, 1], nan), ([2], nan)]
+    >>> [(node.place, node.samples.tolist(), node.threshold) for node in nodes]
+    [(1, [0, 1, 2], 3.0), (2, [0, 1], nan), (3, [2], nan)]
 
     Errata: trees-15 (REP's block does not return the node, and tests s > t in place of x_f > t).
     """
     w = np.ones(len(y)) if w is None else w
-    features = np.ascontiguousarray(X.T)  # a row is a feature, where it is sorted
+    features = np.ascontiguousarray(floats(X).T)
     enough = max(rules.min_samples_split, 2 * rules.min_samples_leaf)
-    waiting, m = deque([(np.flatnonzero(w), 0)]), 1  # m nodes have a number
+    root = np.flatnonzero(w)
+    waiting = {len(root): [Node(1, root)]}  # the nodes of each size
     while waiting:
-        i, depth = waiting.popleft()
-        split = None
-        if depth != rules.max_depth and len(i) >= enough and (y[i] != y[i[0]]).any():
-            split = node_split(features.take(i, axis=1).T, y[i], w[i], rules, k, rng)
-        if split is None:
-            yield Node(i, depth)
-        else:
-            f, t, _ = split
-            left = features[f, i] <= t
-            waiting += [(i[left], depth + 1), (i[~left], depth + 1)]
-            yield Node(i, depth, f, t, m, m + 1)
-            m += 2
+        nodes = waiting.pop(max(waiting))
+        S = np.array([node.samples for node in nodes])  # (m, n)
+        asks = (y[S] != y[S[:, :1]]).any(axis=1) & (S.shape[1] >= enough)
+        asks &= [node.depth != rules.max_depth for node in nodes]
+        feature, threshold = np.full(len(S), LEAF), np.full(len(S), nan)
+        if asks.any():
+            split = node_splits(features[:, S[asks]], y[S[asks]], w[S[asks]], rules, k, rng)
+            feature[asks], threshold[asks], _ = split
+        left = features[feature[:, None], S] <= threshold[:, None]
+        for node, f, t, L in zip(nodes, feature.tolist(), threshold.tolist(), left, strict=True):
+            v, i = node.place, node.samples
+            yield Node(v, i, f, t)
+            if f != LEAF:
+                for child in (Node(2 * v, i[L]), Node(2 * v + 1, i[~L])):
+                    waiting.setdefault(len(child.samples), []).append(child)
 
 
-def node_split(X, y, w, rules, k=None, rng=None):
-    """The best `Split` of a node among k features that `rng` draws for it, or among all for None.
+def node_splits(features, y, w, rules, k=None, rng=None):
+    """The best `Split` of each of m nodes among k features that `rng` draws for it: arrays (m,).
 
-    If none of these can be split, k others are tried. It is None if the `rules` leave no split.
+    None for k stands for all features. A node whose k features cannot be split tries k others. The
+    feature is -1 if the `rules` leave no split. The shapes are those of `best_splits`.
 
-    >>> node_split(np.array([[1.0], [1.0]]), np.array([0, 1]), np.ones(2), Rules()) is None
-    True
+    >>> node_splits(np.ones((1, 1, 2)), np.array([[0, 1]]), np.ones((1, 2)), WHOLE).feature
+    array([-1])
     """
-    d = X.shape[1]
+    d, m, _ = features.shape
     if k is None or k == d:
-        return best_split(X, y, w, rules.criterion, rules.min_samples_leaf)
-    drawn = rng.permutation(d)
+        return best_splits(features, y, w, rules.criterion, rules.min_samples_leaf)
+    drawn = rng.permuted(np.tile(np.arange(d), (m, 1)), axis=1)
+    f, t, J = np.full(m, LEAF), np.full(m, nan), np.full(m, inf)
     for start in range(0, d, k):
-        tried = np.sort(drawn[start : start + k])
-        split = best_split(X[:, tried], y, w, rules.criterion, rules.min_samples_leaf)
-        if split is not None:
-            return split._replace(feature=tried[split.feature].item())
-    return None
+        v = np.flatnonzero(f == LEAF)  # the nodes that have no split yet
+        if len(v) > 0:
+            tried = np.sort(drawn[v, start : start + k], axis=1).T  # (k, nodes)
+            params = y[v], w[v], rules.criterion, rules.min_samples_leaf
+            j, t[v], J[v] = best_splits(features[tried, v], *params)
+            f[v] = np.where(j == LEAF, LEAF, tried[j, np.arange(len(v))])
+    return Split(f, t, J)
 
 
 def node_values(samples, y, w, criterion="gini"):
@@ -450,11 +481,14 @@ def grow(X, y, w=None, rules=WHOLE, k=None, rng=None):
     array([ 0,  1,  1, -1, -1, -1, -1])
     """
     w = np.ones(len(y)) if w is None else w
-    samples, depth, *question = zip(*growth(X, y, w, rules, k, rng), strict=True)
+    nodes = sorted(growth(X, y, w, rules, k, rng))  # by their places: level by level
+    place, samples, feature, threshold = zip(*nodes, strict=True)
+    number = {v: row for row, v in enumerate(place)}
+    left, right = ([number.get(2 * v + side, LEAF) for v in place] for side in (0, 1))
     value, impurity, weight = node_values(samples, y, w, rules.criterion)
-    size = np.array([len(S) for S in samples])
-    columns = value, impurity, weight / weight[0], size, np.array(depth)
-    tree = Tree(*map(np.array, question), *columns)
+    size, depth = [len(i) for i in samples], [node.depth for node in nodes]
+    question = map(np.array, (feature, threshold, left, right))
+    tree = Tree(*question, value, impurity, weight / weight[0], np.array(size), np.array(depth))
     too_little = (1 + ROUNDING) * impurity_decrease(tree) < rules.min_impurity_decrease
     return collapse(tree, too_little) if too_little.any() else tree
 

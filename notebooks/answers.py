@@ -2380,10 +2380,10 @@ MUSHROOMS = np.arange(1.0, 7)[:, None], np.array([0, 0, 1, 0, 1, 1])
 
 @answer("trees-x01a", "n J after each of the five cuts", 2)
 def sweep_by_hand():
-    from mlnotes.trees import class_fractions, contributions, gini, split_costs
+    from mlnotes.trees import class_fractions, contributions, cut_impurities, gini
 
     X, y = MUSHROOMS
-    right = split_costs(X, contributions(y))[:, 0]
+    right = 6 * cut_impurities(X.T, contributions(y, np.ones(6)))[0]
     sides = [[gini(class_fractions(part)) for part in (y[:r], y[r:])] for r in range(1, 6)]
     yield right
     yield right / 6, "This is J. Multiply by the number of mushrooms."

@@ -445,8 +445,8 @@ def test_growth_is_the_recursion_of_the_book(rng, criterion):
         X, y = tied(rng, C=2 + trial % 3)
         tree = grow(X, y, rules=Rules(criterion=criterion))
         assert nested(tree) == book_tree(X, y, criterion)
-        nodes = list(growth(X, y, rules=Rules(criterion=criterion)))
-        for v, node in enumerate(nodes):
+        nodes = growth(X, y, rules=Rules(criterion=criterion))
+        for v, node in enumerate(sorted(nodes)):
             S = np.flatnonzero(leaf_of(tree, X, node.depth) == v)  # those that come so far
             np.testing.assert_array_equal(node.samples, S)
             assert tree.n_samples[v] == len(S) and tree.share[v] == len(S) / len(y)
@@ -780,8 +780,11 @@ def test_draw_says_questions_and_leaves():
     said = [text.get_text() for text in model.draw(ax)]
     assert said == ["x_0 ≤ 1", "−7\nn = 2", "0.5\nn = 1"]
     model = DecisionTreeClassifier().fit([[-3.0], [-2.0]], ["low", "high"])
+    ax = Figure().subplots()
     said = [text.get_text() for text in model.draw(ax, ["length"], number=".2f")]
     assert said == ["length ≤ −2.50", "low\nn = 1", "high\nn = 1"]
+    place = {text.get_text(): text.get_position() for text in ax.texts}
+    assert place[" yes "] == (0.25, -0.5) and place[" no "] == (0.75, -0.5)  # between the nodes
 
 
 # ---------------------------------------------------------------------------------------
