@@ -1130,7 +1130,7 @@ def test_a_weight_of_two_repeats_a_sample_and_of_zero_removes_it(rng):
     np.testing.assert_allclose(
         ours.decision_function(X), twice.decision_function(X), rtol=1e-8, atol=1e-8
     )
-    forests = [RandomForestClassifier(5, bootstrap=False, random_state=0).fit(*data)
+    forests = [RandomForestClassifier(5, bootstrap=False, max_features=None).fit(*data)
                for data in ((X, y, w), (X[rows], y[rows]))]  # fmt: skip
     np.testing.assert_allclose(*[f.predict_proba(X) for f in forests], rtol=1e-12, atol=1e-12)
 
