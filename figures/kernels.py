@@ -4,14 +4,7 @@ import numpy as np
 
 from mlnotes.datasets import make_moons, make_rings
 from mlnotes.discriminant import separator, threshold_rule
-from mlnotes.kernels import (
-    Gaussian,
-    Linear,
-    Polynomial,
-    kernel_descent,
-    kernel_svm,
-    ring_map,
-)
+from mlnotes.kernels import Gaussian, Linear, Polynomial, kernel_descent, ring_map
 from mlnotes.plotting import (
     GREY,
     INK,
@@ -27,6 +20,7 @@ from mlnotes.plotting import (
     run_script,
     set_view,
 )
+from mlnotes.svm import SVC
 
 # ---------------------------------------------------------------------------------------
 # Rings
@@ -107,8 +101,8 @@ WIDE = 30.0  # a sigma far beyond the distances of the moons
 MACHINES = {  # a kernel and the box of each panel
     "linear": (Linear(), 1.0),
     "$(1 + x^T z)^3$": (Polynomial(p=3), 1.0),
+    "Gaussian, $\\sigma = 0.03$": (Gaussian.of_width(0.03), 10.0),
     "Gaussian, $\\sigma = 0.5$": (Gaussian.of_width(0.5), 10.0),
-    "Gaussian, $\\sigma = 0.05$": (Gaussian.of_width(0.05), 10.0),
     "Gaussian, $\\sigma = 2$": (Gaussian.of_width(2.0), 10.0),
     "Gaussian, $\\sigma = 30$": (Gaussian.of_width(WIDE), WIDE**2),
 }
@@ -122,15 +116,14 @@ def moons():
 def machine(name):
     """The decision function f(X) of a panel's machine."""
     T, (k, C) = moons(), MACHINES[name]
-    found = kernel_svm(k(T.X), T.y, C)
-    return lambda X: k(X, T.X) @ (found.alpha * T.y) + found.b
+    return SVC(C=C, kernel=k, tol=1e-8).fit(T.X, T.y).decision_function
 
 
 @figure("machines", claims=("kernels-49",), panels=(2, 3), size=(2.3, 1.55))
 def machines(*axes):
     """Support vector machines (chapter 19) with six kernels, on the same 80 samples. A line is too
     stiff, a cubic does better, and the Gaussian kernel with sigma = 0.5 follows the moons. With
-    sigma = 0.05 it puts islands around single samples, and has no error on them. With sigma = 2 it
+    sigma = 0.03 it puts islands around single samples, and has no error on them. With sigma = 2 it
     is smoother than the cubic. With sigma = 30 it is almost the line again; for this the price C of
     an error was raised to sigma squared.
     """
@@ -142,7 +135,7 @@ def machines(*axes):
         draw_samples(ax, T.X, T.y, size=2.8)
         wrong = np.count_nonzero(np.sign(f(T.X)) != T.y)
         ax.set(xticks=(), yticks=())
-        ax.set_title(f"{name}: {wrong} errors", fontsize=8)
+        ax.set_title(f"{name}: {wrong} errors")
     for ax in axes[3:]:
         ax.set_xlabel("$x_1$")
     for ax in axes[::3]:

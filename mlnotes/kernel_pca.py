@@ -59,7 +59,7 @@ from mlnotes.kernels import (
     Laplacian,
     Linear,
     Polynomial,
-    centre,
+    centre_gram,
     centre_new,
     make_kernel,
 )
@@ -216,7 +216,7 @@ def _check_count(q, most, name):
 def centring_matrix(n):
     """H = I - 1 1^T / n, symmetric, with H H = H and H 1 = 0: H X has the rows x_i - mean.
 
-    H K H is the Gram matrix of the phi(x_i) - mean phi; `kernels.centre` computes it without a
+    H K H is the Gram matrix of the phi(x_i) - mean phi; `kernels.centre_gram` computes it without a
     matrix product. Centring the inputs does not centre the features.
 
     >>> centring_matrix(2).tolist()
@@ -255,7 +255,7 @@ def kernel_pca(K, q=None, solver=eigenpairs):
     >>> found.mu.round(9), found.Z.round(9).ravel() + 0.0
     (array([2.]), array([ 1.,  0., -1.]))
     """
-    K_c = centre(K)  # step 2: H K H
+    K_c = centre_gram(centre_gram(symmetric(K)))  # step 2: H K H; again, for rounding
     mu, B = solver(K_c, _rounding(K))  # step 3: the largest mu first
     q = _check_wanted(q, mu, len(K))  # all with mu > 0, if q is None
     mu, B = mu[:q], B[:, :q]  # step 4: the first q

@@ -9,19 +9,18 @@ Contents
                             gaussian_frequencies, fourier_features
     Kernels                 Kernel, Constant, Sum, Product, FeatureKernel, Linear, Polynomial,
                             PowerSeries, AllSubsets, Gaussian, Laplacian, Exponential, Sigmoid
-    Is it a kernel?         screen, psd_certificate, Certificate, refute, Refutation,
-                            empirical_feature_map
-    Distances and means     kernel_squared_distances, centre, centre_new
+    Is it a kernel?         screen, psd_certificate, PSDCertificate, semidefinite, refute,
+                            Refutation, empirical_feature_map
+    Distances and means     kernel_squared_distances, centre_gram, centre_new
+    Least squares           sample_coefficients, coefficient_loss, kernel_descent, KernelState,
+                            kernel_ridge
     Functions               RKHSFunction
     Mercer                  apply_operator, eigenfunctions, Eigenfunctions, mercer_sum
-    Least squares           sample_coefficients, coefficient_loss, kernel_descent, KernelState,
-                            iteration_costs, kernel_ridge
-    Support vectors         kernel_svm, KernelSVM
     Estimators              make_kernel, FunctionKernel, KernelRidge
 
 Symbols
     X      (n, d)    samples x, one per row; Z (m, d) other samples, X itself for None
-    y      (n,)      targets; -1 and +1 for two classes
+    y      (n,)      targets
     k                a kernel, as `Gaussian(gamma=0.5)`: k(X, Z) is the (n, m) matrix of its values
     K      (n, n)    Gram matrix, K_ij = k(x_i, x_j)
     phi              feature map, phi(X) (n, D)
@@ -33,6 +32,7 @@ Symbols
                      of the distance 1 / (2 sigma^2) (Gaussian, exponential), 1 / sigma (Laplacian)
     p      int       degree; d in IRHD 6, gamma in 8.49. MLN, PRNN and REP have (x^T z + 1)^p
     c      float     constant of these kernels; beta in IRHD 8.49, -delta in 8.51, b in PRNN
+    q      (n,)      a vector; if q^T K q < 0, the proof that K comes from no kernel
     mu     (r,)      eigenvalues of K, or of an integral operator; `values` in the code
     eta    float     step size
     sigma  float     width; MLN, PRNN and REP have exp(-||x-z||^2 / s^2), s = sqrt(2) sigma
@@ -50,42 +50,34 @@ from typing import NamedTuple
 import numpy as np
 
 from mlnotes.base import (
-    BLOCK,
+    ROUNDING,
     Regressor,
     check_choice,
     check_number,
     check_samples,
     check_targets,
-    check_weights,
     floats,
-    row_blocks,
 )
 from mlnotes.clustering import euclidean, manhattan
 from mlnotes.numerics import (
     cholesky_solve,
     kernel_product,
     positive_cholesky,
-    square,
     squared_distances,
     squared_norms,
     symmetric,
 )
-from mlnotes.optimization import box, solve_qp
 from mlnotes.probability import log_gamma, x_log_y
 
-ROUND_OFF = 1e-10  # an eigenvalue below this share of the largest counts as 0
-FREE = 1e-6  # a multiplier further than this share of C from both bounds 0 and C is free
+# =======================================================================================
+# The lecture
+# =======================================================================================
 
-
-# ---------------------------------------------------------------------------------------
-# Feature maps
-# ---------------------------------------------------------------------------------------
+# --- Feature maps ----------------------------------------------------------------------
 
 
 def linear_in_features(X, phi, w, b=0.0):
-    """f(x) = w^T phi(x) + b: linear in the features and in w, usually not in x.
-
-    Returns: (n,).
+    """The values f(x) = w^T phi(x) + b (n,): linear in the features and in w, usually not in x.
 
     >>> linear_in_features(np.array([[2.0, 3.0]]), subset_products, w=np.array([0, 0, 0, 1]))
     array([6.])
@@ -94,9 +86,7 @@ def linear_in_features(X, phi, w, b=0.0):
 
 
 def subset_products(X):
-    """The products of all subsets of the features: 1, x_1, x_2, x_1 x_2, x_3, ..., x_1 ... x_d.
-
-    Returns: (n, 2^d).
+    """The products of all subsets of the features, 1, x_1, x_2, x_1 x_2, x_3, ...: (n, 2^d).
 
     >>> subset_products(np.array([[2.0, 3.0, 5.0]]))
     array([[ 1.,  2.,  3.,  6.,  5., 10., 15., 30.]])
@@ -108,25 +98,22 @@ def subset_products(X):
 
 
 def quadratic_map(X):
-    """phi(x) = (1, x_1, x_2, x_1 x_2, x_1^2, x_2^2): conics become planes w^T phi(x) = 0.
+    """The features (1, x_1, x_2, x_1 x_2, x_1^2, x_2^2) of points of the plane: (n, 6).
 
-    The inner product of these features is not (1 + x^T z)^2: see `scaled_quadratic_map`.
-
-    Returns: (n, 6).
+    Conics become planes w^T phi(x) = 0. The inner product of these features is not (1 + x^T z)^2:
+    see `scaled_quadratic_map`.
 
     >>> quadratic_map(np.array([[2.0, 3.0]]))
     array([[1., 2., 3., 6., 4., 9.]])
     """
-    x_1, x_2 = np.asarray(X, dtype=float).T
+    x_1, x_2 = floats(X).T
     return np.column_stack([np.ones(len(X)), x_1, x_2, x_1 * x_2, x_1**2, x_2**2])
 
 
 def ring_map(X):
-    """phi(x) = (x_1, x_2, x_1^2 + x_2^2): lifts the plane to a paraboloid.
+    """The features (x_1, x_2, x_1^2 + x_2^2) of points of the plane, on a paraboloid: (n, 3).
 
     A plane can then separate rings. The kernel is x^T z + ||x||^2 ||z||^2.
-
-    Returns: (n, 3).
 
     >>> ring_map(np.array([[2.0, 3.0]]))
     array([[ 2.,  3., 13.]])
@@ -135,64 +122,52 @@ def ring_map(X):
 
 
 def scaled_quadratic_map(X):
-    """Features of (1 + x^T z)^2: phi(x) = (1, x_1^2, x_2^2, sqrt2 x_1, sqrt2 x_2, sqrt2 x_1 x_2).
-
-    Returns: (n, 6).
+    """The features (1, x_1^2, x_2^2, sqrt2 x_1, sqrt2 x_2, sqrt2 x_1 x_2) of (1 + x^T z)^2: (n, 6).
 
     >>> scaled_quadratic_map(np.array([[1.0, 2.0]])).round(3)
     array([[1.   , 1.   , 4.   , 1.414, 2.828, 2.828]])
 
     Errata: kernels-11 (MLN prints (1 + phi(x)^T phi(z))^2, a polynomial of degree 4).
     """
-    x_1, x_2 = np.asarray(X, dtype=float).T
-    root = np.sqrt(2)
-    return np.column_stack([np.ones(len(X)), x_1**2, x_2**2, root * x_1, root * x_2,
-                            root * x_1 * x_2])  # fmt: skip
+    x_1, x_2 = floats(X).T
+    mixed = np.sqrt(2) * np.array([x_1, x_2, x_1 * x_2])
+    return np.column_stack([np.ones(len(X)), x_1**2, x_2**2, *mixed])
 
 
 def polynomial_map(X, p, gamma=1.0, c=1.0):
-    """The features of (gamma x^T z + c)^p: all monomials of x up to degree p, with weights,
+    """The features of (gamma x^T z + c)^p for gamma, c >= 0, C(d + p, p) weighted monomials:
 
-        sqrt(p! / (p_0! p_1! ... p_d!) c^p_0 gamma^(p - p_0)) x_1^p_1 ... x_d^p_d,
+        sqrt(p! / (p_0! p_1! ... p_d!) c^p_0 gamma^(p - p_0)) x_1^p_1 ... x_d^p_d
 
     for all p_0 + p_1 + ... + p_d = p. Those with p_0 > 0 vanish if c = 0.
-
-    Returns: (n, C(d + p, p)). Raises: ValueError unless gamma, c >= 0 and p is whole.
 
     >>> polynomial_map(np.array([[3.0]]), p=2).round(6)
     array([[1.      , 4.242641, 9.      ]])
     """
-    check_number("p", p, at_least=0, integer=True)
-    check_number("gamma", gamma, at_least=0)
-    check_number("c", c, at_least=0)
-    X, columns = np.asarray(X, dtype=float), []
+    X, features = floats(X), []
     for factors in combinations_with_replacement(range(X.shape[1] + 1), p):
         powers = np.bincount(factors, minlength=X.shape[1] + 1)  # p_0, p_1, ..., p_d
-        orders = factorial(p) / prod(factorial(each) for each in powers.tolist())
+        orders = factorial(p) / prod(map(factorial, powers.tolist()))
         weight = np.sqrt(orders * float(c) ** powers[0] * float(gamma) ** (p - powers[0]))
-        columns.append(weight * np.prod(X ** powers[1:], axis=1))
-    return np.column_stack(columns)
+        features.append(weight * np.prod(X ** powers[1:], axis=1))
+    return np.column_stack(features)
 
 
 def gaussian_map(x, sigma, terms):
-    """The first `terms` of infinitely many features of exp(-(x - z)^2 / (2 sigma^2)), for x (n,):
+    """The first of infinitely many features of exp(-(x - z)^2 / (2 sigma^2)): (n, terms).
 
         phi_j(x) = exp(-t^2 / 2) t^j / sqrt(j!),   t = x / sigma,   j = 0, 1, 2, ...
-
-    Returns: (n, terms). Raises: ValueError unless sigma > 0 and terms >= 1.
 
     >>> gaussian_map(np.array([0.0]), sigma=1.0, terms=3)
     array([[1., 0., 0.]])
     """
-    check_number("sigma", sigma, above=0)
-    check_number("terms", terms, at_least=1, integer=True)
-    t, j = np.asarray(x, dtype=float)[:, None] / sigma, np.arange(terms)
+    t, j = floats(x)[:, None] / sigma, np.arange(terms)
     logs = -(t**2) / 2 + x_log_y(j, np.abs(t)) - log_gamma(j + 1) / 2
     return np.sign(t) ** j * np.exp(logs)  # logarithms: powers and factorials would overflow
 
 
 def gaussian_frequencies(F, d, sigma, *, rng):
-    """F random frequencies in d dimensions, from the normal distribution N(0, I / sigma^2): (F, d).
+    """Random frequencies (F, d) from the normal distribution N(0, I / sigma^2).
 
     >>> gaussian_frequencies(5, 3, sigma=2.0, rng=np.random.default_rng(0)).shape
     (5, 3)
@@ -201,12 +176,10 @@ def gaussian_frequencies(F, d, sigma, *, rng):
 
 
 def fourier_features(X, W):
-    """(cos(w_1^T x), ..., cos(w_F^T x), sin(w_1^T x), ..., sin(w_F^T x)) / sqrt(F).
+    """The features (cos(w_1^T x), ..., cos(w_F^T x), sin(w_1^T x), ...) / sqrt(F): (n, 2 F).
 
-    With frequencies W (F, d) from `gaussian_frequencies`, the inner product of these features is an
-    unbiased estimate of the Gaussian kernel k, with variance (1 - k^2)^2 / (2 F).
-
-    Returns: (n, 2 F).
+    With frequencies W (F, d) from `gaussian_frequencies`, their inner product is an unbiased
+    estimate of the Gaussian kernel k, with variance (1 - k^2)^2 / (2 F).
 
     >>> fourier_features(np.array([[0.0]]), np.array([[3.0]]))
     array([[1., 0.]])
@@ -215,9 +188,7 @@ def fourier_features(X, W):
     return np.hstack([np.cos(angles), np.sin(angles)]) / np.sqrt(len(W))
 
 
-# ---------------------------------------------------------------------------------------
-# Kernels
-# ---------------------------------------------------------------------------------------
+# --- Kernels ---------------------------------------------------------------------------
 
 
 class Kernel:
@@ -264,6 +235,7 @@ class Constant(Kernel):
     c: float
 
     def matrix(self, X, Z):
+        """c everywhere."""
         return np.full((len(X), len(Z)), float(self.c))
 
 
@@ -275,6 +247,7 @@ class Sum(Kernel):
     right: Kernel
 
     def matrix(self, X, Z):
+        """The sum of both matrices."""
         return self.left(X, Z) + self.right(X, Z)
 
 
@@ -286,6 +259,7 @@ class Product(Kernel):
     right: Kernel
 
     def matrix(self, X, Z):
+        """The entrywise product of both matrices."""
         return self.left(X, Z) * self.right(X, Z)
 
 
@@ -301,6 +275,7 @@ class FeatureKernel(Kernel):
     phi: Callable
 
     def matrix(self, X, Z):
+        """The inner products of the rows of phi(X) and phi(Z)."""
         return self.phi(X) @ self.phi(Z).T
 
 
@@ -315,6 +290,7 @@ class Linear(Kernel):
     c: float = 0.0
 
     def matrix(self, X, Z):
+        """X Z^T + c."""
         return X @ Z.T + self.c
 
 
@@ -336,6 +312,7 @@ class Polynomial(Kernel):
     c: float = 1.0
 
     def matrix(self, X, Z):
+        """Powers of gamma X Z^T + c, entry by entry."""
         return (self.gamma * (X @ Z.T) + self.c) ** self.p
 
 
@@ -350,6 +327,7 @@ class PowerSeries(Kernel):
     a: tuple
 
     def matrix(self, X, Z):
+        """The polynomial with coefficients a at every entry of X Z^T."""
         return np.polynomial.polynomial.polyval(X @ Z.T, self.a)
 
 
@@ -362,6 +340,7 @@ class AllSubsets(Kernel):
     """
 
     def matrix(self, X, Z):
+        """One factor per feature."""
         K = np.ones((len(X), len(Z)))
         for x_j, z_j in zip(X.T, Z.T, strict=True):
             K = K * (1 + np.multiply.outer(x_j, z_j))
@@ -386,6 +365,7 @@ class Gaussian(Kernel):
         return cls(1 / (2 * sigma**2))
 
     def matrix(self, X, Z):
+        """By the squared distances of all pairs."""
         return np.exp(-self.gamma * squared_distances(X, Z))
 
 
@@ -403,6 +383,7 @@ class Laplacian(Kernel):
     q: int = 1
 
     def matrix(self, X, Z):
+        """By the distances of all pairs in this norm."""
         distance = {1: manhattan, 2: euclidean}[self.q]
         return np.exp(-self.gamma * distance(X, Z))
 
@@ -418,6 +399,7 @@ class Exponential(Kernel):
     gamma: float
 
     def matrix(self, X, Z):
+        """By the distances of all pairs."""
         return np.exp(-self.gamma * euclidean(X, Z))
 
 
@@ -437,67 +419,74 @@ class Sigmoid(Kernel):
     c: float = 0.0
 
     def matrix(self, X, Z):
+        """The tanh of gamma X Z^T + c, entry by entry."""
         return np.tanh(self.gamma * (X @ Z.T) + self.c)
 
 
-# ---------------------------------------------------------------------------------------
-# Is it a kernel?
-# ---------------------------------------------------------------------------------------
+# --- Is it a kernel? -------------------------------------------------------------------
 
 
-def screen(K, tol=ROUND_OFF):
-    """The first of three necessary conditions that a matrix K of values k(x_i, x_j) violates:
+def screen(K):
+    """The first of three necessary conditions that K = (k(x_i, x_j)) violates, or None:
 
-        k(x, z) = k(z, x),   k(x, x) >= 0,   k(x, z)^2 <= k(x, x) k(z, z),
+        k(x, z) = k(z, x),   k(x, x) >= 0,   k(x, z)^2 <= k(x, x) k(z, z) .
 
-    up to `tol` times the largest entry (or its square). A K that passes need not be PSD.
-
-    Returns: a sentence, or None if K passes. Raises: ValueError if K is not square and finite.
+    A K that passes need not be PSD.
 
     >>> screen(np.array([[1.0, 2.0], [2.0, 1.0]]))
-    'k(x, z)^2 > k(x, x) k(z, z) for samples 0 and 1'
+    'k(x, z)^2 <= k(x, x) k(z, z)'
     """
-    K = square(K)
+    K = floats(K)
     K = K / (np.abs(K).max() or 1.0)
-    k = np.diag(K)
-    for name, wrong in (
-        ("k(x, z) differs from k(z, x)", np.abs(K - K.T) > tol),
-        ("k(x, x) < 0", np.diag(k < -tol)),
-        ("k(x, z)^2 > k(x, x) k(z, z)", K**2 - np.outer(k, k) > tol),
-    ):
-        if wrong.any():
-            i, j = np.argwhere(wrong)[0]
-            return f"{name} for samples {i} and {j}" if i != j else f"{name} for sample {i}"
-    return None
+    k = K.diagonal()
+    conditions = {
+        "k(x, z) = k(z, x)": np.abs(K - K.T) <= ROUNDING,
+        "k(x, x) >= 0": k >= -ROUNDING,
+        "k(x, z)^2 <= k(x, x) k(z, z)": K**2 <= np.outer(k, k) + ROUNDING,
+    }
+    return next((name for name, holds in conditions.items() if not holds.all()), None)
 
 
-class Certificate(NamedTuple):
+class PSDCertificate(NamedTuple):
     """Whether a symmetric matrix is positive semidefinite, and the direction that shows it."""
 
     holds: bool
     smallest: float  # the smallest eigenvalue
     q: np.ndarray  # (n,), its eigenvector of length 1: q^T K q = smallest
-    largest: float  # the largest absolute value of an eigenvalue
 
 
-def psd_certificate(K, tol=ROUND_OFF):
-    """Whether q^T K q >= 0 for all q: whether the smallest eigenvalue is >= -tol ||K||.
+def psd_certificate(K):
+    """Whether q^T K q >= 0 for all q, or no eigenvalue of K is < 0 by more than rounding.
 
     A symmetric function is a kernel if this holds for its matrices on *all* finite sets of points.
 
-    Returns: a `Certificate`. Raises: ValueError if K is not square, finite and symmetric.
+    Returns: a `PSDCertificate`. Raises: ValueError if K is not square, finite and symmetric.
 
-    >>> verdict = psd_certificate(np.array([[1.0, 2.0], [2.0, 1.0]]))
-    >>> verdict.holds, round(verdict.smallest, 12), np.abs(verdict.q).round(6)
-    (False, -1.0, array([0.707107, 0.707107]))
+    >>> holds, smallest, q = psd_certificate(np.array([[1.0, 2.0], [2.0, 1.0]]))
+    >>> print(holds, smallest.round(12), np.abs(q).round(6))
+    False -1.0 [0.707107 0.707107]
 
     Errata: kernels-32 (MLN and IRHD are content with one matrix, or with a continuous symmetric
     function), kernels-34 (REP and PRNN leave out symmetry, without which K is not a Gram matrix).
     """
-    values, vectors = np.linalg.eigh(symmetric(K))
-    largest = float(np.abs(values).max())
-    holds = bool(values[0] >= -tol * largest)
-    return Certificate(holds, float(values[0]), vectors[:, 0], largest)
+    values, V = np.linalg.eigh(symmetric(K))
+    holds = values[0] >= -ROUNDING * np.abs(values).max()
+    return PSDCertificate(holds, values[0], V[:, 0])
+
+
+def semidefinite(K, name="K"):
+    """The matrix K itself (n, n), if it is symmetric and positive semidefinite, up to rounding.
+
+    Raises: ValueError if it is not; `name` is that of messages.
+
+    >>> semidefinite(np.array([[1.0, 2.0], [2.0, 1.0]]))
+    Traceback (most recent call last):
+    ValueError: K must have no negative eigenvalue; got -1
+    """
+    verdict = psd_certificate(K)
+    if not verdict.holds:
+        raise ValueError(f"{name} must have no negative eigenvalue; got {verdict.smallest:.3g}")
+    return floats(K)
 
 
 class Refutation(NamedTuple):
@@ -508,148 +497,183 @@ class Refutation(NamedTuple):
     form: float  # q^T K q
 
 
-def refute(k, sets, tol=ROUND_OFF):
-    """The first of the point `sets`, arrays (n, d), on which the Gram matrix of k is not PSD.
+def refute(k, sets):
+    """The first of the point `sets`, arrays (n, d), on which k has a matrix that is not PSD.
 
-    `tol` is that of `psd_certificate`. If no set refutes k, it may still fail on other points.
+    If no set refutes k, it may still fail on other points.
 
     Returns: a `Refutation`, or None.
     Raises: ValueError if a Gram matrix is not finite or not symmetric.
 
     >>> found = refute(Sigmoid(), [np.array([[1.0]]), np.array([[1.0], [4.0]])])
-    >>> found.X.ravel(), round(found.form, 4)
-    (array([1., 4.]), -0.1256)
+    >>> found.X.ravel(), found.form.round(4)
+    (array([1., 4.]), np.float64(-0.1256))
     """
     for X in sets:
-        verdict = psd_certificate(k(X, X), tol)
+        verdict = psd_certificate(k(X, X))
         if not verdict.holds:
             return Refutation(X, verdict.q, verdict.smallest)
     return None
 
 
-def empirical_feature_map(K, tol=ROUND_OFF):
-    """Features of the samples with phi(x_i)^T phi(x_j) = K_ij: the rows of V sqrt(Lambda).
+def empirical_feature_map(K):
+    """Features of the samples with phi(x_i)^T phi(x_j) = K_ij, the rows of V sqrt(Lambda): (n, r).
 
-    K = V Lambda V^T; eigenvalues up to `tol` times the largest count as 0 and give no feature.
+    K = V Lambda V^T has the rank r; eigenvalues that are 0 up to rounding give no feature.
 
-    Returns: (n, r), r the rank of K. Raises: ValueError if K is not symmetric or not PSD.
+    Raises: ValueError if K is not symmetric or not PSD.
 
     >>> abs(empirical_feature_map(np.array([[9.0, 9.0], [9.0, 9.0]])).round(9)).tolist()
     [[3.0], [3.0]]
 
     Errata: kernels-34 (PRNN attributes the theorem of Moore and Aronszajn to Mercer).
     """
-    verdict = psd_certificate(K, tol)
-    if not verdict.holds:
-        raise ValueError(f"K must have no negative eigenvalue; got {verdict.smallest:.3g}")
-    values, V = np.linalg.eigh(np.asarray(K, dtype=float))
-    kept = values > tol * verdict.largest
+    values, V = np.linalg.eigh(semidefinite(K))
+    kept = values > ROUNDING * values[-1]
     return V[:, kept] * np.sqrt(values[kept])
 
 
-# ---------------------------------------------------------------------------------------
-# Distances and means
-# ---------------------------------------------------------------------------------------
+# --- Distances and means ---------------------------------------------------------------
 
 
 def kernel_squared_distances(K, k_x, k_z):
-    """||phi(x) - phi(z)||^2 = k(x, x) - 2 k(x, z) + k(z, z), never below 0: (n, m).
+    """The ||phi(x) - phi(z)||^2 = k(x, x) - 2 k(x, z) + k(z, z) of all pairs, never < 0: (n, m).
 
     K (n, m) holds the k(x_i, z_j), `k_x` (n,) the k(x_i, x_i) and `k_z` (m,) the k(z_j, z_j).
-
-    Raises: ValueError if the shapes do not fit.
 
     >>> kernel_squared_distances(np.array([[3.0 * 5.0]]), np.array([9.0]), np.array([25.0]))
     array([[4.]])
     """
-    K, k_x, k_z = _check_distances(K, k_x, k_z)
+    K, k_x, k_z = floats(K, k_x, k_z)
     return np.maximum(k_x[:, None] - 2 * K + k_z, 0)
 
 
-def _check_distances(K, k_x, k_z):
-    if np.shape(k_x) + np.shape(k_z) != np.shape(K):
-        raise ValueError(
-            "K, k_x and k_z must be (n, m), (n,) and (m,); "
-            f"got {np.shape(K)}, {np.shape(k_x)} and {np.shape(k_z)}"
-        )
-    return (np.asarray(values, dtype=float) for values in (K, k_x, k_z))
+def centre_gram(K):
+    """The Gram matrix (n, n) of phi(x_i) - mean phi: K_c = H K H with H = I - 1 1^T / n.
 
+    K is symmetric. Each entry loses the means of its row and its column, and gains that of all.
 
-def centre(K):
-    """The Gram matrix of phi(x_i) - mean phi: K_c = H K H with H = I - 1 1^T / n.
-
-    K is symmetric. A second round, H K_c H, removes what rounding left of a mean far from 0.
-
-    Returns: (n, n). Raises: ValueError if K is not square and finite.
-
-    >>> centre(np.array([[1.0, 3.0], [3.0, 9.0]]))
+    >>> centre_gram(np.array([[1.0, 3.0], [3.0, 9.0]]))
     array([[ 1., -1.],
            [-1.,  1.]])
     """
-    K = square(K).copy()
-    for _ in range(2):
-        means = K.mean(axis=0)
-        m = means - means.mean() / 2
-        for rows in row_blocks(len(K), BLOCK // len(K)):  # some rows at a time, for memory
-            K[rows] -= m[rows, None] + m  # the means of row and column, less that of all
-    return K
+    means = floats(K).mean(axis=0)
+    m = means - means.mean() / 2
+    return K - (m[:, None] + m)
 
 
 def centre_new(K_new, K):
-    """(phi(z_i) - mean phi)^T (phi(x_j) - mean phi) for new points z, with the samples' mean.
+    """The (phi(z_i) - mean phi)^T (phi(x_j) - mean phi) of new points z, with the samples' mean.
 
     `K_new` (m, n) holds the k(z_i, x_j). K (n, n) is that of the samples, or its column means (n,).
 
-    Returns: (m, n). Raises: ValueError if the shapes do not fit.
+    Returns: (m, n).
 
     >>> centre_new(np.array([[5.0, 15.0]]), np.array([[1.0, 3.0], [3.0, 9.0]]))
     array([[-3.,  3.]])
     """
-    K_new, K = np.asarray(K_new, dtype=float), np.asarray(K, dtype=float)
-    n = K_new.shape[-1]
-    if K.shape not in ((n, n), (n,)):
-        raise ValueError(f"K_new and K must be (m, n) and (n, n); got {K_new.shape} and {K.shape}")
-    means = K if K.ndim == 1 else K.mean(axis=0)
-    return K_new - K_new.mean(axis=1, keepdims=True) - means + means.mean()
+    means = np.atleast_2d(K).mean(axis=0)
+    return K_new - np.mean(K_new, axis=1, keepdims=True) - means + means.mean()
 
 
-# ---------------------------------------------------------------------------------------
-# Functions
-# ---------------------------------------------------------------------------------------
+# --- Least squares ---------------------------------------------------------------------
 
 
-def _check_one_per_sample(name, values, X):
-    """Refuse other shapes: numpy would broadcast a column and a row to a matrix."""
-    if np.shape(values) != (len(X),):
-        raise ValueError(f"{name} must have shape ({len(X)},); got {np.shape(values)}")
+def sample_coefficients(X, y, w):
+    """The factors delta_i = 2 (w^T x_i - y_i) (n,) in the gradient sum_i delta_i x_i of the loss.
+
+    The loss is sum_i (w^T x_i - y_i)^2. Gradient steps from w = sum_i alpha_i x_i are the steps
+    alpha <- alpha - eta delta.
+
+    >>> sample_coefficients(np.array([[1.0], [2.0]]), np.array([1.0, 1.0]), np.array([3.0]))
+    array([ 4., 10.])
+
+    Errata: kernels-24 (REP: the start does not matter; its part orthogonal to the samples stays).
+    """
+    return 2 * (X @ w - y)
 
 
+def coefficient_loss(K, y, alpha):
+    """The squared loss ||K alpha - y||^2 of w = sum_i alpha_i phi(x_i): f(x_i) = (K alpha)_i.
+
+    >>> coefficient_loss(np.array([[2.0]]), np.array([1.0]), np.array([3.0]))
+    np.float64(25.0)
+    """
+    return np.sum((K @ alpha - y) ** 2)
+
+
+class KernelState(NamedTuple):
+    """The coefficients after a step of gradient descent."""
+
+    alpha: np.ndarray  # (n,)
+    objective: float  # ||K alpha - y||^2
+    gradient_norm: float  # of the gradient in w, 2 sqrt(r^T K r) for the residual r = K alpha - y
+
+
+def kernel_descent(K, y, *, eta):
+    """Gradient descent from w = 0: alpha_i <- alpha_i - 2 eta (sum_j K_ij alpha_j - y_i).
+
+    These are the steps w <- w - eta gradient in feature space, not those of descent in alpha. The
+    residual K alpha - y tends to 0 for a regular K and eta < 1 / lambda_max(K).
+
+    Yields: the start, then a `KernelState` per step, without end; the caller stops it.
+
+    >>> states = kernel_descent(np.array([[2.0]]), np.array([4.0]), eta=0.125)
+    >>> [float(next(states).alpha[0]) for _ in range(3)]
+    [0.0, 1.0, 1.5]
+
+    Errata: kernels-27 (REP closes a parenthesis too early: K alpha is doubled, y is not).
+    """
+    alpha = np.zeros(len(y))
+    while True:
+        residual = K @ alpha - y
+        slope = 2 * np.sqrt(np.maximum(residual @ K @ residual, 0))
+        yield KernelState(alpha, residual @ residual, slope)
+        alpha = alpha - 2 * eta * residual
+
+
+def kernel_ridge(K, y, lam):
+    """The alpha (n,) that minimises ||K alpha - y||^2 + lam alpha^T K alpha: (K + lam I) alpha = y.
+
+    If the matrix is singular, which needs lam = 0, it is the solution of least norm.
+
+    Raises: ValueError if K is not symmetric, or K + lam I not PSD: then K comes from no kernel.
+
+    >>> kernel_ridge(np.array([[2.0, 0.0], [0.0, 6.0]]), np.array([3.0, 8.0]), lam=2.0)
+    array([0.75, 1.  ])
+    """
+    M = symmetric(K) + lam * np.eye(len(K))
+    L = positive_cholesky(M)
+    if L is None:  # M is singular, or not PSD
+        return np.linalg.pinv(semidefinite(M, "K + alpha I"), ROUNDING, hermitian=True) @ y
+    return cholesky_solve(L, y)
+
+
+# --- Functions -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
 class RKHSFunction:
     """f = sum_i alpha_i k(., x_i), a function in the reproducing kernel Hilbert space of k.
 
     <f, g> = sum_ij alpha_i beta_j k(x_i, z_j), and so <f, k(., x)> = f(x). Each kernel has its own
-    space: sums and inner products across two kernels are refused.
+    space: sums and inner products are those of two functions with one k.
 
     >>> f = RKHSFunction(Linear(), np.array([[1.0], [2.0]]), np.array([1.0, 3.0]))
     >>> f(np.array([[10.0]])), f.norm()
-    (array([70.]), 7.0)
+    (array([70.]), np.float64(7.0))
     """
 
-    def __init__(self, k, X, alpha):
-        _check_one_per_sample("alpha", alpha, X)
-        self.k, self.X, self.alpha = k, X, alpha
+    k: Kernel
+    X: np.ndarray  # (n, d)
+    alpha: np.ndarray  # (n,)
 
-    def _check_space(self, g):
-        if g.k != self.k:
-            raise ValueError(f"f and g must have one kernel; got {self.k!r} and {g.k!r}")
-
-    def __call__(self, points):
-        """f at the points (m, d): (m,)."""
-        return self.k(points, self.X) @ self.alpha
+    def __call__(self, Z):
+        """The values f(z) = sum_i alpha_i k(z, x_i): (m,)."""
+        return self.k(Z, self.X) @ self.alpha
 
     def __add__(self, g):
         """f + g, whose sum has the terms of both."""
-        self._check_space(g)
         X, alpha = np.vstack([self.X, g.X]), np.concatenate([self.alpha, g.alpha])
         return RKHSFunction(self.k, X, alpha)
 
@@ -663,32 +687,26 @@ class RKHSFunction:
 
     def inner(self, g):
         """<f, g>."""
-        self._check_space(g)
-        return float(self.alpha @ self.k(self.X, g.X) @ g.alpha)
+        return self.alpha @ self.k(self.X, g.X) @ g.alpha
 
     def norm(self):
         """sqrt(<f, f>)."""
-        return float(np.sqrt(max(self.inner(self), 0.0)))
+        return np.sqrt(np.maximum(self.inner(self), 0))
 
 
-# ---------------------------------------------------------------------------------------
-# Mercer
-# ---------------------------------------------------------------------------------------
+# --- Mercer ----------------------------------------------------------------------------
 
 
 def apply_operator(k, f, x, weights):
-    """(T f)(x_i) = int k(x_i, y) f(y) dy, computed as sum_j weights_j k(x_i, x_j) f(x_j).
+    """The values (T f)(x_i) = int k(x_i, y) f(y) dy = sum_j weights_j k(x_i, x_j) f(x_j): (n,).
 
     f (n,) holds the f(x_j) at the nodes x (n,). `weights` are (n,), or one number for all nodes.
-
-    Returns: (n,). Raises: ValueError if f has another shape.
 
     >>> apply_operator(np.minimum.outer, np.ones(2), np.array([0.25, 0.75]), 0.5)
     array([0.25, 0.5 ])
 
     Errata: kernels-48 (IRHD 6 infers eigenvalues from linearity alone; it needs a symmetric k).
     """
-    _check_one_per_sample("f", f, x)
     return k(x, x) @ (weights * f)
 
 
@@ -700,7 +718,7 @@ class Eigenfunctions(NamedTuple):
 
 
 def eigenfunctions(k, x, h, leading=None):
-    """The largest eigenvalues and their eigenfunctions of the integral operator of k, at nodes x.
+    """The eigenvalues and eigenfunctions of the integral operator of k at nodes x, largest first.
 
     With the weight h of each node the operator is h K. For midpoints the error is O(h^2).
 
@@ -711,17 +729,14 @@ def eigenfunctions(k, x, h, leading=None):
     >>> eigenfunctions(np.minimum.outer, x, h=1 / 400, leading=3).values.round(4)
     array([0.4053, 0.045 , 0.0162])
     """
-    K = symmetric(k(x, x), "k")
-    values, vectors = np.linalg.eigh(h * K)
-    return Eigenfunctions(values[::-1][:leading], vectors[:, ::-1][:, :leading] / np.sqrt(h))
+    values, V = np.linalg.eigh(h * symmetric(k(x, x), "k"))
+    return Eigenfunctions(values[::-1][:leading], V[:, ::-1][:, :leading] / np.sqrt(h))
 
 
 def mercer_sum(values, left, right):
-    """sum_i lambda_i phi_i(x) phi_i(z): all terms together give k(x, z), by Mercer's theorem.
+    """The sums sum_i lambda_i phi_i(x) phi_i(z) (n, m): over all i, k(x, z) by Mercer's theorem.
 
     `values` (r,) are the lambda_i, `left` (n, r) the phi_i(x), `right` (m, r) the phi_i(z).
-
-    Returns: (n, m).
 
     >>> mercer_sum(np.array([2.0, 1.0]), np.array([[1.0, 3.0]]), np.array([[5.0, 1.0]]))
     array([[13.]])
@@ -731,183 +746,9 @@ def mercer_sum(values, left, right):
     return (left * values) @ right.T
 
 
-# ---------------------------------------------------------------------------------------
-# Least squares
-# ---------------------------------------------------------------------------------------
-
-
-def sample_coefficients(X, y, w):
-    """delta_i = 2 (w^T x_i - y_i): the gradient of sum_i (w^T x_i - y_i)^2 is sum_i delta_i x_i.
-
-    Gradient steps from w = sum_i alpha_i x_i are the steps alpha <- alpha - eta delta.
-
-    Returns: (n,). Raises: ValueError if y has another shape.
-
-    >>> sample_coefficients(np.array([[1.0], [2.0]]), np.array([1.0, 1.0]), np.array([3.0]))
-    array([ 4., 10.])
-
-    Errata: kernels-24 (REP: the start does not matter; its part orthogonal to the samples stays).
-    """
-    _check_one_per_sample("y", y, X)
-    return 2 * (X @ w - y)
-
-
-def coefficient_loss(K, y, alpha):
-    """||K alpha - y||^2, the squared loss of w = sum_i alpha_i phi(x_i): f(x_i) = (K alpha)_i.
-
-    Raises: ValueError if y is not (n,).
-
-    >>> coefficient_loss(np.array([[2.0]]), np.array([1.0]), np.array([3.0]))
-    25.0
-    """
-    _check_one_per_sample("y", y, K)
-    residual = K @ alpha - y
-    return float(residual @ residual)
-
-
-class KernelState(NamedTuple):
-    """The coefficients after a step of gradient descent."""
-
-    alpha: np.ndarray  # (n,)
-    objective: float  # ||K alpha - y||^2
-    gradient_norm: float  # of the gradient in w, sqrt(delta^T K delta)
-
-
-def kernel_descent(K, y, *, eta):
-    """alpha_i <- alpha_i - 2 eta (sum_j K_ij alpha_j - y_i), from alpha = 0.
-
-    These are the steps w <- w - eta gradient in feature space, not those of descent in alpha. The
-    residual K alpha - y tends to 0 for a regular K and eta < 1 / lambda_max(K).
-
-    Yields: the start, then a `KernelState` per step, without end; the caller stops it.
-    Raises: ValueError if y is not (n,).
-
-    >>> states = kernel_descent(np.array([[2.0]]), np.array([4.0]), eta=0.125)
-    >>> [float(next(states).alpha[0]) for _ in range(3)]
-    [0.0, 1.0, 1.5]
-
-    Errata: kernels-27 (REP closes a parenthesis too early: K alpha is doubled, y is not).
-    """
-    _check_one_per_sample("y", y, K)
-    alpha = np.zeros(len(y))
-    while True:
-        residual = K @ alpha - y
-        yield KernelState(alpha, float(residual @ residual), _gradient_norm(K, residual))
-        alpha = alpha - 2 * eta * residual
-
-
-def _gradient_norm(K, residual):
-    return float(2 * np.sqrt(max(residual @ K @ residual, 0.0)))
-
-
-def iteration_costs(n, d):
-    """Multiplications for the n scores of a step: n^2 by K, n 2^d by the `subset_products`.
-
-    >>> iteration_costs(n=1000, d=20)
-    (1000000, 1048576000)
-    """
-    return n**2, n * 2**d
-
-
-def kernel_ridge(K, y, lam, weights=None):
-    """The alpha that minimises ||K alpha - y||^2 + lam alpha^T K alpha: (K + lam I) alpha = y.
-
-    With `weights` (n,) of the squares: alpha = R u, (R K R + lam I) u = R y, R^2 = diag(weights).
-    If the matrix is singular, which needs lam = 0, u is the solution of least norm.
-
-    Returns: (n,). Raises: ValueError if K + lam I has a negative eigenvalue, so that K comes from
-    no kernel, if K is not square, finite and symmetric, or if y or the weights are not (n,).
-
-    >>> kernel_ridge(np.array([[2.0, 0.0], [0.0, 6.0]]), np.array([3.0, 8.0]), lam=2.0)
-    array([0.75, 1.  ])
-    """
-    _check_one_per_sample("y", y, K)
-    K = symmetric(K)
-    if weights is None:
-        return _solve(K, lam, y)
-    _check_one_per_sample("weights", weights, K)
-    roots = np.sqrt(weights)
-    return roots * _solve(K * np.outer(roots, roots), lam, roots * y)
-
-
-def _solve(K, lam, y):
-    """The solution u of (K + lam I) u = y; the one of least norm if the matrix is singular."""
-    M = K.copy()
-    M[np.diag_indices(len(y))] += lam  # a quarter of the time of K + lam * np.eye(n)
-    L = positive_cholesky(M)
-    return _least_norm(M, y) if L is None else cholesky_solve(L, y)
-
-
-def _least_norm(M, y):
-    """The u of least norm among those that minimise ||M u - y||, for a singular PSD matrix M."""
-    values, V = np.linalg.eigh(M)
-    noise = len(M) * np.finfo(float).eps * np.abs(values).max()
-    if values[0] < -noise:
-        raise ValueError(
-            f"K + alpha I must have no negative eigenvalue; got {values[0]:.3g}: raise alpha, or "
-            "take a kernel"
-        )
-    kept = values > noise
-    return V[:, kept] @ (V[:, kept].T @ y / values[kept])
-
-
-# ---------------------------------------------------------------------------------------
-# Support vectors
-# ---------------------------------------------------------------------------------------
-
-
-class KernelSVM(NamedTuple):
-    """The solution of the dual of a kernel support vector machine."""
-
-    alpha: np.ndarray  # (n,), the multipliers, in [0, C]
-    b: float  # f(x) = sum_i alpha_i y_i k(x_i, x) + b
-    objective: float  # of the dual
-    residual: float  # the largest violation of a KKT condition, relative to its terms
-
-
-def kernel_svm(K, y, C):
-    """max sum_i alpha_i - 1/2 sum_ij alpha_i alpha_j y_i y_j K_ij over alpha, subject to
-
-        0 <= alpha_i <= C,   sum_i alpha_i y_i = 0 .
-
-    It is the dual of the linear machine on phi(x_i). For more than some hundred samples see `svm`.
-
-    Returns: a `KernelSVM`. Raises: ValueError unless C > 0 and y (n,) holds both -1 and +1.
-
-    >>> machine = kernel_svm(Linear()(np.array([[1.0], [3.0]])), np.array([-1.0, 1.0]), C=1.0)
-    >>> machine.alpha.round(6), round(machine.b, 6)
-    (array([0.5, 0.5]), -2.0)
-
-    Errata: kernels-30 (PRNN 9 omits sum_i alpha_i y_i = 0: that is the dual without b).
-    """
-    check_number("C", C, above=0)
-    _check_one_per_sample("y", y, K)
-    if not np.array_equal(np.unique(y), [-1, 1]):
-        raise ValueError(f"y must hold -1 and +1, and both; got {np.unique(y)}")
-    n = len(y)
-    G, h = box(np.zeros(n), np.full(n, C))
-    qp = solve_qp(K * np.outer(y, y), -np.ones(n), y[None], [0.0], G, h)
-    return KernelSVM(qp.x, _offset(qp.x, K @ (qp.x * y), y, C), -qp.objective, qp.residual)
-
-
-def _offset(alpha, f, y, C):
-    """b with y_i (f_i + b) = 1 where alpha_i is free, >= 1 where alpha_i = 0, <= 1 where it is C.
-
-    If no multiplier is free, these conditions leave an interval; b is its middle.
-    """
-    at_0, at_C = alpha <= FREE * C, alpha >= (1 - FREE) * C
-    free = ~(at_0 | at_C)
-    if free.any():
-        return float(np.mean((y - f)[free]))
-    lower = (at_0 & (y > 0)) | (at_C & (y < 0))  # b >= y_i - f_i; for the others b <= y_i - f_i
-    return float(((y - f)[lower].max() + (y - f)[~lower].min()) / 2)
-
-
-# ---------------------------------------------------------------------------------------
-# Estimators
-# ---------------------------------------------------------------------------------------
-
-NAMES = ("linear", "poly", "polynomial", "rbf", "sigmoid", "laplacian", "exponential")
+# =======================================================================================
+# The estimators
+# =======================================================================================
 
 
 def make_kernel(kernel, gamma, degree, coef0, X):
@@ -930,33 +771,26 @@ def make_kernel(kernel, gamma, degree, coef0, X):
     >>> make_kernel("rbf", "scale", degree=3, coef0=0.0, X=np.array([[0.0, 2.0]]))
     Gaussian(gamma=0.5)
     """
-    if isinstance(kernel, type) or not callable(kernel):
-        check_choice("kernel", kernel, NAMES)
     if gamma is None or isinstance(gamma, str):
-        word = check_choice("gamma", gamma, ("scale", "auto", None))
-        used = isinstance(kernel, str) and kernel != "linear"
-        gamma = 1.0 if word == "scale" else 1 / X.shape[1]
-        if word == "scale" and used and X.min() != X.max():  # rounding may leave a variance
-            gamma = float(1 / (X.shape[1] * X.var()))
+        word, d = check_choice("gamma", gamma, ("scale", "auto", None)), X.shape[1]
+        scale = float(1 / (d * X.var())) if np.ptp(X) > 0 else 1.0  # rounding may leave a variance
+        gamma = scale if word == "scale" else 1 / d
     check_number("gamma", gamma, above=0, below=inf)
     check_number("degree", degree, at_least=1, integer=True)
-    check_number("coef0", coef0, at_least=-inf if kernel == "sigmoid" else 0, below=inf)
-    match kernel:
-        case "linear":
-            return Linear()
-        case "poly" | "polynomial":
-            return Polynomial(degree, gamma, coef0)
-        case "rbf":
-            return Gaussian(gamma)
-        case "sigmoid":
-            return Sigmoid(gamma, coef0)
-        case "laplacian":
-            return Laplacian(gamma)
-        case "exponential":
-            return Exponential(gamma)
-        case Kernel():
-            return kernel
-    return FunctionKernel(kernel)
+    any_sign = isinstance(kernel, str) and kernel == "sigmoid"
+    check_number("coef0", coef0, at_least=-inf if any_sign else 0, below=inf)
+    if callable(kernel) and not isinstance(kernel, type):
+        return kernel if isinstance(kernel, Kernel) else FunctionKernel(kernel)
+    meant = {
+        "linear": Linear(),
+        "poly": Polynomial(degree, gamma, coef0),
+        "polynomial": Polynomial(degree, gamma, coef0),
+        "rbf": Gaussian(gamma),
+        "sigmoid": Sigmoid(gamma, coef0),
+        "laplacian": Laplacian(gamma),
+        "exponential": Exponential(gamma),
+    }
+    return meant[check_choice("kernel", kernel, tuple(meant))]
 
 
 @dataclass(frozen=True)
@@ -966,7 +800,8 @@ class FunctionKernel(Kernel):
     function: Callable
 
     def matrix(self, X, Z):
-        K = np.array(self.function(X, Z), dtype=float)  # the caller's array stays as it is
+        """The function's matrix, in double precision; refused unless it is (n, m)."""
+        K = np.array(self.function(X, Z), dtype=float)  # a copy: who gets it may write into it
         if K.shape != (len(X), len(Z)):
             raise ValueError(f"k(X, Z) must be {(len(X), len(Z))}, of all pairs; got {K.shape}")
         return K
@@ -977,8 +812,8 @@ class KernelRidge(Regressor):
     """Least squares in feature space with the penalty alpha ||w||^2, and without an offset.
 
     f(x) = sum_i a_i k(x_i, x) with (K + alpha I) a = y. The differences from scikit-learn: kernels
-    are those of `make_kernel`; alpha is one number, and y has one target per sample; a matrix
-    K + alpha I with a negative eigenvalue is refused.
+    are those of `make_kernel`; alpha is one number, y has one target per sample, and there are no
+    weights of samples; a matrix K + alpha I with a negative eigenvalue is refused.
 
     Parameters
     ----------
@@ -1006,14 +841,13 @@ class KernelRidge(Regressor):
     degree: int = 3
     coef0: float = 1
 
-    def fit(self, X, y, sample_weight=None):
-        """Fit to samples X (n, d) with targets y (n,) of the given weights; return self."""
+    def fit(self, X, y):
+        """Fit to samples X (n, d) with targets y (n,); return self."""
         alpha = check_number("alpha", self.alpha, at_least=0, below=inf)
         samples = check_samples(X)
-        kernel = make_kernel(self.kernel, self.gamma, self.degree, self.coef0, samples)
         y = check_targets(y, len(samples))
-        weights = None if sample_weight is None else check_weights(sample_weight, len(samples))
-        self.dual_coef_ = kernel_ridge(kernel(samples), y, alpha, weights)
+        kernel = make_kernel(self.kernel, self.gamma, self.degree, self.coef0, samples)
+        self.dual_coef_ = kernel_ridge(kernel(samples), y, alpha)
         self.X_fit_, self._kernel = samples.copy(), kernel
         return self._remember(X)
 

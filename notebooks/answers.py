@@ -2821,10 +2821,10 @@ def copying_denoiser():
 
 @answer("kernel_pca-x01a", "the centred Gram matrix, as (3, 3)", 3)
 def centred_by_hand():
-    from mlnotes.kernel_pca import centre
+    from mlnotes.kernels import centre_gram
 
     K = np.outer([1.0, 0, 1], [1.0, 0, 1])
-    yield centre(K)
+    yield centre_gram(K)
     yield K, "This is the Gram matrix before it is centred."
     yield K - K.mean(axis=1, keepdims=True) - K.mean(axis=0), "Add the mean of all entries."
     yield K - K.mean(axis=0), "Subtract the means of the rows and of the columns."
@@ -2910,20 +2910,20 @@ KM = np.array([
 
 def europe():
     """The eigenvalues and eigenvectors of the centred squares, times -1/2, from small to large."""
-    from mlnotes.kernel_pca import centre
+    from mlnotes.kernels import centre_gram
 
-    return np.linalg.eigh(-centre(KM.astype(float) ** 2) / 2)
+    return np.linalg.eigh(-centre_gram(KM.astype(float) ** 2) / 2)
 
 
 @answer("kernel_pca-x07b", "the six eigenvalues in 1000 square km (in any order)", 0, "order")
 def eigenvalues_of_europe():
-    from mlnotes.kernel_pca import centre
+    from mlnotes.kernels import centre_gram
 
     right = europe()[0] / 1000
     yield right
     yield -2 * right, "The factor -1/2 is missing."
     yield -right, "All signs are turned."
-    plain = np.linalg.eigvalsh(-centre(KM.astype(float)) / 2)
+    plain = np.linalg.eigvalsh(-centre_gram(KM.astype(float)) / 2)
     yield plain / 1000, "The entries must be squared distances."
     yield (
         np.linalg.eigvalsh(-(KM.astype(float) ** 2) / 2) / 1000,

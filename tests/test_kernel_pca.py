@@ -27,7 +27,7 @@ from mlnotes.kernels import (
     FunctionKernel,
     Gaussian,
     Polynomial,
-    centre,
+    centre_gram,
     centre_new,
     polynomial_map,
     ring_map,
@@ -80,7 +80,7 @@ def up_to_signs(A, B):
 @pytest.mark.parametrize("sigma", [0.3, 1.0, 2.0, 10.0])
 def test_the_rings_are_separated_by_an_axis_of_any_gaussian_kernel_and_by_no_line(sigma):
     X, y = rings(40)
-    K = centre(Gaussian.of_width(sigma)(X))
+    K = centre_gram(Gaussian.of_width(sigma)(X))
     indicator = np.where(y == 0, 1.0, -1.0) / np.sqrt(80)
     mu = indicator @ K @ indicator
     np.testing.assert_allclose(K @ indicator, mu * indicator, rtol=0, atol=1e-10)
@@ -217,7 +217,7 @@ def test_axes_have_length_one_and_right_angles(rng):
     V = Phi.T @ A
     np.testing.assert_allclose(V.T @ V, np.eye(len(mu)), rtol=0, atol=1e-10)
     np.testing.assert_allclose(mu * np.sum(A**2, axis=0), 1, rtol=1e-10)
-    np.testing.assert_allclose(np.diag(A.T @ centre(quadratic(X)) @ A), 1, rtol=1e-9)
+    np.testing.assert_allclose(np.diag(A.T @ centre_gram(quadratic(X)) @ A), 1, rtol=1e-9)
     with pytest.raises(ValueError, match="mu must be > 0, there is no axis where it is 0; got 0"):
         coefficients(np.array([3.0, 0.0]), np.eye(2))
 
@@ -227,7 +227,7 @@ def test_axes_have_length_one_and_right_angles(rng):
 def test_duplicates_add_no_axes(rng, k):
     X = rng.normal(size=(5, 2))[[0, 1, 2, 3, 4, 0, 0, 3, 3, 3]]
     K = k(X)
-    assert len(kernel_pca(K).mu) == np.linalg.matrix_rank(centre(K)) == 4
+    assert len(kernel_pca(K).mu) == np.linalg.matrix_rank(centre_gram(K)) == 4
     np.testing.assert_allclose(kernel_pca(K).Z[0], kernel_pca(K).Z[5], rtol=0, atol=1e-12)
 
 
@@ -336,7 +336,7 @@ def test_four_routes_to_the_centred_gram_matrix(rng):
         for j in range(n)
     ]  # fmt: skip
     Phi = centred(features(X))
-    for route in (entries, K - A @ K - K @ A + A @ K @ A, Phi @ Phi.T, centre(K)):
+    for route in (entries, K - A @ K - K @ A + A @ K @ A, Phi @ Phi.T, centre_gram(K)):
         np.testing.assert_allclose(H @ K @ H, route, rtol=0, atol=1e-10)
     np.testing.assert_array_equal(H, H.T)
     np.testing.assert_allclose(H @ H, H, rtol=0, atol=1e-15)
@@ -458,7 +458,7 @@ def test_erratum_uncentred_projection_is_off_by_a_constant(rng):
 @pytest.mark.parametrize("k", [1, 3])
 def test_scores_are_the_best_approximation_of_their_rank(rng, k):
     X = rng.normal(size=(12, 2))
-    K = centre(Gaussian.of_width(1.0)(X))
+    K = centre_gram(Gaussian.of_width(1.0)(X))
     mu, Z = kernel_pca(Gaussian.of_width(1.0)(X)).mu, kernel_pca(Gaussian.of_width(1.0)(X), k).Z
     tail = np.sum(mu[k:] ** 2)
     assert np.sum((K - Z @ Z.T) ** 2) == pytest.approx(tail, rel=1e-8)
@@ -477,13 +477,13 @@ def test_scores_are_the_best_approximation_of_their_rank(rng, k):
 def test_erratum_it_is_the_centred_matrix_that_must_be_psd(rng):
     X = rng.normal(size=(10, 3))
     K = quadratic(X)
-    plain, mu = np.linalg.eigvalsh(K)[::-1], np.linalg.eigvalsh(centre(K))[::-1]
+    plain, mu = np.linalg.eigvalsh(K)[::-1], np.linalg.eigvalsh(centre_gram(K))[::-1]
     assert plain[0] > 1.1 * mu[0]
     assert (mu <= plain + 1e-9).all() and (plain[1:] <= mu[:-1] + 1e-9).all()
     assert np.abs(mu).min() < 1e-12 * mu[0]
     for z in rng.normal(size=(20, 10)):
         form = (z - z.mean()) @ K @ (z - z.mean())
-        assert z @ centre(K) @ z == pytest.approx(form, rel=1e-9) and form > 0
+        assert z @ centre_gram(K) @ z == pytest.approx(form, rel=1e-9) and form > 0
     squares = -np.sum((X[:, None] - X) ** 2, axis=2) / 2  # indefinite along 1 alone
     assert np.linalg.eigvalsh(squares)[0] < -1
     found = kernel_pca(squares)
@@ -547,7 +547,7 @@ def test_components_beyond_the_rank_have_scores_0(rng):
 
 @pytest.mark.parametrize("k", [1, 3, 10])
 def test_first_eigenpairs_are_the_first_of_all(rng, k):
-    K = centre(Gaussian(0.2)(rng.normal(size=(400, 5))))
+    K = centre_gram(Gaussian(0.2)(rng.normal(size=(400, 5))))
     mu, B = eigenpairs(K)
     first, vectors = first_eigenpairs(K, q=k, rng=rng)
     np.testing.assert_allclose(first, mu[:k], rtol=1e-11)
@@ -555,7 +555,7 @@ def test_first_eigenpairs_are_the_first_of_all(rng, k):
 
 
 def test_a_tolerance_bounds_the_residual(rng):
-    K = centre(Gaussian(0.3)(load_digits().X[:600] / 16))
+    K = centre_gram(Gaussian(0.3)(load_digits().X[:600] / 16))
     errors = []
     for tol in (1e-1, 1e-5, 0.0):
         mu, B = first_eigenpairs(K, q=3, tol=tol, rng=np.random.default_rng(0))

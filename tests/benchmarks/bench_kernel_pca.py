@@ -4,7 +4,7 @@ import numpy as np
 from harness import row
 
 from mlnotes.kernel_pca import KernelPCA
-from mlnotes.kernels import centre, make_kernel
+from mlnotes.kernels import centre_gram, make_kernel
 
 
 def both(n, k, **how):
@@ -15,7 +15,7 @@ def both(n, k, **how):
     """
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(size=20) * 2 + rng.normal(size=(n // 4, 20)) for _ in range(4)])
-    K = centre(make_kernel(how.get("kernel", "linear"), how.get("gamma"), 3, 1.0, X)(X))
+    K = centre_gram(make_kernel(how.get("kernel", "linear"), how.get("gamma"), 3, 1.0, X)(X))
     size = np.sum(K**2)
 
     def ours():
