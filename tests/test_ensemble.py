@@ -238,7 +238,9 @@ def test_each_component_learns_where_the_earlier_ones_do_not_help(rng):
         ):
             three_components(DecisionTreeClassifier(), X, y, n1, rng=rng)
     with pytest.raises(ValueError, match="right on some of the samples and wrong on others"):
-        three_components(Perceptron(n_iter_no_change=100), np.arange(9.0)[:, None], np.arange(9) > 4, 8, rng=rng)
+        three_components(
+            Perceptron(n_iter_no_change=100), np.arange(9.0)[:, None], np.arange(9) > 4, 8, rng=rng
+        )
 
 
 @pytest.mark.claims("ensemble-05")
