@@ -317,7 +317,7 @@ MOVE = 0.05  # of a sample, to see what it changes
 def moving_sample():
     """A sample on the way from center to center: its places (m, 2), its labels, its shares."""
     X = overlapping()
-    means, mixture = k_means(2).fit(X), GaussianMixture(2, covariance_type="spherical")
+    means, mixture = k_means(2).fit(X), GaussianMixture(2, covariance_type="diag")
     mixture = mixture.set_params(random_state=0).fit(X)
     a, b = means.cluster_centers_[np.argsort(means.cluster_centers_[:, 0])]
     share = np.linspace(-0.6, 1.6, 1 + round(2.2 * np.linalg.norm(b - a) / MOVE))

@@ -1,6 +1,7 @@
 """Lecture figures of the mixture chapter."""
 
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.colors import to_rgb
@@ -8,20 +9,17 @@ from matplotlib.colors import to_rgb
 from mlnotes.base import iterate
 from mlnotes.clustering import KMeans
 from mlnotes.datasets import load_breast_cancer, load_digits, load_iris, make_blobs
+from mlnotes.decision_theory import log_joint
 from mlnotes.mixture import (
-    KINDS,
     GaussianMixture,
-    bernoullis,
+    assignment_entropy,
     e_step,
     em,
-    entropy,
     gaussians,
     generate,
-    initialise,
-    log_joint,
-    log_likelihood,
+    maximise,
     mixture_density,
-    responsibilities,
+    mixture_log_likelihood,
 )
 from mlnotes.plotting import (
     BLUE,
@@ -95,7 +93,7 @@ def hidden_choice(complete, incomplete, inferred):
     X, Z = generate(300, weights, components, rng=np.random.default_rng(3))
     draw_samples(complete, X, Z.argmax(axis=1), size=3.5)
     draw_samples(incomplete, X, size=5)
-    draw_shares(inferred, X, responsibilities(X, weights, components))
+    draw_shares(inferred, X, e_step(X, weights, components)[0])
     axes, titles = (complete, incomplete, inferred), ("$x, z$", "$x$", "$x, r$")
     for ax, title in zip(axes, titles, strict=True):
         set_view(ax, X)
@@ -114,8 +112,8 @@ def bound(jensen, one_sample, one_mean):
     """
     x = dent_scores()
     weights, means, variances = np.array([0.6, 0.4]), np.array([7.0, 17.0]), np.array([9.0, 25.0])
-    components = gaussians(means[:, None], variances, "spherical")
-    a = np.exp(log_joint(np.array([[12.0]]), weights, components))[0]
+    components = gaussians(means[:, None], variances)
+    a = np.exp(log_joint(components.log_density(np.array([[12.0]])), weights))[0]
     chord(jensen, a, r=np.array([0.1, 0.9]))
     touching(one_sample, a)
     climbing(one_mean, x, weights, means, variances, at=24.5)
@@ -160,18 +158,26 @@ def touching(ax, a):
 def climbing(ax, x, weights, means, variances, at, steps=2):
     """l as a function of the last mean, and the bounds of the first EM steps from `at`."""
     grid = np.linspace(10, 26, 161)
-    log_joints = [
-        log_joint(x, weights, gaussians([[means[0]], [m]], variances, "spherical")) for m in grid
-    ]
+
+    def joint_at(m):  # ln pi_k p_k(x_i), where the last mean is m
+        return log_joint(gaussians([[means[0]], [m]], variances).log_density(x), weights)
+
+    log_joints = [joint_at(m) for m in grid]
     ax.plot(grid, [log_sum_exp(joint).sum() for joint in log_joints], color=INK, lw=1.4)
     for color in (BLUE, ORANGE)[:steps]:
-        here = gaussians([[means[0]], [at]], variances, "spherical")
+        here = gaussians([[means[0]], [at]], variances)
         R, log_p = e_step(x, weights, here)
-        ax.plot(grid, [(R * joint).sum() + entropy(R) for joint in log_joints], color=color, lw=1.1)
+        ax.plot(
+            grid,
+            [(R * joint).sum() + assignment_entropy(R) for joint in log_joints],
+            color=color,
+            lw=1.1,
+        )
         ax.plot(at, log_p.sum(), "o", color=color, ms=6, zorder=4)
         at = (R[:, 1] @ x[:, 0]) / R[:, 1].sum()
-        top = log_joint(x, weights, gaussians([[means[0]], [at]], variances, "spherical"))
-        ax.plot(at, (R * top).sum() + entropy(R), "^", color=color, ms=6, zorder=4)
+        ax.plot(
+            at, (R * joint_at(at)).sum() + assignment_entropy(R), "^", color=color, ms=6, zorder=4
+        )
     ax.set(xlabel=r"$\mu_2$", ylabel="$l$", title="M-step: all tumours")
     ax.set(xlim=(10, 26), ylim=(-2150, -1815))
 
@@ -184,7 +190,9 @@ def landscape(ax):
     It ends on the pass between the peaks and stays there for ever.
     """
     x, grid = dent_scores(), np.linspace(-1, 27, 71)
-    l_of = np.array([[log_likelihood(x, HALVES, of_means(a, b)) for a in grid] for b in grid])
+    l_of = np.array(
+        [[mixture_log_likelihood(x, HALVES, of_means(a, b)) for a in grid] for b in grid]
+    )
     levels = l_of.max() - np.array([2000, 1300, 800, 500, 300, 170, 90, 40, 15, 3])
     ax.contour(grid, grid, l_of, levels=levels, colors=[GREY], linewidths=0.8)
     for start, color, marker in zip(STARTS, (BLUE, ORANGE, PURPLE), MARKERS, strict=False):
@@ -201,14 +209,14 @@ STARTS = ((2.0, 6.0), (25.0, 21.0), (24.0, 24.0))  # of EM in the landscape
 
 def of_means(a, b):
     """Two components of variance 16 with these means."""
-    return gaussians([[a], [b]], [16.0, 16.0], "spherical")
+    return gaussians([[a], [b]], [16.0, 16.0])
 
 
 def means_only(x, means, steps=40):
     """The means after each step of an EM that leaves weights and variances as they are."""
     path = [np.array(means)]
     for _ in range(steps):
-        R = responsibilities(x, HALVES, of_means(*path[-1]))
+        R, _ = e_step(x, HALVES, of_means(*path[-1]))
         path.append(R.T @ x[:, 0] / R.sum(axis=0))
     return np.array(path)
 
@@ -229,7 +237,7 @@ def collapse(left, right):
         left.plot(grid, p, color=color, ls=style, lw=1.3, label=rf"$\sigma_3 = {width:g}$")
     left.set(xlabel="dent score", ylabel="density", xlim=(-2, 30), ylim=(0, 0.24))
     left.legend()
-    l_of = [log_likelihood(x, weights, spiked(width)) for width in widths]
+    l_of = [mixture_log_likelihood(x, weights, spiked(width)) for width in widths]
     right.semilogx(widths, l_of, color=INK, lw=1.4)
     best = best_with_floor(x)
     right.axhline(best, color=BLUE, lw=1.2, ls="--")
@@ -250,7 +258,7 @@ def with_spike(x):
     sd = np.sqrt(fit.covariances_.ravel())
 
     def spiked(width):
-        return gaussians([*fit.means_, [0.0]], np.append(sd, width) ** 2, "spherical", FLOOR**2)
+        return gaussians([*fit.means_, [0.0]], np.append(sd, width) ** 2, FLOOR**2)
 
     return np.append((1 - share) * fit.weights_, share), spiked
 
@@ -277,7 +285,7 @@ def em_progress(*axes):
         _, components, R, objective, _ = states[t]
         draw_shares(ax, X, R, size=8, rim=0)
         draw_components(ax, components)
-        ax.set(xlim=(-2, 31), ylim=(3, 38), xticks=(0, 10, 20, 30), yticks=(10, 20, 30))
+        ax.set(xlim=(-4, 32), ylim=(-3, 39), xticks=(0, 10, 20, 30), yticks=(0, 10, 20, 30))
         ax.set_title(f"step {t}: $l = {len(X) * objective:.0f}$")
     label(axes, 3, "dent score", "radius")
 
@@ -316,24 +324,25 @@ def both_fits():
     covariances = [[[6.0, 0.6], [0.6, 0.3]], 0.3 * np.eye(2), 0.3 * np.eye(2)]
     X = make_blobs(sizes, centers, covariances, rng=np.random.default_rng(1)).X
     clusters = KMeans(3, random_state=0).fit(X)
-    start = initialise(X, np.eye(3)[clusters.labels_])
+    any_three = gaussians(np.zeros((3, 2)), [np.eye(2)] * 3)  # the M-step replaces them
+    start = maximise(X, np.eye(3)[clusters.labels_], any_three)
     return X, clusters, iterate(em(X, *start), "gain", 1e-9, 1000).state
 
 
-@figure("kinds", claims=(), panels=(2, 2), size=(3.2, 1.75))
+@figure("kinds", claims=(), panels=2, size=(3.2, 1.9))
 def kinds(*axes):
-    """The four kinds of covariance with three components each, on the petals of 150 irises: any
-    ellipse for each component; one ellipse for all; ellipses along the axes; circles. In the
-    titles: the number of free parameters, and the criterion BIC, which should be low.
+    """Both kinds of covariance with three components each, on the petals of 150 irises: any ellipse
+    for each component, or ellipses along the axes. In the titles: the number of free parameters,
+    and the criterion BIC, which should be low.
     """
     petals = load_iris().X[:, 2:]
-    for ax, kind in zip(axes, KINDS, strict=True):
+    for ax, kind in zip(axes, ("full", "diag"), strict=True):
         model = GaussianMixture(3, covariance_type=kind, tol=1e-6, max_iter=1000, random_state=0)
-        components = gaussians(model.fit(petals).means_, model.covariances_, kind)
+        components = gaussians(model.fit(petals).means_, model.covariances_)
         draw_shares(ax, petals, model.predict_proba(petals), size=12)
         draw_components(ax, components)
         set_view(ax, petals)
-        free = components.n_parameters + 2
+        free = 3 * 2 + 2 + (9 if kind == "full" else 6)  # means, weights, covariances
         ax.set_title(f"{kind}: {free} parameters, BIC {model.bic(petals):.0f}", fontsize=10)
         ax.set(xticks=(2, 4, 6), yticks=(0, 1, 2))
     label(axes, 2, "petal length (cm)", "width (cm)")
@@ -347,11 +356,27 @@ def digits(*axes):
     """
     X = (load_digits().X > 7).astype(float)
     grey = np.random.default_rng(2).uniform(0.3, 0.7, size=(10, 64))
-    start = np.full(10, 0.1), bernoullis(grey, floor=1e-3)
-    last = iterate(em(X, *start), "gain", 1e-4, 200).state
+    states = em(X, np.full(10, 0.1), Pixels(grey), update_pixels)
+    last = iterate(states, "gain", 1e-4, 200).state
     for ax, k in zip(axes, np.argsort(-last.weights), strict=True):
         draw_image(ax, last.components.means[k].reshape(8, 8), cmap="Greys", vmin=0, vmax=1)
         ax.set_title(f"{last.weights[k]:.0%}", fontsize=9)
+
+
+class Pixels(NamedTuple):
+    """Components of binary x, p_k(x) = prod_j mu_kj^{x_j} (1 - mu_kj)^{1 - x_j}."""
+
+    means: np.ndarray  # (K, d)
+
+    def log_density(self, X):
+        """ln p_k(x_i): (n, K)."""
+        return X @ np.log(self.means).T + (1 - X) @ np.log(1 - self.means).T
+
+
+def update_pixels(X, R, components):
+    """The M-step of `Pixels`: weights, and weighted means, kept between 0.001 and 0.999."""
+    n_k = R.sum(axis=0)
+    return n_k / len(X), Pixels(np.clip(R.T @ X / n_k[:, None], 0.001, 0.999))
 
 
 # ---------------------------------------------------------------------------------------
@@ -402,13 +427,13 @@ def dents_film(means):
     """
     x, grid = dent_scores(), np.linspace(-2, 32, 120)[:, None]
     counts, edges = np.histogram(x, bins=30, range=(0, 30), density=True)
-    first = gaussians([[float(each)] for each in means.split(" and ")], [16.0, 16.0], "spherical")
+    first = gaussians([[float(each)] for each in means.split(" and ")], [16.0, 16.0])
     states = list(islice(em(x, HALVES, first), 60))
 
     def draw(ax, t):
         weights, components = states[t].weights, states[t].components
         ax.stairs(counts, edges, fill=True, color=SHADE, zorder=0)
-        joint = np.exp(log_joint(grid, weights, components))
+        joint = np.exp(log_joint(components.log_density(grid), weights))
         for part, color, dash in zip(joint.T, (BLUE, ORANGE), ("-", "--"), strict=True):
             ax.plot(grid[:, 0], part, dash, color=color, lw=1.6)
         ax.plot(grid[:, 0], mixture_density(grid, weights, components), color=INK, lw=1)

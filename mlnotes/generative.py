@@ -64,7 +64,6 @@ from mlnotes.decision_theory import (
     log_prior,
 )
 from mlnotes.estimation import categorical_mle, multivariate_normal_mle
-from mlnotes.mixture import weighted_scatter
 from mlnotes.probability import (
     Normal,
     expectation,
@@ -256,7 +255,8 @@ def class_moments(X, k, kind="full", sample_weight=None):
         members = np.flatnonzero(k == c)
         X_c, shares = X.take(members, axis=0), w[members] / n_k[c]
         means.append(shares @ X_c)
-        covariances.append(weighted_scatter(X_c, means[c], shares, kind))
+        D = X_c - means[c]
+        covariances.append((shares * D.T) @ D if kind == "full" else shares @ D**2)
     return ClassMoments(n_k, np.array(means), np.array(covariances))
 
 
