@@ -631,7 +631,7 @@ def em_by_hand():
     from mlnotes.mixture import e_step, gaussians, maximise
 
     x = np.array([[0.0], [1.0], [4.0]])
-    start = gaussians([[0.0], [2.0]], [1.0, 1.0], "spherical")
+    start = gaussians([[0.0], [2.0]], [1.0, 1.0])
     R, _ = e_step(x, np.array([0.5, 0.5]), start)
     return x, R, *maximise(x, R, start)
 
@@ -661,23 +661,29 @@ def new_variances():
     x, R, _, new = em_by_hand()
     n_k = R.sum(axis=0)
     old = np.sum(R * (x - [0, 2]) ** 2, axis=0) / n_k
-    yield new.covariances
+    yield new.covariances.ravel()
     yield old, "Take the distances from the new means, not from the old ones."
-    yield np.sqrt(new.covariances), "These are standard deviations."
+    yield np.sqrt(new.covariances.ravel()), "These are standard deviations."
 
 
 @answer("mixture-x03", "the two variances after 20 steps", 3)
 def round_components():
-    from mlnotes.mixture import em, gaussians
-
     cancer = datasets.load_breast_cancer()
     names = "worst concave points", "worst radius"
     X = cancer.X[:, [cancer.feature_names.index(name) for name in names]] * [100, 1]
-    start = gaussians([[5.0, 20.0], [20.0, 20.0]], [25.0, 25.0], kind="spherical")
-    *_, state = islice(em(X, np.array([0.5, 0.5]), start), 21)
-    yield state.components.covariances
-    yield np.sqrt(state.components.covariances), "These are standard deviations."
-    yield 2 * state.components.covariances, "Each sample has d squares: divide by d as well."
+    weights, variances = np.array([0.5, 0.5]), np.array([25.0, 25.0])
+    means = np.array([[5.0, 20.0], [20.0, 20.0]])
+    for _ in range(20):
+        squares = np.sum((X[:, None] - means) ** 2, axis=2)
+        R = weights * np.exp(-squares / (2 * variances)) / variances
+        R /= R.sum(axis=1, keepdims=True)
+        n_k = R.sum(axis=0)
+        weights, means = n_k / len(X), R.T @ X / n_k[:, None]
+        squares = np.sum((X[:, None] - means) ** 2, axis=2)
+        variances = np.sum(R * squares, axis=0) / (2 * n_k)
+    yield variances
+    yield np.sqrt(variances), "These are standard deviations."
+    yield 2 * variances, "Each sample has d squares: divide by d as well."
 
 
 @answer("mixture-x05", "the integral of the wrong density", 3)
