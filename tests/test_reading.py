@@ -102,14 +102,14 @@ def test_the_source_of_what_is_public_is_the_code_that_runs():
 
 def test_the_source_without_docstrings_computes_the_same():
     scope = dict(vars(mixture))
-    exec(reading.source(mixture.log_likelihood), scope)
+    exec(reading.source(mixture.mixture_log_likelihood), scope)
     weights, components = (
         np.array([0.5, 0.5]),
         mixture.gaussians([[0.0], [2.0]], np.ones((2, 1, 1))),
     )
     X = np.array([[0.0], [1.0], [5.0]])
-    theirs = scope["log_likelihood"](X, weights, components)
-    assert theirs == mixture.log_likelihood(X, weights, components)
+    theirs = scope["mixture_log_likelihood"](X, weights, components)
+    assert theirs == mixture.mixture_log_likelihood(X, weights, components)
 
 
 def test_show_displays_markdown_and_plain_text_of_the_same_code(displayed):
