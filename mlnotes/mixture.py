@@ -373,8 +373,8 @@ class GaussianMixture(DensityEstimator):
         full = check_choice("covariance_type", self.covariance_type, ("full", "diag")) == "full"
         check_choice("init_params", self.init_params, ("kmeans", "random_from_data"))
         if self.init_params == "kmeans":
-            clusters = lloyd(plain, kmeans_plus_plus(plain, K, rng=rng))
-            labels = iterate(clusters, "moved", 0, max_iter=300).state.labels
+            centers = kmeans_plus_plus(plain, K, rng, trials=2 + int(np.log(K)))  # as KMeans
+            labels = iterate(lloyd(plain, centers), "moved", 0, max_iter=300).state.labels
         else:
             labels, _ = nearest(plain, plain[rng.choice(n, K, replace=False)])
         ones = np.tile(np.eye(d), (K, 1, 1)) if full else np.ones((K, d))
