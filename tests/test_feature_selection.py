@@ -1,4 +1,4 @@
-"""Feature selection: entropies, exhaustive search and hand-made tables are the second routes."""
+"""The feature_selection chapter: entropies, exhaustive search and tables by hand."""
 
 import re
 
@@ -21,7 +21,6 @@ from mlnotes.feature_selection import (
     number_of_features,
     residual_sum,
     selector_matrix,
-    subsets,
 )
 from mlnotes.model_selection import StratifiedKFold, cross_validation_error
 from mlnotes.neighbors import KNeighborsClassifier
@@ -35,41 +34,33 @@ def random_distributions(rng, count, a, b):
     return P / P.sum(axis=(1, 2), keepdims=True)
 
 
-# ---------------------------------------------------------------------------------------
-# Subsets
-# ---------------------------------------------------------------------------------------
+# --- Subsets -----------------------------------------------------------------------------
 
 
 @pytest.mark.claims("feature_selection-01")
-def test_selection_is_a_product_with_unit_columns(rng):
+def test_selector_matrix_selects_by_a_product_with_unit_columns(rng):
     X = rng.normal(size=(6, 5))
     for J in ((0,), (3, 1), (4, 0, 2), tuple(range(5))):
         E = selector_matrix(J, 5)
         np.testing.assert_array_equal(X @ E, X[:, list(J)])
         np.testing.assert_array_equal(E.T @ E, np.eye(len(J)))
-    np.testing.assert_array_equal(selector_matrix(np.array([2, 0]), 3), np.eye(3)[:, [2, 0]])
-    for J in ((1, 1), (-1, 2), (3,), (0.0, 1), (1.5,), (True, False)):
-        with pytest.raises(
-            ValueError, match=re.escape(f"J must hold different features from 0 to 2; got {J}")
-        ):
-            selector_matrix(J, 3)
 
 
 @pytest.mark.claims("feature_selection-04")
-@pytest.mark.parametrize("d", [1, 2, 5, 12])
-def test_numbers_of_models(d):
-    listed = list(subsets(d))
-    assert len(listed) == len(set(listed)) == 2**d and listed[0] == ()
+@pytest.mark.parametrize("d", [1, 5, 12])
+def test_searches_fit_d_squared_and_2_to_the_d_models(d):
     asked = []
     steps = list(forward_selection(lambda J: asked.append(J) or -sum(J), d))
     assert steps[-1].fits == len(asked) == d * (d + 1) // 2
     assert steps[0] == ((), np.inf, 0) and () not in asked
     assert [len(step.J) for step in steps] == list(range(d + 1))
-    assert best_subsets(sum, d)[-1].fits == 2**d - 1
+    asked.clear()
+    assert best_subsets(lambda J: asked.append(J) or sum(J), d)[-1].fits == 2**d - 1
+    assert len(asked) == len(set(asked)) == 2**d - 1
 
 
 @pytest.mark.claims("feature_selection-04")
-def test_with_orthogonal_columns_forward_is_exhaustive(rng):
+def test_forward_selection_of_orthogonal_columns_is_exhaustive(rng):
     X = np.linalg.qr(rng.normal(size=(20, 6)))[0] * rng.uniform(1, 5, size=6)
     y = rng.normal(size=20)
 
@@ -86,7 +77,7 @@ def test_with_orthogonal_columns_forward_is_exhaustive(rng):
 
 
 @pytest.mark.claims("feature_selection-04")
-def test_a_copy_of_a_feature_comes_last_and_gains_nothing(rng):
+def test_forward_selection_takes_a_copy_of_a_feature_last(rng):
     X = rng.normal(size=(30, 3))
     y = X @ [5.0, 1.0, 0.5]
     X = np.column_stack([X, X[:, 0]])
@@ -112,19 +103,7 @@ def test_forward_selection_may_miss_the_best_pair():
     assert list(forward_selection(risk, 3))[2].risk > 0.1
 
 
-def test_a_risk_of_nan_is_never_the_least():
-    def risk(J):
-        return np.nan if 0 in J and len(J) < 3 else float(sum(J))
-
-    assert [step.J for step in best_subsets(risk, 3)] == [(1,), (1, 2), (0, 1, 2)]
-    steps = list(forward_selection(risk, 3))
-    assert [step.J for step in steps] == [(), (1,), (1, 2), (1, 2, 0)] and steps[-1].risk == 3
-    for search in (best_subsets, lambda risk, d: list(forward_selection(risk, d))):
-        with pytest.raises(ValueError, match=re.escape("a number; got nan for J = (0,)")):
-            search(lambda J: np.nan, 3)
-
-
-def test_equal_risks_go_to_the_first_and_fits_are_counted_by_size():
+def test_searches_take_the_first_of_equal_risks_and_count_fits_by_size():
     steps = best_subsets(lambda J: 1.0, 3)
     assert steps == [((0,), 1.0, 3), ((0, 1), 1.0, 6), ((0, 1, 2), 1.0, 7)]
     steps = list(forward_selection(lambda J: 1.0, 3))[1:]
@@ -132,7 +111,7 @@ def test_equal_risks_go_to_the_first_and_fits_are_counted_by_size():
 
 
 @pytest.mark.parametrize("unit", [1e-30, 1e30])
-def test_residuals_do_not_depend_on_the_units_of_features(rng, unit):
+def test_residual_sum_has_no_unit_of_features(rng, unit):
     X, y = rng.normal(size=(9, 3)), rng.normal(size=9)
     X[:, 2] = 0
     expected = residual_sum(X, y, (0, 1, 2))
@@ -142,30 +121,24 @@ def test_residuals_do_not_depend_on_the_units_of_features(rng, unit):
     assert residual_sum(X, y, ()) == pytest.approx(y @ y, rel=1e-15)
 
 
-# ---------------------------------------------------------------------------------------
-# Mutual information
-# ---------------------------------------------------------------------------------------
+# --- Mutual information ------------------------------------------------------------------
 
 
 @pytest.mark.claims("feature_selection-02")
-def test_three_routes_to_mutual_information(rng):
-    P = random_distributions(rng, 1000, 4, 3)
-    f_x, f_y = P.sum(axis=2), P.sum(axis=1)
-    found, flat = mutual_information(P), P.reshape(1000, -1)
-    product = (f_x[:, :, None] * f_y[:, None]).reshape(1000, -1)
-    np.testing.assert_allclose(found, kl_divergence(flat, product), rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(
-        found, entropy(f_x.T) + entropy(f_y.T) - entropy(flat.T), rtol=1e-12, atol=1e-12
-    )
-    assert found.min() >= -1e-15
-    assert (found <= np.minimum(entropy(f_x.T), entropy(f_y.T)) + 1e-12).all()
-    relabelled = P[:, rng.permutation(4)][:, :, rng.permutation(3)]
-    np.testing.assert_allclose(mutual_information(relabelled), found, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(mutual_information(P.swapaxes(1, 2)), found, rtol=1e-12, atol=1e-12)
+def test_mutual_information_by_three_routes(rng):
+    for P in random_distributions(rng, 200, 4, 3):
+        f_x, f_y, information = P.sum(axis=1), P.sum(axis=0), mutual_information(P)
+        kl = kl_divergence(P.ravel(), np.outer(f_x, f_y).ravel())
+        assert information == pytest.approx(kl, rel=1e-12, abs=1e-12)
+        entropies = entropy(f_x) + entropy(f_y) - entropy(P.ravel())
+        assert information == pytest.approx(entropies, rel=1e-12, abs=1e-12)
+        assert -1e-15 <= information <= min(entropy(f_x), entropy(f_y)) + 1e-12
+        relabelled = P[rng.permutation(4)][:, rng.permutation(3)].T
+        assert mutual_information(relabelled) == pytest.approx(information, rel=1e-12, abs=1e-12)
 
 
 @pytest.mark.claims("feature_selection-02")
-def test_independent_variables_share_no_information_and_a_copy_all(rng):
+def test_mutual_information_of_independent_variables_is_0_and_of_a_copy_all(rng):
     f, g = rng.dirichlet(np.ones(5)), rng.dirichlet(np.ones(3))
     assert mutual_information(np.outer(f, g)) == pytest.approx(0, abs=1e-14)
     assert mutual_information(np.diag(f)) == pytest.approx(entropy(f), rel=1e-13)
@@ -173,18 +146,13 @@ def test_independent_variables_share_no_information_and_a_copy_all(rng):
     assert mutual_information(tiny) == pytest.approx(1e-200 * 200 * np.log(10), rel=1e-9)
 
 
-def test_a_table_that_is_not_a_distribution_is_refused():
-    P = np.array([[0.1, 0.2], [0.3, 0.4]])
-    single = P.astype(np.float32)
-    assert mutual_information(single) == mutual_information(single.astype(float))
-    assert mutual_information(P.tolist()) == mutual_information(P)
-    table = P * 50  # counts, not shares
-    for bad in (table, [table, P], P - 0.25, [[-0.1, 0.6], [0.2, 0.3]], [[np.nan, 0.5], [0, 0.5]]):
-        with pytest.raises(ValueError, match="P must be >= 0 and sum to 1; got a sum"):
-            mutual_information(np.array(bad))
+@pytest.mark.parametrize("P", [[[5, 10], [15, 20]], [[-0.1, 0.6], [0.2, 0.3]]])
+def test_mutual_information_refuses_counts_and_what_is_below_0(P):
+    with pytest.raises(ValueError, match="P must be >= 0 with the sum 1; got"):
+        mutual_information(np.array(P))
 
 
-def test_bins_hold_equal_shares_and_keep_discrete_values(rng):
+def test_bin_codes_are_equal_shares_and_keep_discrete_values(rng):
     x = rng.normal(size=1000)
     codes = bin_codes(x, 8)
     np.testing.assert_array_equal(np.bincount(codes), 125)
@@ -192,18 +160,9 @@ def test_bins_hold_equal_shares_and_keep_discrete_values(rng):
     assert (np.diff(codes[np.argsort(x)]) >= 0).all()
     few = rng.choice([-3.0, 0.5, 9.0], size=50)
     np.testing.assert_array_equal(bin_codes(few), np.unique(few, return_inverse=True)[1])
-    np.testing.assert_array_equal(bin_codes(np.ones(4)), 0)
     rare = np.append(np.zeros(99), 1.0)  # no quantile tells it from a constant
     assert bin_codes(rare).tolist() == [0] * 99 + [1]
     assert bin_codes(np.arange(8), 3).tolist() == [0, 0, 1, 1, 1, 2, 2, 2]
-    np.testing.assert_array_equal(np.bincount(bin_codes(x)), 100)  # 10 bins
-    assert bin_codes(np.arange(3), 10**18).tolist() == [0, 1, 2]
-    assert bin_codes(np.array([np.inf, 0.0, -np.inf]), 3).tolist() == [2, 1, 0]
-    for bad in (0, -2, 2.0):
-        with pytest.raises(ValueError, match=f"n_bins must be an integer >= 1; got {bad}"):
-            bin_codes(x, bad)
-    with pytest.raises(ValueError, match="x must not hold nan"):
-        bin_codes(np.array([1.0, np.nan, 0.0]))
 
 
 def test_joint_distribution_counts(rng):
@@ -212,20 +171,11 @@ def test_joint_distribution_counts(rng):
     P = joint_distribution(codes, y)
     for j, a, b in np.ndindex(P.shape):
         assert P[j, a, b] == np.mean((codes[:, j] == a) & (y == "uvw"[b]))
-    np.testing.assert_array_equal(joint_distribution(codes.astype(np.uint8), y), P)
     wide = np.array([[255, 1], [0, 2]], dtype=np.uint8)
     assert joint_distribution(wide, y[:2]).shape[:2] == (2, 256)
-    for bad in (codes - 1, codes * 1.0):
-        with pytest.raises(ValueError, match="codes must be integers >= 0; got"):
-            joint_distribution(bad, y)
-    for bad in (y[:1], y[:, None]):
-        with pytest.raises(ValueError, match=re.escape("y must have shape (60,), a label per row")):
-            joint_distribution(codes, bad)
 
 
-# ---------------------------------------------------------------------------------------
-# Filter
-# ---------------------------------------------------------------------------------------
+# --- Filter ------------------------------------------------------------------------------
 
 
 def table():
@@ -236,7 +186,7 @@ def table():
 
 
 @pytest.mark.claims("feature_selection-03")
-def test_scores_and_ranking_of_a_table():
+def test_scores_of_a_table_rank_its_features():
     X, y = table()
     scores = information_scores(X, y)
     H = entropy([0.75, 0.25]) - entropy([0.5, 0.5]) / 2  # of a half copy: H(x) - H(x|y)
@@ -249,18 +199,17 @@ def test_scores_and_ranking_of_a_table():
         np.testing.assert_array_equal(filtered.inverse_transform(X[:, [1, 2]])[:, 1:3], X[:, 1:3])
 
 
-def test_scores_are_those_of_the_bins_asked_for(rng):
+def test_information_scores_are_those_of_the_bins_asked_for(rng):
     X, y = rng.normal(size=(90, 2)), rng.choice(["u", "v", "w"], size=90)
-    for n_bins, given in ((4, {"n_bins": 4}), (10, {})):
-        by_hand = [
-            mutual_information(joint_distribution(bin_codes(x, n_bins)[:, None], y)[0]) for x in X.T
-        ]
-        np.testing.assert_allclose(information_scores(X, y, **given), by_hand, rtol=1e-12)
+    for n_bins, options in ((4, {"n_bins": 4}), (10, {})):
+        tables = [joint_distribution(bin_codes(x, n_bins)[:, None], y)[0] for x in X.T]
+        by_hand = [mutual_information(P) for P in tables]
+        np.testing.assert_allclose(information_scores(X, y, **options), by_hand, rtol=1e-12)
     assert np.ptp(by_hand) > 0.01
 
 
 @pytest.mark.claims("feature_selection-03")
-def test_no_feature_of_an_exclusive_or_scores():
+def test_information_scores_of_an_exclusive_or_are_0():
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
     y = X[:, 0] ^ X[:, 1]
     np.testing.assert_allclose(information_scores(X, y), 0, rtol=1e-12, atol=1e-15)
@@ -268,7 +217,7 @@ def test_no_feature_of_an_exclusive_or_scores():
     assert information_scores(both, y)[0] == pytest.approx(np.log(2), rel=1e-14)
 
 
-def test_correlation_agrees_with_numpy_and_ignores_units(rng):
+def test_correlation_scores_agree_with_numpy_and_have_no_unit(rng):
     X, y = rng.normal(size=(50, 4)), rng.choice(["a", "b", "c"], size=50)
     by_class = [[abs(np.corrcoef(x, y == c)[0, 1]) for c in "abc"] for x in X.T]
     np.testing.assert_allclose(correlation_scores(X, y), np.max(by_class, axis=1), rtol=1e-12)
@@ -279,18 +228,18 @@ def test_correlation_agrees_with_numpy_and_ignores_units(rng):
 
 
 @pytest.mark.claims("feature_selection-03")
-def test_the_number_of_features_is_the_argmin_of_the_curve():
+def test_number_of_features_is_the_argmin_of_the_curve():
     T, model = load_breast_cancer(), KNeighborsClassifier()
     X, y, ks = T.X[:200], T.y[:200], (1, 3, 10)
-    found = number_of_features(model, X, y, ks, cv=3)
+    count = number_of_features(model, X, y, ks, cv=3)
     wrong = np.zeros(3)
     for train, test in StratifiedKFold(3).split(X, y):
         order = np.argsort(-information_scores(X[train], y[train]), kind="stable")
         for i, k in enumerate(ks):
             kept = model.fit(X[train][:, np.sort(order[:k])], y[train])
             wrong[i] += np.sum(kept.predict(X[test][:, np.sort(order[:k])]) != y[test])
-    np.testing.assert_allclose(found.errors, wrong / 200, rtol=1e-12)
-    assert found.K == ks[np.argmin(wrong)]
+    np.testing.assert_allclose(count.errors, wrong / 200, rtol=1e-12)
+    assert count.K == ks[np.argmin(wrong)]
     fresh = KNeighborsClassifier()
     number_of_features(fresh, X, y, (1,), cv=3)
     assert not hasattr(fresh, "classes_")  # a copy of it is fitted
@@ -312,9 +261,7 @@ def test_features_chosen_from_all_samples_leak(rng):
     assert leaked < 0.3 and 0.4 < inside < 0.6
 
 
-# ---------------------------------------------------------------------------------------
-# Estimator
-# ---------------------------------------------------------------------------------------
+# --- Estimator ---------------------------------------------------------------------------
 
 
 def test_defaults_are_ten_features_by_mutual_information():
@@ -332,13 +279,10 @@ def test_ties_go_to_the_first_and_few_features_are_all_kept(rng):
     "params, message",
     [
         ({"k": 0}, "k must be an integer >= 1; got 0"),
-        ({"k": "some"}, "k must be an integer >= 1; got 'some'"),
         ({"score_func": "best"}, "score_func must be a function of X and y; got 'best'"),
         ({"score_func": lambda X, y: [1.0]}, "score_func must give 4 finite scores; got"),
         ({"score_func": lambda X, y: [np.nan] * 4}, "score_func must give 4 finite scores; got"),
         ({"score_func": lambda X, y: ["1"] * 4}, "score_func must give 4 finite scores; got"),
-        ({"score_func": lambda X, y: [1j] * 4}, "score_func must give 4 finite scores; got"),
-        ({"score_func": lambda X, y: None}, "score_func must give 4 finite scores; got"),
     ],
 )
 def test_bad_parameters_are_refused(params, message):
@@ -346,25 +290,19 @@ def test_bad_parameters_are_refused(params, message):
         SelectKBest().set_params(**params).fit(*table())
 
 
-def test_bad_input_is_refused():
+def test_select_k_best_keeps_what_it_was_fitted_to():
     X, y = table()
-    with pytest.raises(ValueError, match="n_bins must be an integer >= 2; got 1"):
-        information_scores(X, y, n_bins=1)
-    with pytest.raises(ValueError, match="the 2 features kept; got 3"):
-        SelectKBest(k=2).fit(X, y).inverse_transform(X[:, :3])
     model = SelectKBest(k=2).fit(X, y)
-    assert model.set_params(k=1).transform(X).shape == (16, 1)
-    with pytest.raises(ValueError, match="k must be an integer >= 1; got -1"):
-        model.set_params(k=-1).transform(X)
+    assert model.set_params(k=1).transform(X).shape == (16, 2)
+    with pytest.raises(ValueError, match="the 2 features kept; got 3"):
+        model.inverse_transform(X[:, :3])
 
 
-# ---------------------------------------------------------------------------------------
-# The lecture figure
-# ---------------------------------------------------------------------------------------
+# --- The lecture figure ------------------------------------------------------------------
 
 
 @pytest.mark.claims("feature_selection-05")
-def test_figure_irrelevant():
+def test_figure_irrelevant_rises_with_the_irrelevant_features():
     import figures.feature_selection as script
 
     ax = Figure().subplots()
@@ -374,7 +312,7 @@ def test_figure_irrelevant():
     assert 0.08 < curve[0, 1] < 0.16 and 0.25 < curve[-1, 1] < 0.37
 
 
-def test_figure_leak():
+def test_figure_leak_is_far_below_the_honest_error():
     import figures.feature_selection as script
 
     ax = Figure().subplots()
