@@ -5,20 +5,19 @@ holds instead. They are the variables of the dual problem, whose value is a lowe
 of quadratic programs proves each solution by this bound, or proves that there is none.
 
 Contents
-    Convexity              segment, convexity_gap, indicator, smallest_gap, Witness,
-                           subdifferential
+    Convexity              segment, convexity_gap, smallest_gap, Witness, subdifferential
     Gradient descent       gradient_descent, DescentState, backtrack, descent_bound,
                            stochastic_gradient_descent, StochasticState
     Newton's method        newton, NewtonState, newton_direction
     Projected gradient     projected_gradient, ProjectedState, project_ball, project_sphere
-    Constraints            Problem, QuadraticProgram, quadratic_program, constraints, violation,
-                           active_set, lagrangian, lagrangian_gradient, kkt_residuals,
-                           KKTResiduals
+    Constraints            Problem, QuadraticProgram, quadratic_program, box, constraints,
+                           constraint_jacobian, active_set, lagrangian, lagrangian_gradient,
+                           kkt_residuals, KKTResiduals, max_norm
     Duality                dual_function, quadratic_dual
-    Interior point method  interior_point, InteriorState, interior_step, longest_step
-    Quadratic programs     solve_qp, QPSolution, box
-    Without a solution     InfeasibleError, UnboundedError
+    Interior point method  interior_point, InteriorState, interior_start, interior_step,
+                           longest_step
     Separation             closest_points, ClosestPoints, separating_hyperplane
+    The solver             solve_qp, QPSolution, InfeasibleError, UnboundedError
 
 Symbols
     x       (d,)         a point (IRHD 8.2 writes z, PRNN w); x0 a start, x_star a minimiser
@@ -33,7 +32,8 @@ Symbols
     g       float        the dual function g(lam) = inf_x L(x, lam)
     P, q    (d, d) (d,)  of the quadratic 1/2 x^T P x + q^T x; P positive semi-definite
     A, b    (p, d) (p,)  of equalities A x = b
-    G, h    (m, d) (m,)  of inequalities G x >= h, with slacks s = G x - h
+    G, h    (m, d) (m,)  of inequalities G x >= h
+    s       (m,)         their slacks G x - h
 
 Notes: IRHD 3 "Interlude: Convexity", 8.2.1, 8.2.2; PRNN 3, 7.1, 7.2.1. PRNN writes its
 inequalities a_j^T w + b_j <= 0 and its Lagrangian f + sum_j mu_j (a_j^T w + b_j): with
@@ -46,36 +46,34 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mlnotes.base import ConvergenceWarning, check_number, iterate
+from mlnotes.base import ROUNDING, ConvergenceWarning, check_number, floats
 from mlnotes.numerics import symmetric
 from mlnotes.probability import is_psd
 
-EPS = np.finfo(np.float64).eps
+# =======================================================================================
+# The lecture
+# =======================================================================================
 
-
-# ---------------------------------------------------------------------------------------
-# Convexity
-# ---------------------------------------------------------------------------------------
+# --- Convexity -------------------------------------------------------------------------
 
 
 def segment(x1, x2, t):
-    """t x_2 + (1 - t) x_1: the point between x_1 (t = 0) and x_2 (t = 1).
+    """The point t x_2 + (1 - t) x_1 between x_1 (t = 0) and x_2 (t = 1): (d,).
+
+    Many at once are rows of x1 and x2 and entries of t.
 
     >>> segment(np.array([0.0, 0.0]), np.array([4.0, 8.0]), t=0.25)
     array([1., 2.])
     """
-    t = np.asarray(t)
-    t = t.reshape(t.shape + (1,) * (np.ndim(x1) - t.ndim))
+    t = np.reshape(t, np.shape(t) + (1,) * (np.ndim(x1) - np.ndim(t)))
     return t * x2 + (1 - t) * x1
 
 
 def convexity_gap(f, x1, x2, t):
-    """t f(x_2) + (1 - t) f(x_1) - f(t x_2 + (1 - t) x_1): the height of the chord above f.
+    """The height t f(x_2) + (1 - t) f(x_1) - f(t x_2 + (1 - t) x_1) of the chord above f.
 
     f is convex if no gap is negative, for all x_1, x_2 and all t in [0, 1]. It is strictly convex
-    if the gap is positive for x_1 != x_2 and 0 < t < 1.
-
-    Many pairs at once are rows of x1 and x2 and entries of t; f maps many points to their values.
+    if the gap is positive for x_1 != x_2 and 0 < t < 1. Many at once: as in `segment`.
 
     >>> convexity_gap(np.square, -1.0, 3.0, t=np.array([0.0, 0.25]))  # t (1 - t) (x_1 - x_2)^2
     array([0., 3.])
@@ -83,15 +81,6 @@ def convexity_gap(f, x1, x2, t):
     Errata: optimization-02 (IRHD asks for a positive gap at the ends of the chord, too).
     """
     return t * f(x2) + (1 - t) * f(x1) - f(segment(x1, x2, t))
-
-
-def indicator(inside):
-    """0 inside a set and infinity outside: a convex function iff the set is convex.
-
-    >>> indicator(np.array([True, False]))
-    array([ 0., inf])
-    """
-    return np.where(inside, 0.0, np.inf)
 
 
 class Witness(NamedTuple):
@@ -104,25 +93,23 @@ class Witness(NamedTuple):
 
 
 def smallest_gap(f, X, *, pairs=1000, rng):
-    """The smallest convexity gap of f on random `pairs` of the points X (n, d), or X (n,).
+    """The smallest convexity gap of f on random `pairs` of the points X (n, d): a `Witness`.
 
-    If it is negative beyond rounding, f is not convex, and the `Witness` is the proof. Otherwise
-    nothing is proved. `rng` draws the pairs and the t.
-
-    Returns: a `Witness`.
+    If it is negative beyond rounding, it proves that f is not convex. Otherwise nothing is proved.
+    X may be numbers (n,). `rng` draws the pairs and the t.
 
     >>> smallest_gap(np.sin, np.linspace(0, 3, 50), rng=np.random.default_rng(0)).gap < -0.5
-    True
+    np.True_
     """
     i, j = rng.integers(len(X), size=(2, pairs))
     t = rng.uniform(size=pairs)
     gaps = convexity_gap(f, X[i], X[j], t)
-    k = int(np.argmin(gaps))
-    return Witness(float(gaps[k]), X[i[k]], X[j[k]], float(t[k]))
+    k = np.argmin(gaps)
+    return Witness(gaps[k], X[i[k]], X[j[k]], t[k])
 
 
 def subdifferential(f, c, *, h=1e-6):
-    """An interval that contains [f'_-(c), f'_+(c)], for a convex f of one number:
+    """An interval that contains [f'_-(c), f'_+(c)], for a convex f of one number: two slopes,
 
         (f(c) - f(c - h)) / h <= f'_-(c) <= f'_+(c) <= (f(c + h) - f(c)) / h .
 
@@ -133,17 +120,13 @@ def subdifferential(f, c, *, h=1e-6):
     (-1.0, 1.0)
     """
     step = h * max(1.0, abs(c))
-    left, right = c - step, c + step  # c - left and right - c differ a little from the step
-    return float((f(c) - f(left)) / (c - left)), float((f(right) - f(c)) / (right - c))
+    left, right = c - step, c + step
+    return (f(c) - f(left)) / (c - left), (f(right) - f(c)) / (right - c)
 
 
-# ---------------------------------------------------------------------------------------
-# Gradient descent
-# ---------------------------------------------------------------------------------------
+# --- Gradient descent ------------------------------------------------------------------
 
-SUFFICIENT = 0.25  # Armijo: a step must lower f by this share of what the slope promises
-ROUNDING = 8 * EPS  # a computed f(x) may be wrong by this share of |f(x)|
-SHIFT = 1e-8  # the first shift of a Hessian that is not positive definite, to its largest entry
+RESOLUTION = 8 * np.finfo(np.float64).eps  # of |f|: falls of f below it drown in its rounding error
 
 
 class DescentState(NamedTuple):
@@ -158,8 +141,8 @@ class DescentState(NamedTuple):
 def gradient_descent(f, gradient, x0, *, eta=None):
     """Step by step against the gradient: x <- x - eta gradient f(x).
 
-    eta = 1/M is safe; beyond 2/M it may diverge. Without eta, `backtrack` finds each step size,
-    starting from twice the last one (from the last one, once rounding hides the fall of f).
+    eta = 1/M is safe; beyond 2/M it may diverge. Without eta, `backtrack` finds each step size. It
+    starts from twice the last one, or from the last one where rounding hides the fall of f.
 
     Yields: the start, then a `DescentState` per step. It ends where the gradient is 0 or, with
     backtracking, where no step changes x.
@@ -174,8 +157,8 @@ def gradient_descent(f, gradient, x0, *, eta=None):
     value, trial = f(x), 1.0
     while True:
         slope = gradient(x)
-        norm = float(np.linalg.norm(slope))
-        yield DescentState(x, float(value), norm, step)
+        norm = np.linalg.norm(slope)
+        yield DescentState(x, value, norm, step)
         if norm == 0 or step == 0:
             return
         if eta is not None:  # the same step size always
@@ -183,43 +166,38 @@ def gradient_descent(f, gradient, x0, *, eta=None):
             value = f(x)
         else:
             step, x, value = backtrack(f, x, value, -slope, slope, eta=trial)
-            fall = step * norm**2  # which the slope promised
-            trial = 2 * step if fall > ROUNDING * abs(value) else step
+            hidden = step * norm**2 <= RESOLUTION * abs(value)
+            trial = step if hidden else 2 * step
 
 
 def backtrack(f, x, value, direction, gradient, *, eta=1.0):
     """The first step size among eta, eta/2, eta/4, ... that lowers f enough (Armijo's rule):
 
-        f(x + eta p) <= f(x) + SUFFICIENT eta gradient^T p ,   up to rounding.
+        f(x + eta p) <= f(x) + 1/4 eta gradient^T p ,   up to rounding.
 
     `value` is f(x), `direction` is p, and `gradient` is the gradient of f at x.
 
-    Returns: eta, x + eta p and f there. eta is 0 if no step that changes x lowers f enough.
-    Raises: ValueError if x or p is not finite.
+    Returns: eta, x + eta p and f there; eta = 0 if no step that changes x lowers f enough.
 
     >>> backtrack(lambda x: x**2, 3.0, 9.0, direction=-6.0, gradient=6.0)
     (0.5, 0.0, 0.0)
     """
-    _check_direction(x, direction)
     slope = np.dot(gradient, direction)  # negative: f falls along the direction
-    allowed = value + ROUNDING * abs(value)
+    allowed = value + RESOLUTION * abs(value)
     ahead = x + eta * direction
-    while np.any(ahead != x):
+    while eta > 0 and np.any(ahead != x):
         there = f(ahead)
-        if there <= allowed + SUFFICIENT * eta * slope:
+        if there <= allowed + eta / 4 * slope:
             return eta, ahead, there
         eta = eta / 2
         ahead = x + eta * direction
-    return 0.0, x, value
-
-
-def _check_direction(x, direction):
-    if not (np.isfinite(x).all() and np.isfinite(direction).all()):
-        raise ValueError("x and direction must be finite; they contain NaN or infinity")
+    return 0.0, ahead, f(ahead)
 
 
 def descent_bound(M, x0, x_star, k):
-    """M ||x_0 - x_star||^2 / (2 k) >= f(x_k) - f(x_star), for convex f, k steps and eta = 1/M.
+    """The bound M ||x_0 - x_star||^2 / (2 k) >= f(x_k) - f(x_star), for k = 1, 2, ...: a number.
+
+    It holds for convex f and eta = 1/M.
 
     >>> descent_bound(M=2.0, x0=np.array([8.0]), x_star=np.array([0.0]), k=np.array([1, 4]))
     array([64., 16.])
@@ -253,18 +231,16 @@ def stochastic_gradient_descent(f, gradient, x0, n, *, eta, batch=1, rng):
     """
     x, k, moved = np.array(x0, dtype=np.float64), 0, np.inf
     while True:
-        yield StochasticState(x, float(f(x)), moved)
+        yield StochasticState(x, f(x), moved)
         before, order = x, rng.permutation(n)
         for start in range(0, n, batch):
             k += 1
             step = eta(k) if callable(eta) else eta
             x = x - step * gradient(x, order[start : start + batch])
-        moved = float(np.linalg.norm(x - before))
+        moved = np.linalg.norm(x - before)
 
 
-# ---------------------------------------------------------------------------------------
-# Newton's method
-# ---------------------------------------------------------------------------------------
+# --- Newton's method -------------------------------------------------------------------
 
 
 class NewtonState(NamedTuple):
@@ -283,8 +259,8 @@ def newton(f, gradient, hessian, x0, *, solve=None):
     minimum. ``solve(H, slope)`` gives H^-1 slope by other means than elimination
     (`newton_direction`); then `hessian` may return what `solve` takes for H.
 
-    Yields: the start, then a `NewtonState` per step. It ends where the gradient is 0 or where
-    rounding hides whether a step lowers f.
+    Yields: the start, then a `NewtonState` per step. It ends where the gradient is 0, or where
+    rounding hides the fall of f and the decrement no longer falls.
 
     >>> states = newton(lambda x: x @ x, lambda x: 2 * x, lambda x: 2 * np.eye(1), np.array([8.0]))
     >>> [state.x.tolist() for state in states]
@@ -292,45 +268,37 @@ def newton(f, gradient, hessian, x0, *, solve=None):
     """
     x, eta, before = np.array(x0, dtype=np.float64), np.nan, np.inf
     value = f(x)
-    while True:
+    while eta != 0:
         slope = gradient(x)
         H = hessian(x)
         p = newton_direction(H, slope) if solve is None else -solve(H, slope)
-        decrement = float(np.sqrt(max(-slope @ p, 0.0)))
-        if decrement >= before and decrement**2 <= ROUNDING * abs(value):
+        decrement = np.sqrt(np.maximum(-slope @ p, 0.0))
+        if decrement >= before and decrement**2 <= RESOLUTION * abs(value):
             return
-        yield NewtonState(x, float(value), decrement, eta)
-        eta, x, value = backtrack(f, x, value, p, slope)
-        if eta == 0:
-            return
+        yield NewtonState(x, value, decrement, eta)
         before = decrement
+        eta, x, value = backtrack(f, x, value, p, slope)
 
 
 def newton_direction(H, gradient):
-    """p = -(H + shift I)^-1 gradient, with shift = 0 if H is positive definite.
+    """The step p = -(H + shift I)^-1 gradient, with shift = 0 if H is positive definite: (d,).
 
     Otherwise -H^-1 gradient may point uphill. Then shift is the first of 1e-8, 1e-7, ... times H's
     largest entry that makes H + shift/2 I positive definite, so that gradient^T p < 0.
 
-    Raises: ValueError if H is not finite.
-
     >>> newton_direction(np.array([[2.0]]), np.array([8.0]))
     array([-4.])
     """
-    if not np.isfinite(H).all():
-        raise ValueError("H must be finite; it contains NaN or infinity")
-    shift, identity = 0.0, np.eye(len(H))
+    H, identity, shift = symmetric(H, "H"), np.eye(len(H)), 0.0
     while True:
         try:
             np.linalg.cholesky(H + shift / 2 * identity)  # which only a positive definite H has
             return -np.linalg.solve(H + shift * identity, gradient)
         except np.linalg.LinAlgError:
-            shift = 10 * shift or SHIFT * _size(H) or SHIFT
+            shift = 10 * shift or 1e-8 * (max_norm(H) or 1.0)
 
 
-# ---------------------------------------------------------------------------------------
-# Projected gradient
-# ---------------------------------------------------------------------------------------
+# --- Projected gradient ----------------------------------------------------------------
 
 
 class ProjectedState(NamedTuple):
@@ -356,44 +324,29 @@ def projected_gradient(f, gradient, project, x0, *, eta):
     x = project(np.array(x0, dtype=np.float64))
     while True:
         ahead = project(x - eta * gradient(x))
-        yield ProjectedState(x, float(f(x)), float(np.linalg.norm(x - ahead) / eta))
+        yield ProjectedState(x, f(x), np.linalg.norm(x - ahead) / eta)
         x = ahead
 
 
 def project_ball(x, radius=1.0):
-    """The point of the ball ||x|| <= `radius` nearest to x.
+    """The point of the ball ||x|| <= `radius` nearest to x: (d,).
 
     >>> project_ball(np.array([3.0, 4.0]))
     array([0.6, 0.8])
     """
-    return np.array(x) if np.linalg.norm(x) <= radius else project_sphere(x, radius)
+    return x * (radius / np.maximum(radius, np.linalg.norm(x)))
 
 
 def project_sphere(x, radius=1.0):
-    """The point of the sphere ||x|| = `radius` nearest to x.
-
-    Raises: ValueError for x = 0, which has the same distance to all points of the sphere.
+    """The point of the sphere ||x|| = `radius` nearest to x != 0: (d,).
 
     >>> project_sphere(np.array([0.3, 0.4]))
     array([0.6, 0.8])
     """
-    norm = np.linalg.norm(x)
-    if norm == 0:
-        raise ValueError("x must not be 0: all points of the sphere are equally near")
-    return x * (radius / norm)
+    return x * (radius / np.linalg.norm(x))
 
 
-# ---------------------------------------------------------------------------------------
-# Constraints
-# ---------------------------------------------------------------------------------------
-
-
-def _no_constraint(x):
-    return np.zeros(0)
-
-
-def _no_jacobian(x):
-    return np.zeros((0, len(x)))
+# --- Constraints -----------------------------------------------------------------------
 
 
 class Problem(NamedTuple):
@@ -407,24 +360,25 @@ class Problem(NamedTuple):
 
     f: Callable  # of x, as all fields; -> float
     gradient: Callable  # -> (d,)
-    equalities: Callable = _no_constraint  # -> (p,)
-    equality_jacobian: Callable = _no_jacobian  # -> (p, d)
-    inequalities: Callable = _no_constraint  # -> (m,)
-    inequality_jacobian: Callable = _no_jacobian  # -> (m, d)
+    equalities: Callable = lambda x: np.zeros(0)  # -> (p,)
+    equality_jacobian: Callable = lambda x: np.zeros((0, len(x)))  # -> (p, d)
+    inequalities: Callable = lambda x: np.zeros(0)  # -> (m,)
+    inequality_jacobian: Callable = lambda x: np.zeros((0, len(x)))  # -> (m, d)
 
 
 class QuadraticProgram(NamedTuple):
-    """The `Problem` with f(x) = 1/2 x^T P x + q^T x and c(x) = C x - c."""
+    """The `Problem` min 1/2 x^T P x + q^T x subject to A x = b and G x >= h."""
 
     P: np.ndarray  # (d, d)
     q: np.ndarray  # (d,)
-    C: np.ndarray  # (p + m, d), A above G
-    c: np.ndarray  # (p + m,), b before h
-    p: int  # the first p rows are equalities
+    A: np.ndarray  # (p, d)
+    b: np.ndarray  # (p,)
+    G: np.ndarray  # (m, d)
+    h: np.ndarray  # (m,)
 
     def f(self, x):
         """1/2 x^T P x + q^T x."""
-        return float(x @ (self.P @ x) / 2 + self.q @ x)
+        return x @ self.P @ x / 2 + self.q @ x
 
     def gradient(self, x):
         """P x + q."""
@@ -432,129 +386,94 @@ class QuadraticProgram(NamedTuple):
 
     def equalities(self, x):
         """A x - b."""
-        return self.C[: self.p] @ x - self.c[: self.p]
+        return self.A @ x - self.b
 
     def equality_jacobian(self, x):
         """A."""
-        return self.C[: self.p]
+        return self.A
 
     def inequalities(self, x):
         """G x - h."""
-        return self.C[self.p :] @ x - self.c[self.p :]
+        return self.G @ x - self.h
 
     def inequality_jacobian(self, x):
         """G."""
-        return self.C[self.p :]
+        return self.G
 
 
 def quadratic_program(P, q, A=None, b=None, G=None, h=None):
-    """The problem min 1/2 x^T P x + q^T x subject to A x = b and G x >= h.
-
-    Returns: a `QuadraticProgram`. Raises: ValueError if the parts do not fit together or are not
-    finite, there is no variable, or P is not symmetric.
+    """The program min 1/2 x^T P x + q^T x subject to A x = b and G x >= h: a `QuadraticProgram`.
 
     >>> quadratic_program(np.eye(2), np.zeros(2), A=[[1.0, 1.0]], b=[1.0]).f(np.array([3.0, 4.0]))
-    12.5
+    np.float64(12.5)
     """
-    P, q = _finite("P", P, 2), _finite("q", q, 1)
-    d = len(q)
-    if d == 0:
-        raise ValueError("q must have an entry for each variable; got none")
-    if P.shape != (d, d):
-        raise ValueError(f"P must have shape ({d}, {d}), as q has length {d}; got {P.shape}")
-    P = symmetric(P, "P")
-    A, b = _check_rows("A", A, "b", b, d)
-    G, h = _check_rows("G", G, "h", h, d)
-    C, c = np.vstack([A, G]), np.concatenate([b, h])
-    return QuadraticProgram((P + P.T) / 2, q, C, c, len(b))
+    P, q = symmetric(P, "P"), floats(q)
+    A, G = (np.zeros((0, len(q))) if C is None else floats(C) for C in (A, G))
+    b, h = (np.zeros(0) if c is None else floats(c) for c in (b, h))
+    return QuadraticProgram(P, q, A, b, G, h)
 
 
-def _check_rows(left, C, right, c, d):
-    if C is None and c is None:
-        return np.zeros((0, d)), np.zeros(0)
-    if C is None or c is None:
-        raise ValueError(f"{left} and {right} must be given together; got only one of them")
-    C, c = _finite(left, C, 2), _finite(right, c, 1)
-    if C.shape != (len(c), d):
-        raise ValueError(
-            f"{left} must have shape ({len(c)}, {d}), as {right} has length {len(c)} and q {d}; "
-            f"got {C.shape}"
-        )
-    return C, c
+def box(lower, upper):
+    """G (m, d) and h (m,) of lower <= x <= upper. A bound of -inf or inf gives no row.
 
-
-def _finite(name, values, ndim):
-    if np.iscomplexobj(values):
-        raise ValueError(f"{name} must be real; got complex numbers")
-    values = np.asarray(values, dtype=np.float64)
-    if values.ndim != ndim:
-        raise ValueError(f"{name} must be {ndim}-D; got shape {values.shape}")
-    if not np.isfinite(values).all():
-        raise ValueError(f"{name} must be finite; it contains NaN or infinity")
-    return values
+    >>> box(np.array([0.0, -np.inf]), np.array([np.inf, 5.0]))
+    (array([[ 1.,  0.],
+           [-0., -1.]]), array([ 0., -5.]))
+    """
+    lower, upper = floats(lower, upper)
+    identity = np.eye(len(lower))
+    G, h = np.vstack([identity, -identity]), np.concatenate([lower, -upper])
+    return G[h != -np.inf], h[h != -np.inf]
 
 
 def constraints(problem, x):
-    """c(x) = (c_E(x), c_I(x)), of shape (p + m,).
-
-    Raises: ValueError unless c_E(x) and c_I(x) are vectors; x must be one.
+    """The values c(x) = (c_E(x), c_I(x)): (p + m,).
 
     >>> constraints(quadratic_program([[1.0]], [0.0], A=[[2.0]], b=[1.0]), x=np.array([3.0]))
     array([5.])
     """
-    return np.concatenate(_equalities_and_inequalities(problem, x))
+    return np.concatenate([problem.equalities(x), problem.inequalities(x)])
 
 
-def _equalities_and_inequalities(problem, x):
-    parts = problem.equalities(x), problem.inequalities(x)
-    for name, part in zip(("equalities", "inequalities"), parts, strict=True):
-        if np.ndim(part) != 1:  # for a column x, C x - c would be a matrix
-            raise ValueError(f"{name}(x) must be a vector, as x; got shape {np.shape(part)}")
-    return parts
+def constraint_jacobian(problem, x):
+    """The gradients of the constraints, a row each: J(x), (p + m, d).
 
-
-def violation(problem, x):
-    """max(|c_i(x)| on E, -c_j(x) on I, 0): x is feasible iff it is 0.
-
-    >>> violation(quadratic_program(np.eye(1), [0.0], G=[[1.0]], h=[1.0]), np.array([-2.0]))
-    3.0
+    >>> constraint_jacobian(quadratic_program([[1.0]], [0.0], A=[[2.0]], b=[1.0]), np.array([3.0]))
+    array([[2.]])
     """
-    equalities, inequalities = _equalities_and_inequalities(problem, x)
-    return _size(np.append(equalities, np.minimum(inequalities, 0.0)))
+    return np.vstack([problem.equality_jacobian(x), problem.inequality_jacobian(x)])
 
 
 def active_set(problem, x, *, tol=1e-8):
-    """A(x) = E and {j in I: c_j(x) = 0}: the constraints that hold with equality at x.
+    """The positions in c of E and {j in I: c_j(x) = 0}, the constraints that hold with equality.
 
-    Returns: their positions in c, ascending. A c_j(x) within `tol` of 0 counts as 0.
+    A c_j(x) within `tol` of 0 counts as 0.
 
     >>> active_set(quadratic_program([[1.0]], [0.0], G=[[1.0]], h=[1.0]), x=np.array([1.0]))
     array([0])
     """
-    equalities, inequalities = _equalities_and_inequalities(problem, x)
-    binding = np.abs(inequalities) <= check_number("tol", tol, at_least=0, below=np.inf)
-    return np.flatnonzero(np.append(np.ones(len(equalities), dtype=bool), binding))
+    equality = np.full(len(problem.equalities(x)), True)
+    return np.flatnonzero(np.append(equality, np.abs(problem.inequalities(x)) <= tol))
 
 
 def lagrangian(problem, x, lam):
-    """L(x, lam) = f(x) - sum_i lam_i c_i(x), over E and I.
+    """The Lagrangian L(x, lam) = f(x) - sum_i lam_i c_i(x), over E and I: a number.
 
     >>> problem = quadratic_program([[2.0]], [0.0], G=[[1.0]], h=[1.0])  # x^2 on x >= 1
     >>> lagrangian(problem, np.array([3.0]), lam=np.array([2.0]))
-    5.0
+    np.float64(5.0)
     """
-    return float(problem.f(x) - lam @ constraints(problem, x))
+    return problem.f(x) - lam @ constraints(problem, x)
 
 
 def lagrangian_gradient(problem, x, lam):
-    """The gradient of L in x: gradient f(x) - J(x)^T lam. (The gradient in lam is -c(x).)
+    """The gradient of L in x, gradient f(x) - J(x)^T lam: (d,). (The gradient in lam is -c(x).)
 
     >>> problem = quadratic_program([[2.0]], [0.0], G=[[1.0]], h=[1.0])
     >>> lagrangian_gradient(problem, np.array([1.0]), lam=np.array([2.0]))
     array([0.])
     """
-    J = np.vstack([problem.equality_jacobian(x), problem.inequality_jacobian(x)])
-    return problem.gradient(x) - J.T @ lam
+    return problem.gradient(x) - constraint_jacobian(problem, x).T @ lam
 
 
 class KKTResiduals(NamedTuple):
@@ -568,14 +487,12 @@ class KKTResiduals(NamedTuple):
 
 
 def kkt_residuals(problem, x, lam):
-    """The Karush-Kuhn-Tucker conditions (8.17)-(8.21) of IRHD, as numbers that should be 0:
+    """The violations of the Karush-Kuhn-Tucker conditions, (8.17)-(8.21) of IRHD: `KKTResiduals`.
 
         gradient_x L = 0,  c_i = 0 on E,  c_j >= 0 on I,  lam_j >= 0 on I,  lam_i c_i = 0 .
 
     If the constraints are linear, every minimiser has multipliers that satisfy them. If f is
     convex, too, every point that satisfies them is a minimiser.
-
-    Returns: `KKTResiduals`.
 
     >>> problem = quadratic_program([[2.0]], [0.0], A=[[1.0]], b=[-1.0])
     >>> max(kkt_residuals(problem, np.array([-1.0]), lam=np.array([-2.0])))
@@ -583,83 +500,68 @@ def kkt_residuals(problem, x, lam):
 
     Errata: optimization-23 (IRHD 8.2.2 has lam >= 0 on E, too).
     """
-    equalities, inequalities = _equalities_and_inequalities(problem, x)
+    c_E, c_I = problem.equalities(x), problem.inequalities(x)
     return KKTResiduals(
-        stationarity=_size(lagrangian_gradient(problem, x, lam)),
-        equality=_size(equalities),
-        inequality=_size(np.minimum(inequalities, 0.0)),
-        sign=_size(np.minimum(lam[len(equalities) :], 0.0)),
-        complementarity=_size(lam * np.concatenate([equalities, inequalities])),
+        stationarity=max_norm(lagrangian_gradient(problem, x, lam)),
+        equality=max_norm(c_E),
+        inequality=max_norm(np.minimum(c_I, 0.0)),
+        sign=max_norm(np.minimum(lam[len(c_E) :], 0.0)),
+        complementarity=max_norm(lam * np.concatenate([c_E, c_I])),
     )
 
 
-def _size(v):
-    """The largest absolute entry; 0 if there is none."""
+def max_norm(v):
+    """The largest absolute entry max_j |v_j| of v; 0 if there is none.
+
+    >>> max_norm(np.array([1.0, -3.0]))
+    3.0
+    """
     return float(np.abs(v).max(initial=0.0))
 
 
-# ---------------------------------------------------------------------------------------
-# Duality
-# ---------------------------------------------------------------------------------------
+# --- Duality ---------------------------------------------------------------------------
 
 
 def dual_function(problem, lam, points):
-    """g(lam) = inf_x L(x, lam), with the infimum over the rows of `points` (k, d).
+    """The dual function g(lam) = inf_x L(x, lam), the infimum over `points` (k, d): a number.
 
     If a minimiser of L is among the points, this is g itself; otherwise it is at least g. If
     lam_j >= 0 on I, then g(lam) <= p_star, the infimum of f over the feasible x. For convex f and
-    linear constraints the largest g is p_star (strong duality).
-
-    Returns: a number; (l,) for lam (l, p + m). Raises: ValueError if there is no point.
-
-    Errata: optimization-22 (PRNN claims strong duality of every problem), optimization-23 (IRHD
-    has lam >= 0 on E, too), optimization-24 (IRHD takes the infimum over all x for p_star).
+    linear constraints the largest g is p_star (strong duality). Rows of lam give (l,).
 
     >>> problem = quadratic_program([[2.0]], [0.0], G=[[1.0]], h=[1.0])  # x^2 on x >= 1
     >>> dual_function(problem, np.array([[0.0], [2.0], [4.0]]), np.linspace(-5, 5, 101)[:, None])
     array([0., 1., 0.])
+
+    Errata: optimization-22 (PRNN claims strong duality of every problem), optimization-23 (IRHD
+    has lam >= 0 on E, too), optimization-24 (IRHD takes the infimum over all x for p_star).
     """
-    if len(points) == 0:
-        raise ValueError("points must have a row or more; got none")
     values = np.array([problem.f(x) for x in points])
     c = np.array([constraints(problem, x) for x in points])
     return (values - np.asarray(lam) @ c.T).min(axis=-1)
 
 
 def quadratic_dual(lam, P, q, A=None, b=None, G=None, h=None):
-    """g(lam) of a quadratic program; C holds the rows of A and G, c the entries of b and h:
+    """The dual function of a quadratic program, with C = A above G and c = b before h: a number.
 
         g(lam) = c^T lam - 1/2 r^T P^-1 r,   r = q - C^T lam .
 
     P^-1 r is any x with P x = r. Without one, or if P has a negative eigenvalue, g(lam) = -inf.
 
-    Raises: ValueError as `quadratic_program`, or if lam does not fit.
-
     >>> quadratic_dual(np.array([2.0]), [[2.0]], [0.0], G=[[1.0]], h=[1.0])
-    1.0
+    np.float64(1.0)
     """
-    P, q, C, c, _ = quadratic_program(P, q, A, b, G, h)
-    lam = _finite("lam", lam, 1)
-    if lam.shape != c.shape:
-        raise ValueError(f"lam must have shape {c.shape}, a constraint each; got {lam.shape}")
-    diagonal = np.diag(P)
-    unit = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))  # P has the diagonal 1 in x / unit
-    P, q, pull = unit[:, None] * P * unit, unit * q, unit * (C.T @ lam)
+    P, q, A, b, G, h = quadratic_program(P, q, A, b, G, h)
+    pull = np.vstack([A, G]).T @ lam
+    unit = 1 / np.sqrt(np.where(np.diag(P) > 0, np.diag(P), 1.0))  # of x, so that P has the
+    P, q, pull = unit[:, None] * P * unit, unit * q, unit * pull  # diagonal 1 in any other unit
     r = q - pull
     x = np.linalg.lstsq(P, -r, rcond=None)[0]
-    if not is_psd(P, UNSOLVED) or _size(P @ x + r) > UNSOLVED * (_size(q) + _size(pull)):
-        return -np.inf
-    return float(c @ lam + r @ x / 2)
+    bounded = is_psd(P, 1e-9) and max_norm(P @ x + r) <= 1e-9 * (max_norm(q) + max_norm(pull))
+    return np.concatenate([b, h]) @ lam + r @ x / 2 if bounded else -np.inf
 
 
-# ---------------------------------------------------------------------------------------
-# Interior point method
-# ---------------------------------------------------------------------------------------
-
-STEP = 0.99  # a step goes this share of the way to the boundary lam_j = 0 or s_j = 0
-HOLD = 1e-15  # of 1 + its largest entry, added to M's diagonal: M is singular if P and G are
-NEAR = 1e-6  # if the residual rises from below this, rounding has taken over
-DIVERGED = 1e50  # x or lam grow beyond all bounds if the program has no solution
+# --- Interior point method -------------------------------------------------------------
 
 
 class InteriorState(NamedTuple):
@@ -669,114 +571,157 @@ class InteriorState(NamedTuple):
     lam: np.ndarray  # (m,), positive
     slack: np.ndarray  # (m,), s: positive, tending to G x - h
     objective: float  # 1/2 x^T P x + q^T x
-    gap: float  # lam^T s: for feasible x and lam the objective minus the dual objective
-    residual: float  # the largest violation of a KKT condition or gap, relative to its terms
+    residual: float  # the largest of the `kkt_residuals` of x and lam
+
+    @property
+    def gap(self):
+        """lam^T s: for feasible x and lam the objective minus the dual objective."""
+        return self.lam @ self.slack
 
 
 def interior_point(P, q, G, h):
     """Mehrotra's predictor-corrector method for min 1/2 x^T P x + q^T x subject to G x >= h.
 
-    With slacks s the KKT conditions are
+    A step aims at lam_j s_j = sigma mu, where mu is the mean of the lam_j s_j, and goes 99 % of the
+    way to the boundary lam_j = 0 or s_j = 0. The predictor has sigma = 0. If it lowers mu much,
+    sigma is small. The corrector has this sigma, and the products that the predictor left out.
 
-        P x + q - G^T lam = 0,   G x - s = h,   lam_j s_j = 0,   lam >= 0,   s >= 0 .
-
-    A step aims at lam_j s_j = sigma mu, where mu is the mean of the lam_j s_j, and stops short of
-    the boundary. The predictor has sigma = 0. If it lowers mu much, sigma is small. The corrector
-    uses this sigma, and the products dlam_j ds_j that the predictor left out.
-
-    Yields: the start, then an `InteriorState` per step. It ends where rounding stops it, or where
-    x or lam diverge because the program has no solution.
+    Yields: the start, then an `InteriorState` per step. It ends where the residual, once a
+    millionth of the first, no longer falls: rounding has taken over.
 
     >>> *_, last = interior_point(np.array([[2.0]]), np.zeros(1), np.eye(1), np.array([3.0]))
     >>> last.x.round(6), last.lam.round(6)  # x^2 on x >= 3
     (array([3.]), array([6.]))
     """
-    P, q, G, h = (np.asarray(part, dtype=np.float64) for part in (P, q, G, h))
-    program = QuadraticProgram(P, q, G, h, 0)
-    x, lam, s = _interior_start(P, q, G, h)
-    before = np.inf
-    while True:
-        residual = _residual(program, x, lam)
-        if _stopped(before, residual, x, lam):
-            return
-        yield InteriorState(x, lam, s, program.f(x), float(lam @ s), residual)
-        before, mu = residual, lam @ s / len(h)
-        dual = P @ x + q - G.T @ lam  # these two would be 0 at the solution
-        primal = G @ x - s - h
-        M = P + (lam / s * G.T) @ G
-        M = M + HOLD * (1 + M.diagonal().max()) * np.eye(len(q))
-        # predictor: aim at lam_j s_j = 0
-        _, dlam, ds = interior_step(P, G, M, dual, primal, lam, s, 0.0)
+    program = quadratic_program(P, q, G=G, h=h)
+    P, q, _, _, G, h = program
+    x, lam, s = interior_start(P, q, G, h)
+    before, residual = np.inf, max(kkt_residuals(program, x, lam))
+    first = residual
+    while before > ROUNDING**2 * first and (residual < before or before > 1e-6 * first):
+        yield InteriorState(x, lam, s, program.f(x), residual)
+        mu = np.mean(lam * s)
+        _, dlam, ds = interior_step(P, q, G, h, x, lam, s, aim=0.0)  # the predictor
         eta = longest_step(lam, dlam, s, ds)
-        sigma = ((lam + eta * dlam) @ (s + eta * ds) / len(h) / mu) ** 3
-        # corrector: aim at lam_j s_j = sigma mu
-        dx, dlam, ds = interior_step(P, G, M, dual, primal, lam, s, sigma * mu - dlam * ds)
-        eta = STEP * longest_step(lam, dlam, s, ds)
+        sigma = (np.mean((lam + eta * dlam) * (s + eta * ds)) / mu) ** 3
+        aim = sigma * mu - dlam * ds
+        dx, dlam, ds = interior_step(P, q, G, h, x, lam, s, aim)  # the corrector
+        eta = 0.99 * longest_step(lam, dlam, s, ds)
         x, lam, s = x + eta * dx, lam + eta * dlam, s + eta * ds
+        before, residual = residual, max(kkt_residuals(program, x, lam))
 
 
-def interior_step(P, G, M, dual, primal, lam, s, aim):
+def interior_start(P, q, G, h):
+    """The x that minimises f(x) + 1/2 ||G x - h||^2, and lam and s that are positive.
+
+    s is G x - h and lam is -s, shifted so that the smallest entry is 1 unless all are positive.
+
+    >>> interior_start(np.array([[2.0]]), np.zeros(1), np.eye(1), np.array([3.0]))
+    (array([1.]), array([2.]), array([1.]))
+    """
+    x = np.linalg.lstsq(P + G.T @ G, G.T @ h - q, rcond=None)[0]
+    s = G @ x - h
+    lam, s = (v if v.min() > 0 else v + 1 - v.min() for v in (-s, s))
+    return x, lam, s
+
+
+def interior_step(P, q, G, h, x, lam, s, aim):
     """Newton's step (dx, dlam, ds) towards lam_j s_j = `aim`, from the three equations
 
-        P dx - G^T dlam         = -dual ,           dual   = P x + q - G^T lam
-        G dx             -  ds  = -primal ,         primal = G x - s - h
+        P dx - G^T dlam         = -(P x + q - G^T lam)
+        G dx             -  ds  = -(G x - s - h)
              s_j dlam_j + lam_j ds_j = aim_j - lam_j s_j .
 
-    M = P + G^T diag(lam / s) G is the matrix of dx once ds and dlam are eliminated. Two more rounds
-    solve for what rounding has left: near the boundary lam / s has very large and small entries.
+    The third gives ds, then the second dlam, and the first is a linear system for dx alone.
 
-    >>> P, G, M = np.array([[2.0]]), np.array([[1.0]]), np.array([[3.0]])  # x^2 on x >= 3, x = 4
-    >>> interior_step(P, G, M, np.array([7.0]), np.zeros(1), np.ones(1), np.ones(1), aim=0.0)
+    >>> P, q, G, h = np.array([[2.0]]), np.zeros(1), np.eye(1), np.array([3.0])  # x^2 on x >= 3
+    >>> interior_step(P, q, G, h, np.array([4.0]), np.ones(1), np.ones(1), aim=0.0)
     (array([-2.66666667]), array([1.66666667]), array([-2.66666667]))
     """
     w = lam / s
-    dx, dlam = np.zeros(len(dual)), np.zeros(len(lam))
-    for _ in range(3):
-        first = -dual - P @ dx + G.T @ dlam  # what is left of the first equation
-        second = aim / lam - s - primal - G @ dx - dlam / w  # and of the second
-        more = np.linalg.solve(M, G.T @ (w * second) + first)
-        dx, dlam = dx + more, dlam + w * (second - G @ more)
+    k = aim / lam - G @ x + h  # the second equation: dlam = w (k - G dx)
+    M = P + (w * G.T) @ G
+    M = M + RESOLUTION * (1 + M.max()) * np.eye(len(q))  # M is singular if P and G are
+    dx = np.linalg.solve(M, G.T @ (w * k + lam) - P @ x - q)
+    dlam = w * (k - G @ dx)
     return dx, dlam, (aim - s * dlam) / lam - s
 
 
 def longest_step(lam, dlam, s, ds):
-    """The largest eta <= 1 with lam + eta dlam >= 0 and s + eta ds >= 0.
+    """The largest eta <= 1 with lam + eta dlam >= 0 and s + eta ds >= 0: a number.
 
     >>> longest_step(np.array([1.0]), np.array([-4.0]), np.array([1.0]), np.array([5.0]))
-    0.25
+    np.float64(0.25)
     """
     v, dv = np.concatenate([lam, s]), np.concatenate([dlam, ds])
-    return float((-v[dv < 0] / dv[dv < 0]).min(initial=1.0))
+    return (-v[dv < 0] / dv[dv < 0]).min(initial=1.0)
 
 
-def _stopped(before, residual, x, lam):
-    """Whether rounding lets the residual rise again, or x or lam diverge."""
-    return before <= min(residual, NEAR) or not _size(np.append(x, lam)) <= DIVERGED
+# --- Separation ------------------------------------------------------------------------
+
+TOUCHING = 1e-9  # of the points' extent: the distance of hulls that meet is computed up to this
 
 
-def _interior_start(P, q, G, h):
-    """The x that minimises f(x) + 1/2 ||G x - h||^2, and lam and s pushed above 0."""
-    x = np.linalg.lstsq(P + G.T @ G, G.T @ h - q, rcond=None)[0]
-    s = G @ x - h
-    return x, _push(-s), _push(s)
+class ClosestPoints(NamedTuple):
+    """The closest points of two polytopes."""
+
+    u: np.ndarray  # (d,), in the convex hull of X
+    v: np.ndarray  # (d,), in the convex hull of Y
+    distance: float  # ||u - v||, 0 if the hulls meet
 
 
-def _push(v):
-    """v if all of it is positive; otherwise v shifted so that its smallest entry is 1."""
-    return v if v.min() > 0 else v + (1 - v.min())
+def closest_points(X, Y):
+    """The closest points of the convex hulls of X (n, d) and Y (k, d): `ClosestPoints`.
+
+        min 1/2 ||X^T alpha - Y^T beta||^2  subject to
+        sum_i alpha_i = sum_j beta_j = 1,  alpha, beta >= 0 .
+
+    >>> u, v, distance = closest_points(np.array([[1.0, 0.0], [1.0, 4.0]]), np.array([[3.0, 2.0]]))
+    >>> u.round(9), v.round(9), float(distance.round(9))
+    (array([1., 2.]), array([3., 2.]), 2.0)
+    """
+    X, Y = floats(X, Y)
+    center, n, k = (X.mean(axis=0) + Y.mean(axis=0)) / 2, len(X), len(Y)
+    Z = np.vstack([X - center, center - Y])  # far from 0, digits would be lost
+    A = np.array([[1.0] * n + [0.0] * k, [0.0] * n + [1.0] * k])
+    weights = solve_qp(Z @ Z.T, np.zeros(n + k), A, np.ones(2), np.eye(n + k), np.zeros(n + k)).x
+    u, v = weights[:n] @ Z[:n], -weights[n:] @ Z[n:]
+    if np.linalg.norm(u - v) <= TOUCHING * max_norm(Z):
+        u = v = (u + v) / 2
+    return ClosestPoints(center + u, center + v, np.linalg.norm(u - v))
 
 
-# ---------------------------------------------------------------------------------------
-# Quadratic programs
-# ---------------------------------------------------------------------------------------
+def separating_hyperplane(X, Y):
+    """The hyperplane w^T x + b = 0 midway between the closest points u, v of two polytopes: w, b.
 
-UNSOLVED = 1e-9  # relative to its terms, a residual that rounding does not explain
-SLIGHT = 1e-10  # relative to its terms, a violation that rounding explains
-CANCELLED = 1e-6  # terms that cancel to less than this share of their size count as this share
-TINY = 1e-20  # in a scaled program, a number below this may be 0
-LARGE = 1e6  # a scaled solution larger than this may be on its way to infinity
-SWEEPS = 10  # of scaling: each brings the largest entries of rows and columns nearer to 1
-ROUNDS = 6  # guesses of the active constraints
+        w = u - v,   b = -w^T (u + v) / 2 .
+
+    w^T x + b >= ||w||^2 / 2 on the hull of X (n, d), and <= -||w||^2 / 2 on the hull of Y (k, d).
+    No other hyperplane has a larger distance from both hulls: it has the largest margin.
+
+    Raises: ValueError if the hulls meet.
+
+    >>> w, b = separating_hyperplane(np.array([[4.0, 3.0]]), np.array([[3.0, 0.0], [1.0, 2.0]]))
+    >>> w.round(9), float(b.round(9))
+    (array([2., 2.]), -10.0)
+    """
+    u, v, distance = closest_points(X, Y)
+    if distance == 0:
+        raise ValueError("X and Y must have convex hulls without a common point; theirs meet")
+    w = u - v
+    return w, -w @ (u + v) / 2
+
+
+# =======================================================================================
+# The estimators
+# =======================================================================================
+
+# This chapter has no estimator. Here stands the solver that those of other chapters call: what
+# makes `interior_point` hold in any unit, to the last digit, and without a solution.
+
+# --- Quadratic programs ----------------------------------------------------------------
+
+LARGE = 1e6  # a solution of the scaled program beyond this may be on its way to infinity
 
 
 class QPSolution(NamedTuple):
@@ -809,151 +754,144 @@ def solve_qp(P, q, A=None, b=None, G=None, h=None, *, tol=1e-9, max_iter=100):
     """
     check_number("tol", tol, at_least=0, below=np.inf)
     check_number("max_iter", max_iter, at_least=0, integer=True)
-    program = quadratic_program(P, q, A, b, G, h)
+    program = _check_program(quadratic_program(P, q, A, b, G, h))
     scaled, columns, rows = _scale(program)
-    if not is_psd(scaled.P, UNSOLVED):
+    if not is_psd(scaled.P, 1e-9):
         lowest = np.linalg.eigvalsh(program.P)[0]
         raise ValueError(f"P must be positive semi-definite; got an eigenvalue {lowest:.3g}")
     x, lam, n_iter = _minimise(scaled, tol, max_iter)
-    residual = _residual(scaled, x, lam)
-    if residual > tol or max(_size(x), _size(lam)) > LARGE:
+    residual = _relative_error(scaled, x, lam)
+    if residual > tol or max(max_norm(x), max_norm(lam)) > LARGE:
         _refuse(scaled, columns, rows)
-    _check_solved(residual, tol, n_iter, max_iter)
-    x, lam = columns * x, rows * lam
-    gap = x @ program.gradient(x) - program.c @ lam
-    return QPSolution(x, lam, program.f(x), float(gap), residual, n_iter)
-
-
-def _check_solved(residual, tol, n_iter, max_iter):
-    if residual > tol and n_iter < max_iter:
-        raise ValueError(
-            "the numbers of the program must be of similar size; rounding stopped solve_qp at "
-            f"residual = {residual:.3g} > {tol:g}: measure variables and constraints in other units"
-        )
     if residual > tol:
-        warnings.warn(
-            f"solve_qp stopped after {n_iter} iterations with residual = {residual:.3g} > {tol:g}",
-            ConvergenceWarning,
-            stacklevel=3,
+        _report(residual, tol, n_iter, max_iter)
+    x, lam = columns * x, rows * lam
+    gap = x @ program.gradient(x) - lam @ np.concatenate([program.b, program.h])
+    return QPSolution(x, lam, float(program.f(x)), float(gap), residual, n_iter)
+
+
+def _check_program(program):
+    d, p, m = (len(part) for part in (program.q, program.b, program.h))
+    shapes = ((d, d), (d,), (p, d), (p,), (m, d), (m,))
+    for name, part, shape in zip(program._fields, program, shapes, strict=True):
+        if part.shape != shape:
+            raise ValueError(f"{name} must have shape {shape}; got {part.shape}")
+        if not np.isfinite(part).all():
+            raise ValueError(f"{name} must be finite; it contains NaN or infinity")
+    return program
+
+
+def _report(residual, tol, n_iter, max_iter):
+    result = f"after {n_iter} iterations with residual = {residual:.3g} > {tol:g}"
+    if n_iter < max_iter:
+        raise ValueError(
+            "the numbers of the program must be of similar size; rounding stopped solve_qp "
+            f"{result}: measure variables and constraints in other units"
         )
+    warnings.warn(f"solve_qp stopped {result}", ConvergenceWarning, stacklevel=3)
 
 
-def box(lower, upper):
-    """G and h of lower <= x <= upper. A bound of -inf or inf gives no row.
+def _stacked(program):
+    """C and c: A above G, and b before h."""
+    return np.vstack([program.A, program.G]), np.concatenate([program.b, program.h])
 
-    Raises: ValueError if the bounds are not vectors of one length.
 
-    >>> box(np.array([0.0, -np.inf]), np.array([np.inf, 5.0]))
-    (array([[ 1.,  0.],
-           [-0., -1.]]), array([ 0., -5.]))
+def _relative_error(program, x, lam):
+    """The largest of three errors of x and lam, each divided by the sizes of its terms.
+
+        P x + q - C^T lam,   the violations of A x = b and G x >= h,   x^T P x + q^T x - c^T lam .
+
+    The last one is f(x) - g(lam). Where its three terms cancel in themselves, a millionth of what
+    they sum counts, too. The numbers of the program are of size 1: sizes below ROUNDING count as 0.
     """
-    lower, upper = np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64)
-    if lower.ndim != 1 or lower.shape != upper.shape:
-        raise ValueError(f"bounds must be (d,) and (d,); got {lower.shape} and {upper.shape}")
-    identity = np.eye(len(lower))
-    G, h = np.vstack([identity, -identity]), np.concatenate([lower, -upper])
-    bound = h != -np.inf
-    return G[bound], h[bound]
+    P, q, A, b, G, h = program
+    (C, c), X, Y = _stacked(program), np.abs(x), np.abs(lam)
+    violation = np.append(A @ x - b, np.minimum(G @ x - h, 0.0))
+    pull, rows = np.abs(P) @ X + np.abs(q) + np.abs(C).T @ Y, np.abs(C) @ X + np.abs(c)
+    gap = np.array([x @ P @ x, q @ x, -c @ lam])
+    errors = (
+        (P @ x + q - C.T @ lam, pull),
+        (violation, rows),
+        (gap.sum(), np.abs(gap).sum() + 1e-6 * (X @ pull + Y @ np.abs(c))),
+    )
+    return max(max_norm(error) / (max_norm(terms) + ROUNDING) for error, terms in errors)
+
+
+def _scale(program):
+    """The same program with numbers of size 1, for x' and lam': x = columns x', lam = rows lam'.
+
+    The rows and columns of the KKT matrix K are divided by the roots of their largest entries, ten
+    times. Then x' is divided by the size of c (without c, of the free minimum), and the objective
+    by its own.
+    """
+    P, q, p, (C, c) = program.P, program.q, len(program.b), _stacked(program)
+    K = np.abs(np.block([[P, C.T], [C, np.zeros((len(c), len(c)))]]))
+    unit = np.ones(len(K))
+    for _ in range(10):
+        largest = (unit[:, None] * K * unit).max(axis=0)
+        unit = unit / np.sqrt(np.where(largest > 0, largest, 1.0))
+    columns, rows = unit[: len(q)], unit[len(q) :]
+    P, q = columns[:, None] * P * columns, columns * q
+    C, c = rows[:, None] * C * columns, rows * c
+    length = max_norm(c) or max_norm(q) / (max_norm(P) or np.inf) or 1.0
+    cost = max(length * max_norm(P), max_norm(q)) or 1.0
+    P, q, c = length * P / cost, q / cost, c / length
+    return QuadraticProgram(P, q, C[:p], c[:p], C[p:], c[p:]), length * columns, cost * rows
 
 
 def _minimise(program, tol, max_iter):
     """x, lam and the number of steps, for a scaled program."""
-    P, q, C, c, p = program
-    A, b, G, h = C[:p], c[:p], C[p:], c[p:]
+    P, q, A, b, G, h = program
     x, N, inverse = _eliminate(A, b)
     lam, n_iter = np.zeros(len(h)), 0
     if len(h) and N.shape[1]:
-        states = interior_point(N.T @ P @ N, N.T @ (q + P @ x), G @ N, h - G @ x)
-        run = iterate(states, "residual", tol / 100, max_iter)
-        x, lam, n_iter = x + N @ run.state.x, run.state.lam, run.n_iter
+        R = N.T @ P @ N
+        left = quadratic_program((R + R.T) / 2, N.T @ (q + P @ x), G=G @ N, h=h - G @ x)
+        states = interior_point(left.P, left.q, left.G, left.h)
+        for n_iter, state in zip(range(max_iter + 1), states, strict=False):  # noqa: B007
+            close = _relative_error(left, state.x, state.lam) <= tol / 100
+            if close or max_norm(np.append(state.x, state.lam)) > LARGE**8:
+                break
+        x, lam = x + N @ state.x, state.lam
     lam = np.concatenate([inverse.T @ (P @ x + q - G.T @ lam), lam])
     return *_last_digits(program, x, lam), n_iter
 
 
 def _eliminate(A, b):
     """x_0 and N (d, d - rank): the solutions of A x = b are x_0 + N u. And A's pseudo-inverse."""
-    U, s, Vt = np.linalg.svd(A, full_matrices=True)
-    rank = np.count_nonzero(s > max(A.shape) * EPS * s.max(initial=0.0))
+    U, s, Vt = np.linalg.svd(A)
+    rank = np.count_nonzero(s > ROUNDING * s.max(initial=0.0))
     inverse = (Vt[:rank].T / s[:rank]) @ U[:, :rank].T
     return inverse @ b, Vt[rank:].T, inverse
 
 
 def _last_digits(program, x, lam):
-    """The best of x, lam and the solutions for a few guesses of the active constraints."""
-    P, q, C, c, p = program
-    equality = np.arange(len(c)) < p
-    best, smallest = (x, lam), _residual(program, x, lam)
-    active = equality | (lam > C @ x - c)
-    for _ in range(ROUNDS):
-        x, lam = _solve_active(program, x, lam, active)
+    """The best of x, lam and the solutions for up to six guesses of the active constraints."""
+    P, q, (C, c) = program.P, program.q, _stacked(program)
+    equality = np.arange(len(c)) < len(program.b)
+    candidates, active = [(x, lam)], equality | (lam > C @ x - c)
+    for _ in range(6):
+        near, lam = lam[active], np.zeros(len(c))
+        x, lam[active] = _solve_active(P, q, C[active], c[active], x, near)
         wrong = ~equality & (lam < 0)
         lam = np.where(wrong, 0.0, lam)
-        residual = _residual(program, x, lam)
-        if residual < smallest:
-            best, smallest = (x, lam), residual
-        violated = C @ x - c < -SLIGHT * (_size(x) + np.abs(c))
-        guess = active & ~wrong | violated
-        if np.array_equal(guess, active):
+        candidates.append((x, lam))
+        violated = C @ x - c < -ROUNDING * (max_norm(x) + np.abs(c))
+        before, active = active, active & ~wrong | violated
+        if np.array_equal(active, before):
             break
-        active = guess
-    return best
+    return min(candidates, key=lambda each: _relative_error(program, *each))
 
 
-def _solve_active(program, x, lam, active):
-    """The solution of P x + q = C^T lam, C x = c on the active rows that is nearest to x, lam."""
-    P, q, C, c, _ = program
-    C, c, multipliers = C[active], c[active], lam[active]
+def _solve_active(P, q, C, c, x, lam):
+    """The solution of P x + q = C^T lam, C x = c that is nearest to x, lam."""
     K = np.block([[P, -C.T], [C, np.zeros((len(c), len(c)))]])
-    error = np.concatenate([P @ x + q - C.T @ multipliers, C @ x - c])
+    error = np.concatenate([P @ x + q - C.T @ lam, C @ x - c])
     step = np.linalg.lstsq(K, -error, rcond=None)[0]
-    lam = np.zeros(len(lam))
-    lam[active] = multipliers + step[len(q) :]
-    return x + step[: len(q)], lam
+    return x + step[: len(q)], lam + step[len(q) :]
 
 
-def _residual(program, x, lam):
-    """The largest violation of a KKT condition, or the gap, relative to the terms it sums."""
-    P, q, C, c, p = program
-    stationarity, short = P @ x + q - C.T @ lam, C @ x - c
-    short[p:] = np.minimum(short[p:], 0.0)
-    xPx, qx, cl = x @ P @ x, q @ x, c @ lam
-    X, Y = np.abs(x), np.abs(lam)
-    pull = np.abs(P) @ X + np.abs(q) + np.abs(C).T @ Y
-    terms = abs(xPx) + abs(qx) + abs(cl) + CANCELLED * (X @ pull + Y @ np.abs(c))
-    parts = (
-        _size(stationarity) / (TINY + _size(pull)),
-        _size(short) / (TINY + _size(np.abs(C) @ X + np.abs(c))),
-        abs(xPx + qx - cl) / (TINY + terms),
-    )
-    return float(max(parts))
-
-
-def _scale(program):
-    """The same program with numbers of size 1, for x' and lam': x = columns x', lam = rows lam'.
-
-    The rows and columns of the KKT matrix K are divided by the roots of their largest entries. Then
-    x' is divided by the size of c (without c, of the free minimum), and the objective by its own.
-    """
-    P, q, C, c, p = program
-    d, m = len(q), len(c)
-    K, unit = np.abs(np.block([[P, C.T], [C, np.zeros((m, m))]])), np.ones(d + m)
-    for _ in range(SWEEPS):
-        largest = (unit[:, None] * K * unit).max(axis=0)
-        unit = unit / np.sqrt(np.where(largest > 0, largest, 1.0))
-    columns, rows = unit[:d], unit[d:]
-    P, q = columns[:, None] * P * columns, columns * q
-    C, c = rows[:, None] * C * columns, rows * c
-    length = _size(c) or _size(q) / (_size(P) or np.inf) or 1.0
-    cost = max(length * _size(P), _size(q)) or 1.0
-    scaled = QuadraticProgram(length * P / cost, q / cost, C, c / length, p)
-    return scaled, length * columns, cost * rows
-
-
-# ---------------------------------------------------------------------------------------
-# Without a solution
-# ---------------------------------------------------------------------------------------
-
-CERTAIN = 1e-10  # relative to its terms, a certificate is wrong by less and proves more
+# --- Without a solution ----------------------------------------------------------------
 
 
 class InfeasibleError(ValueError):
@@ -980,103 +918,33 @@ class UnboundedError(ValueError):
         self.direction = direction
 
 
-def _certificate(v, M, N, unit):
-    """unit y of length 1, for the y nearest to v in the cone M y = 0, N y >= 0; None if y = 0.
+def _refuse(scaled, columns, rows):
+    """Raise the error that says why there is no solution, if there is a proof."""
+    P, q, A, _, G, _ = scaled
+    C, c = _stacked(scaled)
+    certificate = _certificate(c, C.T, np.eye(len(c))[len(A) :], rows)
+    if certificate is not None:
+        message = "the constraints must have a common point; the certificate proves that none is"
+        raise InfeasibleError(message, certificate)
+    P = P / (max_norm(P) or 1.0)  # P v = 0 in any unit of the objective
+    direction = _certificate(-q, np.vstack([P, A]), G, columns)
+    if direction is not None:
+        message = "the objective must be bounded below; along the direction it falls without end"
+        raise UnboundedError(message, direction)
 
-    The nearest point of a cone has v^T y = ||y||^2. If it is not 0, then v^T y > 0.
+
+def _certificate(v, M, N, unit):
+    """A y with M y = 0, N y >= 0 and v^T y > 0, times `unit`, of length 1; None if there is none.
+
+    y is the point of the cone M y = 0, N y >= 0 nearest to v. It has v^T y = ||y||^2.
     """
     if not len(v):
         return None
-    C = np.vstack([M, N])
-    nearest = QuadraticProgram(np.eye(len(v)), -v, C, np.zeros(len(C)), len(M))
-    scaled, columns, _ = _scale(nearest)
-    y = columns * _minimise(scaled, UNSOLVED, max_iter=100)[0]
-    y = np.where(np.abs(y) > EPS * _size(y), y, 0.0)  # rounding
-    error = max(_size(M @ y), _size(np.minimum(N @ y, 0.0)))
-    if error > CERTAIN * _size(y) or v @ y <= CERTAIN * (np.abs(v) @ np.abs(y)):
+    cone = quadratic_program(np.eye(len(v)), -v, M, np.zeros(len(M)), N, np.zeros(len(N)))
+    scaled, columns, _ = _scale(cone)
+    y = columns * _minimise(scaled, tol=1e-9, max_iter=100)[0]
+    y = np.where(np.abs(y) > ROUNDING * max_norm(y), y, 0.0)
+    error = max(max_norm(M @ y), max_norm(np.minimum(N @ y, 0.0)))
+    if error > 1e-10 * max_norm(y) or v @ y <= 1e-10 * (np.abs(v) @ np.abs(y)):
         return None
     return unit * y / np.linalg.norm(unit * y)
-
-
-def _refuse(scaled, columns, rows):
-    """Raise the error that says why there is no solution, if there is a proof."""
-    P, q, C, c, p = scaled
-    certificate = _certificate(c, C.T, np.eye(len(c))[p:], rows)
-    if certificate is not None:
-        raise InfeasibleError(
-            "the constraints must have a common point; A x = b and G x >= h contradict each "
-            "other, as the certificate of this error proves",
-            certificate,
-        )
-    P = P / (_size(P) or 1.0)  # P v = 0 in any unit of the objective
-    direction = _certificate(-q, np.vstack([P, C[:p]]), C[p:], columns)
-    if direction is not None:
-        raise UnboundedError(
-            "the objective must be bounded below on the constraints; it falls without end along "
-            "the direction of this error",
-            direction,
-        )
-
-
-# ---------------------------------------------------------------------------------------
-# Separation
-# ---------------------------------------------------------------------------------------
-
-TOUCHING = 1e-9  # hulls nearer than this share of the points' extent count as touching
-
-
-class ClosestPoints(NamedTuple):
-    """The closest points of two polytopes."""
-
-    u: np.ndarray  # (d,), in the convex hull of X
-    v: np.ndarray  # (d,), in the convex hull of Y
-    distance: float  # ||u - v||, 0 if the hulls meet
-
-
-def closest_points(X, Y):
-    """The closest points of the convex hulls of the rows of X (n, d) and of Y (k, d):
-
-        min 1/2 ||X^T alpha - Y^T beta||^2  subject to
-        sum_i alpha_i = sum_j beta_j = 1,  alpha, beta >= 0 .
-
-    Returns: `ClosestPoints`. Raises: ValueError unless both hold finite points of one dimension.
-
-    >>> u, v, distance = closest_points(np.array([[1.0, 0.0], [1.0, 4.0]]), np.array([[3.0, 2.0]]))
-    >>> u.round(9), v.round(9), round(distance, 9)
-    (array([1., 2.]), array([3., 2.]), 2.0)
-    """
-    X, Y = _finite("X", X, 2), _finite("Y", Y, 2)
-    if 0 in X.shape or 0 in Y.shape or X.shape[1] != Y.shape[1]:
-        raise ValueError(f"X and Y must be points (n, d) and (k, d); got {X.shape} and {Y.shape}")
-    center, n, k = (X.mean(axis=0) + Y.mean(axis=0)) / 2, len(X), len(Y)
-    X, Y = X - center, Y - center
-    Z = np.vstack([X, -Y])
-    A = np.array([[1.0] * n + [0.0] * k, [0.0] * n + [1.0] * k])
-    nonnegative = box(np.zeros(n + k), np.full(n + k, np.inf))
-    weights = solve_qp(Z @ Z.T, np.zeros(n + k), A, np.ones(2), *nonnegative).x
-    u, v = X.T @ weights[:n], Y.T @ weights[n:]
-    distance = float(np.linalg.norm(u - v))
-    if distance <= TOUCHING * _size(Z):
-        u, v, distance = (u + v) / 2, (u + v) / 2, 0.0
-    return ClosestPoints(center + u, center + v, distance)
-
-
-def separating_hyperplane(X, Y):
-    """The hyperplane w^T x + b = 0 midway between the closest points u, v of two polytopes:
-
-        w = u - v,   b = -w^T (u + v) / 2 .
-
-    w^T x + b >= ||w||^2 / 2 on the hull of X, and <= -||w||^2 / 2 on the hull of Y. No other
-    hyperplane has a larger distance from both hulls: it has the largest margin.
-
-    Returns: w (d,) and b. Raises: ValueError if the hulls of X (n, d) and Y (k, d) meet.
-
-    >>> w, b = separating_hyperplane(np.array([[4.0, 3.0]]), np.array([[3.0, 0.0], [1.0, 2.0]]))
-    >>> w.round(9), round(b, 9)
-    (array([2., 2.]), -10.0)
-    """
-    u, v, distance = closest_points(X, Y)
-    if distance == 0:
-        raise ValueError("X and Y must have convex hulls without a common point; theirs meet")
-    w = u - v
-    return w, float(-w @ (u + v) / 2)
