@@ -27,6 +27,7 @@ from mlnotes.optimization import (
 )
 from mlnotes.plotting import (
     BLUE,
+    GREEN,
     GREY,
     INK,
     ORANGE,
@@ -204,12 +205,12 @@ def multipliers(left, right):
     multiplier (orange arrows). Both multipliers are positive, so every direction into the grey set
     leads uphill. The cross is the minimum without constraints. Right: the gap (the sum of all
     lambda_j s_j) after each step of the interior point method, for programs with n variables.
-    Sixteen times as many variables need only a few more steps.
+    Sixteen times as many variables need about twice as many steps.
     """
-    solution = solve_qp(ROOM.P, ROOM.q, G=ROOM.C, h=ROOM.c)
+    solution = solve_qp(*ROOM)
     left.set(xlim=(-0.4, 4.1), ylim=(-0.4, 4.1), aspect="equal", xlabel="$x_1$", ylabel="$x_2$")
     left.set(xticks=(0, 2, 4), yticks=(0, 2, 4))
-    left.fill(*corners(ROOM.C, ROOM.c).T, color=SHADE, zorder=0)
+    left.fill(*corners(ROOM.G, ROOM.h).T, color=SHADE, zorder=0)
     levels = ROOM.f(solution.x) + np.array([-1.5, -0.7, 0.0, 1.0, 2.5, 4.5])
     draw_contours(left, lambda X: np.sum(X @ ROOM.P * X, axis=1) / 2 + X @ ROOM.q, levels=levels)
     left.plot(*np.linalg.solve(ROOM.P, -ROOM.q), "x", color=GREY, ms=6)
@@ -217,14 +218,21 @@ def multipliers(left, right):
     arrow = {"angles": "xy", "scale_units": "xy", "scale": 1, "width": 0.011, "zorder": 3}
     total = ROOM.gradient(solution.x)
     left.quiver(*solution.x, *total, color=INK, **arrow)
-    for j in active_set(ROOM, solution.x):
-        part = solution.lam[j] * ROOM.C[j]
+    look = {"textcoords": "offset points", "va": "center"}
+    left.annotate(r"$\nabla f$", solution.x + total, (-5, 4), ha="right", **look)
+    for j, place in zip(active_set(ROOM, solution.x), ((-28, 7), (3, -4)), strict=True):
+        part = solution.lam[j] * ROOM.G[j]
         left.quiver(*solution.x, *part, color=ORANGE, **arrow)
+        name = rf"$\lambda_{j + 1} \nabla c_{j + 1}$"
+        left.annotate(name, solution.x + part, place, color=ORANGE, **look)
         left.plot(*np.transpose([solution.x + part, solution.x + total]), ":", color=GREY, lw=1)
-    for n, color, look in ((20, BLUE, "o-"), (80, ORANGE, "s-"), (320, INK, "D-")):
+    left.set_title("Two active constraints")
+    for n, color, look in ((20, BLUE, "o-"), (80, ORANGE, "s-"), (320, GREEN, "^-")):
         gaps = [state.gap for state in interior_point(*soft_margin(n)) if state.gap > 1e-10]
         right.plot(gaps, look, color=color, ms=3, lw=1, label=f"$n = {n}$")
-    right.set(xlabel="step", ylabel="gap", yscale="log", ylim=(1e-10, 1e6))
+    right.set(
+        title="Interior point method", xlabel="step", ylabel="gap", yscale="log", ylim=(1e-10, 1e6)
+    )
     right.legend()
 
 
@@ -512,7 +520,7 @@ def interior_point_film(beyond):
     def draw(ax, state):
         way.append(state.x)
         ax.set(xlim=(-0.4, 4.1), ylim=(-0.4, 4.1), aspect="equal", xlabel="x₁", ylabel="x₂")
-        ax.fill(*corners(ROOM.C, ROOM.c).T, color=SHADE, zorder=0)
+        ax.fill(*corners(ROOM.G, ROOM.h).T, color=SHADE, zorder=0)
         draw_heights(ax, f, f(free) + np.array([0.1, 0.4, 1.0, 2.0, 4.0, 7.0]))
         ax.plot(*free, "x", color=INK, ms=7)
         draw_way(ax, way)
@@ -521,7 +529,7 @@ def interior_point_film(beyond):
         slack = state.slack.min()
         return f"The gap is {state.gap:.2g}. The smallest slack is {slack:.2g}."
 
-    return Take(interior_point(P, q, ROOM.C, ROOM.c), draw, words, lambda state: state.gap)
+    return Take(interior_point(P, q, ROOM.G, ROOM.h), draw, words, lambda state: state.gap)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import pickle
 import re
 import warnings
-from itertools import combinations, islice, permutations
+from itertools import combinations, islice
 
 import numpy as np
 import pytest
@@ -88,13 +88,6 @@ def quadratic(rng, d=5, smallest=0.5, largest=8.0):
 # --- Convexity -------------------------------------------------------------------------
 
 
-def test_segment_takes_one_t_or_one_for_each_row(rng):
-    x1, x2, t = rng.normal(size=(7, 3)), rng.normal(size=(7, 3)), rng.uniform(size=7)
-    rows = [(1 - s) * a + s * b for a, b, s in zip(x1, x2, t, strict=True)]
-    np.testing.assert_allclose(segment(x1, x2, t), rows)
-    np.testing.assert_array_equal(segment(x1, x2, 1.0), x2)
-
-
 @pytest.mark.claims("optimization-01")
 def test_convexity_gap_of_the_square_is_a_product_and_of_the_absolute_value_0_on_either_side(rng):
     x1, x2, t = rng.normal(size=(2, 100)) * 5, rng.normal(size=(2, 100)), rng.uniform(size=(2, 100))
@@ -129,23 +122,18 @@ def test_smallest_gap_tells_convex_functions_from_others(rng, f, convex):
 
 
 @pytest.mark.claims("optimization-01")
-@pytest.mark.parametrize(
-    "inside, convex",
-    [
+def test_smallest_gap_of_0_inside_and_inf_outside_tells_convex_sets_from_others(rng):
+    X = rng.uniform(-2, 2, size=(2000, 2))
+    for inside, convex in (
         (lambda X: np.linalg.norm(X, axis=-1) <= 1, True),
         (lambda X: X @ [1.0, 2.0] >= 0.5, True),
-        (lambda X: np.abs(np.linalg.norm(X, axis=-1) - 1.5) <= 0.5, False),
-    ],
-    ids=["disc", "half plane", "ring"],
-)
-def test_smallest_gap_of_0_inside_and_inf_outside_tells_convex_sets_from_others(
-    rng, inside, convex
-):
-    X = rng.uniform(-2, 2, size=(2000, 2))
-    worst = smallest_gap(lambda X: np.where(inside(X), 0.0, np.inf), X[inside(X)], rng=rng)
-    assert worst.gap == (0 if convex else -np.inf)
-    assert inside(worst.x1) and inside(worst.x2)
-    assert inside(segment(worst.x1, worst.x2, worst.t)) == convex
+        (lambda X: np.abs(np.linalg.norm(X, axis=-1) - 1.5) <= 0.5, False),  # a ring
+    ):
+        _, x1, x2, t = worst = smallest_gap(
+            lambda X, inside=inside: np.where(inside(X), 0.0, np.inf), X[inside(X)], rng=rng
+        )
+        assert worst.gap == (0 if convex else -np.inf)
+        assert inside(x1) and inside(x2) and inside(segment(x1, x2, t)) == convex
 
 
 @pytest.mark.claims("optimization-03")
@@ -166,47 +154,36 @@ def convex_functions(seed):
     return lambda X: ((X @ B) ** 2).sum(axis=-1) + X @ q, lambda X: X @ a + 0.3, X
 
 
-@pytest.mark.claims("optimization-04")
-def test_smallest_gap_of_maximum_and_sum_of_convex_functions_is_not_negative(rng):
+@pytest.mark.claims("optimization-04", "optimization-05", "optimization-06")
+def test_smallest_gap_of_what_the_rules_build_is_not_negative(rng):
     for seed in range(10):
-        f, g, X = convex_functions(seed)
-        assert smallest_gap(lambda X, f=f, g=g: np.maximum(f(X), g(X)), X, rng=rng).gap >= -1e-10
-        assert smallest_gap(lambda X, f=f, g=g: f(X) + g(X), X, rng=rng).gap >= -1e-10
-    two_hollows = convexity_gap(lambda x: np.minimum((x - 1) ** 2, (x + 1) ** 2), -1.0, 1.0, 0.5)
-    assert two_hollows == -1  # the minimum need not be convex, nor the difference
-    assert convexity_gap(lambda x: x**2 - 2 * x**2, -1.0, 1.0, 0.5) == -1
+        f, g, X = convex_functions(seed)  # g is affine
+        for built in (
+            lambda X, f=f, g=g: np.maximum(f(X), g(X)),
+            lambda X, f=f, g=g: f(X) + g(X),
+            lambda X, f=f: np.exp(f(X) / 20),  # convex and non-decreasing, as the next
+            lambda X, f=f: np.maximum(f(X), 0) ** 2,
+            lambda X, g=g: log_loss(g(X)),
+            lambda X, g=g: np.maximum(0, 1 - g(X)),
+        ):
+            worst = smallest_gap(built, X, rng=rng)
+            assert worst.gap >= -1e-10 * max(1, built(worst.x1), built(worst.x2))
 
 
-@pytest.mark.claims("optimization-05")
-def test_smallest_gap_of_a_composition_needs_both_conditions_on_the_outer_function(rng):
-    for seed in range(10):
-        f, _, X = convex_functions(seed)
-        for g in (lambda t: np.exp(t / 20), lambda t: np.maximum(t, 0) ** 2):
-            worst = smallest_gap(lambda X, f=f, g=g: g(f(X)), X, rng=rng)
-            assert worst.gap >= -1e-10 * max(1, g(f(worst.x1)), g(f(worst.x2)))
-    not_monotone = convexity_gap(lambda x: (x**2 - 1) ** 2, -1.0, 1.0, 0.5)
-    assert not_monotone == -1  # t^2 falls on t < 0, where x^2 - 1 goes
-    not_convex = convexity_gap(lambda x: np.sqrt(np.abs(x)), 0.0, 1.0, 0.25)
-    assert not_convex == -0.25  # 1/4 - 1/2
-
-
-@pytest.mark.claims("optimization-06")
+@pytest.mark.claims("optimization-04", "optimization-05", "optimization-06")
 @pytest.mark.parametrize(
-    "phi", [log_loss, lambda t: np.maximum(0, 1 - t), np.exp], ids=["log-loss", "hinge", "exp"]
+    "f, chord, gap",
+    [
+        (lambda x: np.minimum((x - 1) ** 2, (x + 1) ** 2), (-1.0, 1.0, 0.5), -1),
+        (lambda x: x**2 - 2 * x**2, (-1.0, 1.0, 0.5), -1),
+        (lambda x: (x**2 - 1) ** 2, (-1.0, 1.0, 0.5), -1),  # t^2 falls where x^2 - 1 goes
+        (lambda x: np.sqrt(np.abs(x)), (0.0, 1.0, 0.25), -0.25),  # the root is not convex
+        (lambda x: log_loss(x**2), (-0.5, 0.5, 0.5), np.log1p(np.exp(-0.25)) - np.log(2)),
+    ],
+    ids=["minimum", "difference", "not monotone", "not convex", "log-loss of a square"],
 )
-def test_smallest_gap_of_convex_of_affine_is_not_negative(rng, phi):
-    A, c = rng.normal(size=(6, 3)), rng.normal(size=6)
-
-    def loss(W):
-        return phi(W @ A.T + c).sum(axis=-1)
-
-    assert smallest_gap(loss, rng.normal(size=(300, 3)), rng=rng).gap >= -1e-10
-
-
-@pytest.mark.claims("optimization-06")
-def test_convexity_gap_of_the_log_loss_of_a_square_is_negative():
-    assert (np.diff(log_loss(np.linspace(-5, 5, 101))) < 0).all()  # it is not non-decreasing
-    assert convexity_gap(lambda x: log_loss(x**2), -0.5, 0.5, 0.5) < -0.1
+def test_convexity_gap_of_what_breaks_a_rule_is_negative(f, chord, gap):
+    assert convexity_gap(f, *chord) == pytest.approx(gap) and gap < -0.1
 
 
 # --- Subgradients ----------------------------------------------------------------------
@@ -232,18 +209,6 @@ def test_subdifferential_holds_0_exactly_at_the_minimisers_of_the_mean_deviation
 def test_subdifferential_far_from_0_is_that_of_the_function(c):
     assert subdifferential(abs, c) == (np.sign(c), np.sign(c))  # and so c is no minimiser
     assert subdifferential(lambda x: abs(x - c), c) == (-1.0, 1.0)
-
-
-def test_subdifferential_holds_the_slopes_that_support_the_function():
-    def f(x):
-        return max(x**2, 2 - x)  # a kink at 1, with slopes -1 and 2
-
-    np.testing.assert_allclose(subdifferential(f, 1.0), [-1, 2], rtol=1e-5)
-    x = np.linspace(-3, 4, 57)
-    for s in np.linspace(-1, 2, 7):
-        assert (np.maximum(x**2, 2 - x) >= f(1.0) + s * (x - 1.0) - 1e-12).all()
-    for steeper in (-1.01, 2.01):
-        assert min(f(1 + d) - (f(1.0) + steeper * d) for d in (-1e-3, 1e-3)) < 0
 
 
 # --- Gradient descent ------------------------------------------------------------------
@@ -297,27 +262,6 @@ def test_gradient_descent_with_one_over_the_curvature_keeps_its_promises(rng, sm
     assert (values[1:] - f(x_star) <= descent_bound(M, x0, x_star, np.arange(1, 200))).all()
     distances = np.linalg.norm([s.x - x_star for s in states], axis=1)
     assert (distances <= distances[0] * (1 - smallest / M) ** np.arange(200) + 1e-12).all()
-
-
-def test_descent_bound_is_nearly_met_by_a_function_that_is_nearly_flat():
-    M, k = 1.0, 50  # Huber's function with its kink just where k steps lead
-    delta = 1 / (2 * k + 1)
-
-    def f(x):
-        return float(x[0] ** 2 / 2 if abs(x[0]) <= delta else delta * abs(x[0]) - delta**2 / 2)
-
-    states = gradient_descent(f, lambda x: np.clip(x, -delta, delta), [1.0], eta=1 / M)
-    reached = list(islice(states, k + 1))[-1].objective
-    bound = descent_bound(M, np.array([1.0]), np.array([0.0]), k)
-    assert 0.4 * bound < reached <= bound
-
-
-@pytest.mark.parametrize("share, converges", [(1.9, True), (2.1, False)])
-def test_gradient_descent_diverges_beyond_twice_one_over_the_curvature(rng, share, converges):
-    P, _, f, gradient = quadratic(rng)
-    eta = share / np.linalg.eigvalsh(P)[-1]
-    *_, last = islice(gradient_descent(f, gradient, np.ones(5), eta=eta), 400)
-    assert last.gradient_norm < 1e-6 if converges else last.gradient_norm > 1e6
 
 
 @pytest.mark.parametrize("scale", [1e-8, 1.0, 1e8])
@@ -375,22 +319,6 @@ def test_backtrack_steps_back_from_where_f_is_not_a_number():
 # --- Stochastic gradient descent -------------------------------------------------------
 
 
-def test_stochastic_gradient_descent_with_the_whole_batch_is_gradient_descent(rng):
-    X, y = rng.normal(size=(20, 3)), rng.normal(size=20)
-
-    def f(w):
-        return np.mean((X @ w - y) ** 2) / 2
-
-    def gradient(w, rows=slice(None)):
-        return X[rows].T @ (X[rows] @ w - y[rows]) / len(y[rows])
-
-    whole = stochastic_gradient_descent(f, gradient, np.ones(3), 20, eta=0.1, batch=20, rng=rng)
-    plain = gradient_descent(f, gradient, np.ones(3), eta=0.1)
-    for a, b in islice(zip(whole, plain, strict=False), 6):
-        np.testing.assert_allclose(a.x, b.x, rtol=1e-12)
-        assert a.objective == pytest.approx(b.objective)
-
-
 def test_stochastic_gradient_descent_visits_every_term_once_in_a_pass(rng):
     seen = []
 
@@ -407,22 +335,6 @@ def test_stochastic_gradient_descent_visits_every_term_once_in_a_pass(rng):
     assert seen[:3] != seen[3:]
     assert first.x == -(1 + 2 + 3) and second.x == -(1 + 2 + 3 + 4 + 5 + 6)
     assert start.moved == np.inf and (first.moved, second.moved) == (6, 15)
-
-
-def test_stochastic_gradient_descent_rests_with_falling_steps_and_wanders_with_constant_ones(rng):
-    y = rng.normal(size=200)
-
-    def distances(eta, passes=30):
-        states = stochastic_gradient_descent(
-            lambda x: np.mean((x - y) ** 2) / 2,
-            lambda x, rows: x - y[rows].mean(),
-            [5.0], 200, eta=eta, rng=np.random.default_rng(0),
-        )  # fmt: skip
-        return [abs(s.x[0] - y.mean()) for s in islice(states, passes)]
-
-    assert distances(lambda k: 1 / k)[-1] < 1e-12  # means of all samples, at the end of a pass
-    far, near = (np.mean(distances(eta)[10:]) for eta in (0.4, 0.04))
-    assert 1e-3 < near < far / 2
 
 
 # --- Newton's method -------------------------------------------------------------------
@@ -464,21 +376,6 @@ def test_newton_goes_on_for_ever_on_a_strictly_convex_function_without_a_minimum
     assert all(s.objective > 0 for s in states) and states[-1].objective < 1e-12
 
 
-def test_newton_does_not_mind_a_change_of_coordinates(rng):
-    f, gradient, hessian, _ = logistic(rng)
-    T = rng.normal(size=(3, 3)) * [1e-3, 1.0, 1e3]
-    plain = newton(f, gradient, hessian, T @ np.ones(3))
-    other = newton(
-        lambda z: f(T @ z),
-        lambda z: T.T @ gradient(T @ z),
-        lambda z: T.T @ hessian(T @ z) @ T,
-        np.ones(3),
-    )
-    for a, b in islice(zip(plain, other, strict=False), 6):
-        np.testing.assert_allclose(T @ b.x, a.x, rtol=1e-5)
-        assert b.decrement == pytest.approx(a.decrement, rel=1e-5)
-
-
 def test_newton_takes_its_direction_from_solve(rng):
     P, q, f, gradient = quadratic(rng)
     halved = newton(f, gradient, lambda x: 2.0, np.zeros(5), solve=lambda H, g: g / H)
@@ -508,17 +405,6 @@ def test_newton_direction_shifts_by_the_first_power_of_ten_that_is_enough():
 def test_newton_direction_refuses_what_is_no_hessian(wrong):
     with pytest.raises(ValueError, match="H must be (finite|symmetric)"):
         newton_direction(np.array(wrong), np.ones(len(wrong)))
-
-
-def test_newton_leaves_a_saddle_of_a_function_that_is_not_convex():
-    states = newton(
-        lambda x: x[0] ** 4 / 4 - x[0] ** 2 / 2 + x[1] ** 2,
-        lambda x: np.array([x[0] ** 3 - x[0], 2 * x[1]]),
-        lambda x: np.diag([3 * x[0] ** 2 - 1, 2.0]),
-        [0.1, 3.0],
-    )
-    run = iterate(states, "decrement", 1e-9, 60)
-    np.testing.assert_allclose(run.state.x, [1, 0], rtol=1e-8, atol=1e-8)
 
 
 # --- Projected gradient ----------------------------------------------------------------
@@ -581,25 +467,6 @@ def test_lagrangian_gradient_on_the_sphere_is_0_at_the_eigenvectors_alone(rng):
         w = w / np.linalg.norm(w)
         assert values[0] <= w @ S @ w <= values[-1]
         assert np.linalg.norm(lagrangian_gradient(sphere, w, np.array([w @ S @ w]))) > 1e-3
-
-
-@pytest.mark.claims("optimization-11")
-@pytest.mark.parametrize("sign, place", [(1, 0), (-1, -1)], ids=["smallest", "largest"])
-def test_projected_gradient_on_the_sphere_reaches_the_extreme_eigenpair(rng, sign, place):
-    B = rng.normal(size=(5, 5))
-    S = B @ B.T
-    values, vectors = np.linalg.eigh(S)
-    states = projected_gradient(
-        lambda w: sign * w @ S @ w,
-        lambda w: 2 * sign * S @ w,
-        project_sphere,
-        rng.normal(size=5),
-        eta=1 / (4 * values[-1]),
-    )
-    run = iterate(states, "mapping_norm", 1e-9, 20_000)
-    assert run.converged
-    assert sign * run.state.objective == pytest.approx(values[place], abs=1e-6)
-    assert abs(run.state.x @ vectors[:, place]) == pytest.approx(1, abs=1e-6)
 
 
 @pytest.mark.claims("optimization-26")
@@ -717,20 +584,6 @@ def test_active_set_is_all_equalities_and_the_inequalities_that_bind(rng):
     assert near == [[], [0], [0], []]  # violated is not active
 
 
-@pytest.mark.claims("optimization-13")
-def test_active_set_of_an_svm_is_the_samples_on_the_margin_hyperplanes(margins):
-    X, y, problem = margins
-    solution = solve_qp(*problem)
-    w, b = solution.x[:2], solution.x[2]
-    distances = np.abs(X @ w + b) / np.linalg.norm(w)
-    on_margin = np.flatnonzero(np.isclose(distances, 1 / np.linalg.norm(w), rtol=1e-9))
-    np.testing.assert_array_equal(active_set(problem, solution.x), on_margin)
-    assert 2 <= len(on_margin) <= 3 and distances.min() == pytest.approx(1 / np.linalg.norm(w))
-    assert set(np.flatnonzero(solution.lam)) <= set(on_margin)
-    assert solution.lam @ y == pytest.approx(0, abs=1e-9)
-    np.testing.assert_allclose(w, (solution.lam * y) @ X, rtol=1e-9, atol=1e-9)
-
-
 @pytest.mark.claims("optimization-14")
 def test_lagrangian_is_the_sum_of_the_notes_in_either_sign(rng):
     for _ in range(5):
@@ -764,16 +617,10 @@ def test_lagrangian_lies_below_f_on_the_feasible_set(rng, solved):
 
 
 @pytest.mark.claims("optimization-15")
-def test_kkt_residuals_are_0_at_solutions_by_enumeration(solved):
-    for problem, x, lam in solved:
-        assert max(kkt_residuals(problem, x, lam)) < 1e-8
-        inactive = np.setdiff1d(np.arange(len(lam)), active_set(problem, x))
-        assert len(inactive) and not lam[inactive].any()
-
-
-@pytest.mark.claims("optimization-15")
 def test_kkt_residuals_measure_a_condition_each(rng, solved):
     for problem, x, lam in solved:
+        assert max(kkt_residuals(problem, x, lam)) < 1e-8
+        assert not np.delete(lam, active_set(problem, x)).any()
         P, q, A, b, G, h = problem
         z, mu = x + rng.normal(size=3), lam + rng.normal(size=len(lam))
         residuals = kkt_residuals(problem, z, mu)
@@ -942,28 +789,6 @@ def test_dual_function_is_concave_even_of_a_problem_that_is_not_convex(rng):
     assert convexity_gap(lambda x: WELLS.f([x]), -1.0, 1.0, 0.5) == -1  # f itself is not convex
 
 
-@pytest.mark.claims("optimization-19")
-def test_projected_gradient_on_the_dual_reaches_the_primal_value(rng):
-    P, (_, *rest) = quadratic(rng, d=5)[0], random_qp(rng, d=5, p=1, m=3)
-    problem, inverse = quadratic_program(P, *rest), np.linalg.inv(P)
-    C = constraint_jacobian(problem, np.zeros(5))
-
-    def gradient(lam):  # of -g: it is c(x), at the x that minimises L(x, lam)
-        return constraints(problem, inverse @ (C.T @ lam - problem.q))
-
-    check_gradient(lambda lam: -quadratic_dual(lam, *problem), gradient, rng.normal(size=4))
-    states = projected_gradient(
-        lambda lam: -quadratic_dual(lam, *problem),
-        gradient,
-        lambda lam: np.concatenate([lam[:1], np.maximum(lam[1:], 0)]),
-        np.zeros(4),
-        eta=1 / np.linalg.norm(C @ inverse @ C.T, ord=2),
-    )
-    run = iterate(states, "mapping_norm", 1e-7, 5000)
-    x, _ = enumerate_qp(*problem)
-    assert run.converged and -run.state.objective == pytest.approx(problem.f(x), abs=1e-6)
-
-
 @pytest.mark.claims("optimization-20")
 def test_dual_functions_of_admissible_multipliers_stay_below_the_primal_value(rng, solved, wells):
     for problem, x, _ in solved:
@@ -1073,18 +898,6 @@ def newton_by_the_book(P, q, G, h, x, lam, slack, aim):
     return np.split(np.linalg.solve(K, np.concatenate(right)), [d, d + m])
 
 
-def test_interior_step_solves_the_three_equations(rng):
-    P, q, _, _, G, h = random_qp(rng, d=4, m=9, rank=2)
-    x, (lam, s, aim) = rng.normal(size=4), rng.exponential(size=(3, 9)) + 0.1
-    for kind in (np.copy, lambda a: 0 * a + 0.7):
-        for ours, book in zip(
-            interior_step(P, q, G, h, x, lam, s, kind(aim)),
-            newton_by_the_book(P, q, G, h, x, lam, s, kind(aim)),
-            strict=True,
-        ):
-            np.testing.assert_allclose(ours, book, rtol=1e-8)
-
-
 def test_interior_point_takes_the_steps_of_mehrotra():
     for seed in range(5):
         P, q, _, _, G, h = random_qp(np.random.default_rng(seed), d=4, m=9, rank=2)
@@ -1092,14 +905,16 @@ def test_interior_point_takes_the_steps_of_mehrotra():
         for before, after in zip(states, states[1:], strict=False):
             now = (before.x, before.lam, before.slack)
             _, lam, s = now
-            _, dlam, ds = newton_by_the_book(P, q, G, h, *now, 0.0)
-            eta = min(1.0, *(-v / dv for v, dv in zip([*lam, *s], [*dlam, *ds]) if dv < 0))  # noqa: B905
+            _, dlam, ds = affine = newton_by_the_book(P, q, G, h, *now, 0.0)
+            ours = interior_step(P, q, G, h, *now, aim=0.0)
+            for a, b in zip(ours, affine, strict=True):
+                np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-9)
+            eta = longest_step(lam, dlam, s, ds)
             mu, shrunk = np.mean(lam * s), np.mean((lam + eta * dlam) * (s + eta * ds))
             steps = newton_by_the_book(P, q, G, h, *now, (shrunk / mu) ** 3 * mu - dlam * ds)
-            ahead = np.concatenate(steps[1:])
-            eta = min(1.0, *(-v / dv for v, dv in zip([*lam, *s], ahead) if dv < 0))  # noqa: B905
+            eta = 0.99 * longest_step(lam, steps[1], s, steps[2])
             for old, step, new in zip(now, steps, after, strict=False):
-                np.testing.assert_allclose(new, old + 0.99 * eta * step, rtol=1e-6, atol=1e-9)
+                np.testing.assert_allclose(new, old + eta * step, rtol=1e-6, atol=1e-9)
 
 
 def test_interior_start_is_the_penalised_minimum_pushed_inside(rng):
@@ -1123,17 +938,10 @@ def test_longest_step_stops_at_the_boundary_and_at_1():
     assert longest_step(lam, np.array([0.5, -1.0]), s, np.zeros(2)) == 1
 
 
-def test_interior_point_ends_without_a_constraint_that_binds():
-    states = list(interior_point([[2.0]], [0.0], [[1.0]], [-1.0]))  # x^2 on x >= -1
-    assert len(states) < 40 and states[-1].x == pytest.approx(0, abs=1e-12)
-
-
-def test_interior_point_computes_in_double_precision():
-    parts = np.eye(2), np.array([3.0, -5.0]), 100 * np.eye(2), np.array([100.0, 50.0])
-    *_, exact = interior_point(*parts)
-    for kind in (np.int8, np.float32):
-        *_, last = interior_point(*(part.astype(kind) for part in parts))
-        np.testing.assert_array_equal(last.x, exact.x)
+@pytest.mark.parametrize("unit", [1, 1e9])
+def test_interior_point_ends_without_a_constraint_that_binds(unit):
+    states = list(interior_point([[2 * unit]], [0], [[1]], [-1]))  # unit x^2 on x >= -1
+    assert len(states) < 25 and states[-1].x == pytest.approx(0, abs=1e-12)
 
 
 # --- The solver ------------------------------------------------------------------------
@@ -1228,7 +1036,6 @@ def test_solve_qp_finds_what_enumeration_finds(kind):
 
 LARGE = {
     "strictly convex": lambda rng: random_qp(rng, d=200, p=20, m=300),
-    "singular": lambda rng: random_qp(rng, d=200, p=20, m=300, rank=40),
     "linear": lambda rng: random_qp(rng, d=100, p=10, m=250, rank=0),
     "linear, degenerate": lambda rng: degenerate_qp(rng, d=60, m=150),
     "soft margin": lambda rng: svm_dual(rng, n=200),
@@ -1273,9 +1080,6 @@ def test_solve_qp_finds_a_solution_far_from_1(unit):
 
 @pytest.mark.parametrize("ridge", [1e-12, 1e-16, 1e-100])
 def test_solve_qp_of_a_linear_program_with_a_slight_ridge_is_that_without(ridge):
-    corner = solve_qp(ridge * np.eye(2), [1.0, 2.0], [[1.0, 1.0]], [1.0], np.eye(2), np.zeros(2))
-    np.testing.assert_allclose(corner.x, [1, 0], rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(corner.lam, [1 + ridge, 0, 1 - ridge], rtol=1e-9, atol=1e-9)
     for seed in range(10):
         P, q, *rest = random_qp(np.random.default_rng(seed), p=seed % 2, m=7, rank=0)
         solution = solve_qp(P + ridge * np.eye(3), q, *rest)
@@ -1325,29 +1129,6 @@ def test_solve_qp_has_multipliers_exactly_0_off_the_active_set(rng):
     assert (lower[alpha < 1e-9] > 0).all() and (upper[alpha > 1 - 1e-9] > 0).all()
 
 
-def test_solve_qp_of_the_soft_margin_has_the_same_value_in_primal_and_dual(rng):
-    n, C = 40, 2.0
-    X, y = rng.normal(size=(n, 2)), np.where(np.arange(n) % 2, 1.0, -1.0)
-    Z = y[:, None] * (X + 0.5 * y[:, None])
-    dual = solve_qp(Z @ Z.T, -np.ones(n), y[None], np.zeros(1), *box(np.zeros(n), np.full(n, C)))
-    P = np.diag([1.0, 1.0, 0.0, *np.zeros(n)])  # w, b, xi
-    G = np.block([[Z, y[:, None], np.eye(n)], [np.zeros((n, 3)), np.eye(n)]])
-    q = np.concatenate([np.zeros(3), C * np.ones(n)])
-    primal = solve_qp(P, q, G=G, h=np.concatenate([np.ones(n), np.zeros(n)]))
-    assert primal.objective == pytest.approx(-dual.objective, rel=1e-9)
-    np.testing.assert_allclose(Z.T @ dual.x, primal.x[:2], rtol=1e-8)
-    assert dual.lam[0] == pytest.approx(-primal.x[2], rel=1e-8)  # the offset, up to its sign
-    np.testing.assert_allclose(primal.lam[:n], dual.x, rtol=1e-8, atol=1e-8)
-
-
-def test_solve_qp_assigns(rng):
-    cost = rng.integers(0, 9, size=(4, 4)).astype(float)
-    A = np.vstack([np.kron(np.eye(4), np.ones(4)), np.kron(np.ones(4), np.eye(4))])  # rank 7 of 8
-    solution = solve_qp(np.zeros((16, 16)), cost.ravel(), A, np.ones(8), np.eye(16), np.zeros(16))
-    best = min(sum(cost[i, j] for i, j in enumerate(order)) for order in permutations(range(4)))
-    assert solution.objective == pytest.approx(best, abs=1e-9)
-
-
 def test_solve_qp_without_inequalities_solves_a_linear_system(rng):
     for rank in (6, 3):
         P, q, A, b, _, _ = random_qp(rng, d=6, p=2, m=0, rank=rank)
@@ -1356,18 +1137,6 @@ def test_solve_qp_without_inequalities_solves_a_linear_system(rng):
         both = K @ [*solution.x, *solution.lam]
         np.testing.assert_allclose(both, np.concatenate([-q, b]), rtol=1e-9, atol=1e-9)
         assert solution.n_iter == 0
-
-
-def test_solve_qp_does_not_depend_on_order_and_repetition_of_constraints(rng):
-    P, q, A, b, G, h = random_qp(rng, d=5, p=2, m=8)
-    plain = solve_qp(P, q, A, b, G, h)
-    order = rng.permutation(8)
-    other = solve_qp(P, q, A[::-1], b[::-1], G[order], h[order])
-    np.testing.assert_allclose(other.x, plain.x, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(other.lam[2:], plain.lam[2:][order], rtol=1e-8, atol=1e-10)
-    idle = solve_qp(P, q, A, b, np.vstack([G, np.zeros(5), G]), np.concatenate([h, [-1.0], h - 1]))
-    np.testing.assert_allclose(idle.x, plain.x, rtol=1e-9, atol=1e-12)
-    assert not idle.lam[10:].any()
 
 
 def test_solve_qp_gives_one_of_many_minimisers():
@@ -1395,15 +1164,12 @@ def test_solve_qp_says_when_it_was_stopped(rng):
     [
         ({"P": [[1.0]]}, "P must have shape (2, 2); got (1, 1)"),
         ({"P": [[1.0, 1.0], [0.0, 1.0]]}, "P must be symmetric"),
-        ({"P": [[1.0, 0.0], [0.0, -2.0]]}, "positive semi-definite; got an eigenvalue -2"),
         ({"P": [[1.0, 0.0], [0.0, -1e-12]]}, "got an eigenvalue -1e-12"),  # whatever x_2's unit
         ({"tol": np.inf}, "tol must be a number >= 0 and < inf; got inf"),
         ({"max_iter": -1}, "max_iter must be an integer >= 0; got -1"),
         ({"q": [np.nan, 1.0]}, "q must be finite"),
         ({"G": [[1.0, 1.0]]}, "G must have shape (0, 2); got (1, 2)"),  # without h
-        ({"A": [[1.0, 1.0]], "b": [1.0, 2.0]}, "A must have shape (2, 2); got (1, 2)"),
         ({"A": [[1.0, 1.0]], "b": [[1.0]]}, "b must have shape (1,); got (1, 1)"),
-        ({"G": [[1.0, 1.0]], "h": [-np.inf]}, "h must be finite"),
     ],
 )
 def test_solve_qp_refuses_what_does_not_fit(wrong, message):
@@ -1568,10 +1334,10 @@ def test_closest_points_of_hulls_that_meet_have_distance_0_and_no_hyperplane():
         u, v, distance = closest_points(triangle, np.array(other))
         assert distance == 0
         np.testing.assert_array_equal(u, v)
+        assert u.min() >= -1e-7 and u.sum() <= 4 + 1e-7  # in the triangle
+        assert len(other) > 1 or u == pytest.approx([1, 1])
         with pytest.raises(ValueError, match="convex hulls without a common point"):
             separating_hyperplane(triangle, np.array(other))
-    same = closest_points(triangle[1:2], triangle[[1, 1]])
-    np.testing.assert_array_equal([same.u, same.v], [[4, 0], [4, 0]])
     far = closest_points(triangle, np.array([[2.0, 2.0 + 1e-6]]))
     assert far.distance == pytest.approx(1e-6 / np.sqrt(2), rel=1e-6)
 
