@@ -13,7 +13,7 @@ Contents
     Constraints            Problem, QuadraticProgram, quadratic_program, box, constraints,
                            constraint_jacobian, active_set, lagrangian, lagrangian_gradient,
                            kkt_residuals, KKTResiduals, max_norm
-    Duality                dual_function, quadratic_dual
+    Duality                dual_function, quadratic_dual, relative_kkt_error
     Interior point method  interior_point, InteriorState, interior_start, interior_step,
                            longest_step
     Separation             closest_points, ClosestPoints, separating_hyperplane
@@ -42,11 +42,12 @@ c_j = -(a_j^T w + b_j) its mu_j are our lam_j. The dual function is its q.
 
 import warnings
 from collections.abc import Callable
+from itertools import takewhile
 from typing import NamedTuple
 
 import numpy as np
 
-from mlnotes.base import ROUNDING, ConvergenceWarning, check_number, floats
+from mlnotes.base import ROUNDING, ConvergenceWarning, check_number, floats, iterate
 from mlnotes.numerics import symmetric
 from mlnotes.probability import is_psd
 
@@ -561,6 +562,31 @@ def quadratic_dual(lam, P, q, A=None, b=None, G=None, h=None):
     return np.concatenate([b, h]) @ lam + r @ x / 2 if bounded else -np.inf
 
 
+def relative_kkt_error(program, x, lam):
+    """The largest of three errors, each divided by the sizes of the terms that it sums: a number.
+
+        P x + q - C^T lam,   the violations of A x = b and G x >= h,   x^T P x + q^T x - c^T lam .
+
+    C is A above G, c is b before h. If all are 0 and lam >= 0 on I, then x is a minimiser: the last
+    one is f(x) - g(lam). A millionth of what cancels in its terms counts. Below ROUNDING all is 0.
+
+    >>> program = quadratic_program([[2.0]], [0.0], G=[[1.0]], h=[1.0])
+    >>> relative_kkt_error(program, np.array([1.0]), np.array([2.0]))
+    0.0
+    """
+    P, q, A, b, G, h = program
+    C, c, X, Y = np.vstack([A, G]), np.concatenate([b, h]), np.abs(x), np.abs(lam)
+    violation = np.append(A @ x - b, np.minimum(G @ x - h, 0.0))
+    pull, rows = np.abs(P) @ X + np.abs(q) + np.abs(C).T @ Y, np.abs(C) @ X + np.abs(c)
+    gap = np.array([x @ P @ x, q @ x, -c @ lam])
+    errors = (
+        (P @ x + q - C.T @ lam, pull),
+        (violation, rows),
+        (gap.sum(), np.abs(gap).sum() + 1e-6 * (X @ pull + Y @ np.abs(c))),
+    )
+    return max(max_norm(error) / (max_norm(terms) + ROUNDING) for error, terms in errors)
+
+
 # --- Interior point method -------------------------------------------------------------
 
 
@@ -571,7 +597,7 @@ class InteriorState(NamedTuple):
     lam: np.ndarray  # (m,), positive
     slack: np.ndarray  # (m,), s: positive, tending to G x - h
     objective: float  # 1/2 x^T P x + q^T x
-    residual: float  # the largest of the `kkt_residuals` of x and lam
+    residual: float  # the `relative_kkt_error` of x and lam
 
     @property
     def gap(self):
@@ -586,8 +612,8 @@ def interior_point(P, q, G, h):
     way to the boundary lam_j = 0 or s_j = 0. The predictor has sigma = 0. If it lowers mu much,
     sigma is small. The corrector has this sigma, and the products that the predictor left out.
 
-    Yields: the start, then an `InteriorState` per step. It ends where the residual, once a
-    millionth of the first, no longer falls: rounding has taken over.
+    Yields: the start, then an `InteriorState` per step. It ends where the residual, once below
+    1e-6, no longer falls: rounding has taken over.
 
     >>> *_, last = interior_point(np.array([[2.0]]), np.zeros(1), np.eye(1), np.array([3.0]))
     >>> last.x.round(6), last.lam.round(6)  # x^2 on x >= 3
@@ -596,9 +622,8 @@ def interior_point(P, q, G, h):
     program = quadratic_program(P, q, G=G, h=h)
     P, q, _, _, G, h = program
     x, lam, s = interior_start(P, q, G, h)
-    before, residual = np.inf, max(kkt_residuals(program, x, lam))
-    first = residual
-    while before > ROUNDING**2 * first and (residual < before or before > 1e-6 * first):
+    before, residual = np.inf, relative_kkt_error(program, x, lam)
+    while before > RESOLUTION and residual < (before if before < 1e-6 else np.inf):
         yield InteriorState(x, lam, s, program.f(x), residual)
         mu = np.mean(lam * s)
         _, dlam, ds = interior_step(P, q, G, h, x, lam, s, aim=0.0)  # the predictor
@@ -608,7 +633,7 @@ def interior_point(P, q, G, h):
         dx, dlam, ds = interior_step(P, q, G, h, x, lam, s, aim)  # the corrector
         eta = 0.99 * longest_step(lam, dlam, s, ds)
         x, lam, s = x + eta * dx, lam + eta * dlam, s + eta * ds
-        before, residual = residual, max(kkt_residuals(program, x, lam))
+        before, residual = residual, relative_kkt_error(program, x, lam)
 
 
 def interior_start(P, q, G, h):
@@ -731,7 +756,7 @@ class QPSolution(NamedTuple):
     lam: np.ndarray  # (p + m,), those of A x = b first
     objective: float  # 1/2 x^T P x + q^T x
     gap: float  # the objective minus the dual objective
-    residual: float  # the largest violation of a KKT condition or gap, relative to its terms
+    residual: float  # `relative_kkt_error` of x and lam, in the scaled program
     n_iter: int  # steps of the interior point method
 
 
@@ -760,7 +785,7 @@ def solve_qp(P, q, A=None, b=None, G=None, h=None, *, tol=1e-9, max_iter=100):
         lowest = np.linalg.eigvalsh(program.P)[0]
         raise ValueError(f"P must be positive semi-definite; got an eigenvalue {lowest:.3g}")
     x, lam, n_iter = _minimise(scaled, tol, max_iter)
-    residual = _relative_error(scaled, x, lam)
+    residual = relative_kkt_error(scaled, x, lam)
     if residual > tol or max(max_norm(x), max_norm(lam)) > LARGE:
         _refuse(scaled, columns, rows)
     if residual > tol:
@@ -796,27 +821,6 @@ def _stacked(program):
     return np.vstack([program.A, program.G]), np.concatenate([program.b, program.h])
 
 
-def _relative_error(program, x, lam):
-    """The largest of three errors of x and lam, each divided by the sizes of its terms.
-
-        P x + q - C^T lam,   the violations of A x = b and G x >= h,   x^T P x + q^T x - c^T lam .
-
-    The last one is f(x) - g(lam). Where its three terms cancel in themselves, a millionth of what
-    they sum counts, too. The numbers of the program are of size 1: sizes below ROUNDING count as 0.
-    """
-    P, q, A, b, G, h = program
-    (C, c), X, Y = _stacked(program), np.abs(x), np.abs(lam)
-    violation = np.append(A @ x - b, np.minimum(G @ x - h, 0.0))
-    pull, rows = np.abs(P) @ X + np.abs(q) + np.abs(C).T @ Y, np.abs(C) @ X + np.abs(c)
-    gap = np.array([x @ P @ x, q @ x, -c @ lam])
-    errors = (
-        (P @ x + q - C.T @ lam, pull),
-        (violation, rows),
-        (gap.sum(), np.abs(gap).sum() + 1e-6 * (X @ pull + Y @ np.abs(c))),
-    )
-    return max(max_norm(error) / (max_norm(terms) + ROUNDING) for error, terms in errors)
-
-
 def _scale(program):
     """The same program with numbers of size 1, for x' and lam': x = columns x', lam = rows lam'.
 
@@ -846,13 +850,10 @@ def _minimise(program, tol, max_iter):
     lam, n_iter = np.zeros(len(h)), 0
     if len(h) and N.shape[1]:
         R = N.T @ P @ N
-        left = quadratic_program((R + R.T) / 2, N.T @ (q + P @ x), G=G @ N, h=h - G @ x)
-        states = interior_point(left.P, left.q, left.G, left.h)
-        for n_iter, state in zip(range(max_iter + 1), states, strict=False):  # noqa: B007
-            close = _relative_error(left, state.x, state.lam) <= tol / 100
-            if close or max_norm(np.append(state.x, state.lam)) > LARGE**8:
-                break
-        x, lam = x + N @ state.x, state.lam
+        states = interior_point((R + R.T) / 2, N.T @ (q + P @ x), G @ N, h - G @ x)
+        sane = takewhile(lambda state: max_norm(np.append(state.x, state.lam)) < LARGE**8, states)
+        run = iterate(sane, "residual", tol / 100, max_iter)  # without a solution x or lam diverge
+        x, lam, n_iter = x + N @ run.state.x, run.state.lam, run.n_iter
     lam = np.concatenate([inverse.T @ (P @ x + q - G.T @ lam), lam])
     return *_last_digits(program, x, lam), n_iter
 
@@ -880,7 +881,7 @@ def _last_digits(program, x, lam):
         before, active = active, active & ~wrong | violated
         if np.array_equal(active, before):
             break
-    return min(candidates, key=lambda each: _relative_error(program, *each))
+    return min(candidates, key=lambda each: relative_kkt_error(program, *each))
 
 
 def _solve_active(P, q, C, c, x, lam):

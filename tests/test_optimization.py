@@ -41,6 +41,7 @@ from mlnotes.optimization import (
     projected_gradient,
     quadratic_dual,
     quadratic_program,
+    relative_kkt_error,
     segment,
     separating_hyperplane,
     smallest_gap,
@@ -818,6 +819,21 @@ def test_strong_duality_and_the_saddle_point(rng, solved, margins):
         assert quadratic_dual(worse, *problem) < value - 1e-6
 
 
+def test_relative_kkt_error_is_the_largest_of_three_quotients(rng, solved):
+    for program, x, lam in solved:
+        assert relative_kkt_error(program, x, lam) < 1e-10
+        P, q, A, b, G, h = program
+        C, c, _ = stack(A, b, G, h, len(q))
+        z, mu = x + rng.normal(size=3) / 9, lam + rng.random(size=7) / 9
+        pull = np.abs(P) @ abs(z) + abs(q) + np.abs(C).T @ abs(mu)
+        stationarity = max_norm(P @ z + q - C.T @ mu) / max(pull)
+        outside = np.append(A @ z - b, np.minimum(G @ z - h, 0))
+        infeasible = max_norm(outside) / max(np.abs(C) @ abs(z) + abs(c))
+        gap = abs(z @ P @ z + q @ z - c @ mu) / (abs(z @ P @ z) + abs(q @ z) + abs(c @ mu))
+        largest = max(stationarity, infeasible, gap)
+        assert relative_kkt_error(program, z, mu) == pytest.approx(largest, rel=1e-3)
+
+
 @pytest.mark.claims("optimization-22")
 def test_dual_functions_without_convexity_can_be_minus_infinity(rng):
     hill = quadratic_program([[-2.0]], [0.0], G=[[1.0], [-1.0]], h=[-1.0, -1.0])  # -x^2 on [-1, 1]
@@ -873,8 +889,9 @@ def test_interior_point_follows_the_path_to_the_solution(rng):
         assert state.lam.min() > 0 and state.slack.min() > 0
         assert state.objective == pytest.approx(state.x @ P @ state.x / 2 + q @ state.x)
         assert state.gap == pytest.approx(state.lam @ state.slack)
-        assert state.residual == max(kkt_residuals(program, state.x, state.lam))
-    assert len(states) < 25 and states[-1].residual < 1e-8
+        assert state.residual == relative_kkt_error(program, state.x, state.lam)
+    assert len(states) < 25 and states[-1].residual < 1e-10
+    assert max(kkt_residuals(program, states[-1].x, states[-1].lam)) < 1e-8
     np.testing.assert_allclose(states[-1].x, solution.x, rtol=1e-7, atol=1e-7)
     np.testing.assert_allclose(states[-1].lam, solution.lam, rtol=1e-6, atol=1e-6)
     late = states[6]  # it meets the linear equations, and so the gap is that of the dual
