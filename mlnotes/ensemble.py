@@ -387,8 +387,7 @@ def best_stump(X, y, D):
     Stump(feature=0, threshold=3.0, left=-1, right=1)
     """
     seen = D > 0
-    c = np.unique(np.asarray(y)[seen], return_inverse=True)[1]
-    split = best_split(np.asarray(X)[seen], c, D[seen], "error")  # of all cuts
+    split = best_split(np.asarray(X)[seen], np.asarray(y)[seen], D[seen], "error")  # of all cuts
     if split is None:  # nothing to cut
         label = _heaviest(y, D)
         return Stump(0, inf, label, label)

@@ -171,7 +171,7 @@ def contributions(y, w, criterion="gini"):
 
     Returns: (1 + C, n), or (3, n) for targets; for several sets y (m, n), an axis more.
 
-    >>> contributions(np.array([0, 1, 0]), np.array([1.0, 1.0, 2.0]))
+    >>> contributions(np.array(["a", "b", "a"]), np.array([1.0, 1.0, 2.0]))
     array([[1., 1., 2.],
            [1., 0., 2.],
            [0., 1., 0.]])
@@ -180,8 +180,7 @@ def contributions(y, w, criterion="gini"):
         y = floats(y)
         z = y - np.sum(w * y, axis=-1, keepdims=True) / np.sum(w, axis=-1, keepdims=True)
         return np.array([w, w * z, w * z * z])
-    classes = np.flatnonzero(np.bincount(y.ravel()))
-    return np.array([w, *(w * np.equal.outer(classes, y))])
+    return np.array([w, *(w * (y == c) for c in np.unique(y))])
 
 
 @by_rows
