@@ -43,9 +43,9 @@ def cloud():
     return make_blobs((60,), [(4.0, 3.0)], Sigma, rng=np.random.default_rng(7)).X
 
 
-def telling(X, found):
+def telling(X, principal):
     """The sample that is far from the mean along both axes."""
-    return X[np.abs(scores(X, found.mean, found.V)).prod(axis=1).argmax()]
+    return X[np.abs(scores(X, principal.mean, principal.V)).prod(axis=1).argmax()]
 
 
 @figure("axes", claims=("pca-20",), panels=3, size=(2.4, 2.6))
@@ -58,43 +58,43 @@ def axes(left, middle, right):
     the same for every axis. So the longer the red side, the shorter the dashed one.
     """
     X = cloud()
-    found = principal_components(X)
+    principal = principal_components(X)
     for ax in (left, middle, right):
         set_view(ax, X)
         ax.set(xticks=(), yticks=(), xlabel="$x_1$", ylabel="$x_2$")
     draw_samples(left, X, size=4)
     for j, (color, style) in enumerate(((RED, "-"), (DARK_GREEN, "--"))):
-        ends = found.mean + 2 * np.sqrt(found.lam[j]) * np.outer((-1, 1), found.V[:, j])
+        ends = principal.mean + 2 * np.sqrt(principal.lam[j]) * np.outer((-1, 1), principal.V[:, j])
         left.plot(*ends.T, color=color, ls=style, lw=2.2)
     left.set_title("Two axes")
-    v = found.V[:, :1]
-    feet = reconstruct(scores(X, found.mean, v), found.mean, v)
-    middle.axline(found.mean, found.mean + v[:, 0], color=RED, lw=1.4)
+    v = principal.V[:, :1]
+    feet = reconstruct(scores(X, principal.mean, v), principal.mean, v)
+    middle.axline(principal.mean, principal.mean + v[:, 0], color=RED, lw=1.4)
     for x, foot in zip(X, feet, strict=True):
         middle.plot(*np.transpose([x, foot]), color=GREY, lw=0.8)
     draw_samples(middle, X, size=4)
     middle.plot(*feet.T, ".", color=INK, ms=3)
     middle.set_title("Projections")
-    triangle(right, telling(X, found), found)
+    triangle(right, telling(X, principal), principal)
 
 
 NAMES = ("total", "kept", "lost")  # of the sides of the triangle
 SHIFTS = ((16, -6), (-12, 9), (-15, -4))  # of their names from the middles of the sides, in points
 
 
-def triangle(ax, x, found):
+def triangle(ax, x, principal):
     """The vector, its projection on the first axis, and what is left, seen from near by."""
-    v = found.V[:, :1]
-    foot = reconstruct(scores(x[None], found.mean, v), found.mean, v)[0]
-    ax.axline(found.mean, found.mean + v[:, 0], color=RED, lw=0.8)
-    sides = ((found.mean, x, INK, "-"), (found.mean, foot, RED, "-"), (foot, x, BLUE, "--"))
+    v = principal.V[:, :1]
+    foot = reconstruct(scores(x[None], principal.mean, v), principal.mean, v)[0]
+    ax.axline(principal.mean, principal.mean + v[:, 0], color=RED, lw=0.8)
+    sides = ((principal.mean, x, INK, "-"), (principal.mean, foot, RED, "-"), (foot, x, BLUE, "--"))
     for start, end, color, style in sides:
         ax.plot(*np.transpose([start, end]), color=color, ls=style, lw=2)
     ax.plot(*x, "o", color=INK, ms=5)
     for name, (start, end, color, _), shift in zip(NAMES, sides, SHIFTS, strict=True):
         ax.annotate(name, (start + end) / 2, shift, textcoords="offset points", color=color,
                     ha="center", va="center", fontsize=9)  # fmt: skip
-    set_view(ax, [found.mean, x, foot], margin=0.3)
+    set_view(ax, [principal.mean, x, foot], margin=0.3)
     ax.set_title("Kept and lost")
 
 

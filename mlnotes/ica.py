@@ -37,7 +37,7 @@ from mlnotes.base import (
     floats,
     iterate,
 )
-from mlnotes.pca import pca_whitening
+from mlnotes.pca import check_varies, pca_whitening
 
 # =======================================================================================
 # The lecture
@@ -253,9 +253,10 @@ class FastICA(Transformer):
 
     def _whitening(self, X):
         """The mean (d,) and the first k rows of the whitening matrix (k, d)."""
-        if len(X) < 2:
-            raise ValueError("X must have 2 samples at least, for a variance; got n_samples = 1")
-        mean, K = pca_whitening(X)
+        check_varies(X)
+        mean = X.mean(axis=0)
+        rest, K = pca_whitening(X - mean)  # of a mean far from 0 the rounding is left
+        mean = mean + rest
         if self.n_components is None:
             return mean, K
         k = check_number("n_components", self.n_components, at_least=1, integer=True)

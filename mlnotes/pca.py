@@ -4,19 +4,18 @@ The top k eigenvectors of the covariance span the k-dimensional subspace that ke
 variance and loses least when the samples are projected on it.
 
 Contents
-    Matrices                   inner_product, projector
-    Samples from their mean    covariance, standardise, restore, Standardised
-    Most variance              kept_variance, lagrangian, lagrangian_gradient, first_axis,
-                               power_iteration, PowerState
+    Matrices                   frobenius_product, projector
+    Samples from their mean    sample_covariance, standardise, Standardised
+    Most variance              kept_variance, variance_lagrangian, variance_lagrangian_gradient,
+                               first_axis, power_iteration, PowerState
     Least error                approximation, best_coordinates, squared_error, projection_error
     Routes to the axes         signed, Principal, by_covariance, by_svd, by_gram, by_deflation,
-                               principal_components, scores, reconstruct, score_operations
-    Low rank                   low_rank, low_rank_log_likelihood, alternate, Factors
+                               principal_components, scores, reconstruct
+    Low rank                   low_rank, low_rank_log_likelihood, alternating_least_squares, Factors
     How many                   cumulative_share, components_for, kaiser, impute, Imputed
-    Whitening                  inverse_root, pca_whitening, zca_whitening, Whitening,
-                               closest_rotation, whitening_distance
+    Whitening                  Whitening, inverse_root, pca_whitening, zca_whitening
     Images                     eigenfaces, Eigenfaces
-    Estimators                 PCA
+    Estimators                 check_varies, PCA
 
 Symbols
     X          (n, d)    samples x, one per row; X_c = X - 1 mean^T the centred samples
@@ -29,7 +28,7 @@ Symbols
     U          (n, k)    orthonormal eigenvectors u_j of the Gram matrix X_c X_c^T / n
     Pi         (d, d)    the orthogonal projector on a subspace; Q (d, k) any orthonormal columns
     L          (n, d)    a matrix of rank <= k; A (n, k), B (k, d) factors of it, L = A B
-    k          int       how many components; the routes also take a share of the variance
+    k          int       how many components; where it may be None, all r = min(n, d)
     J          float     mean squared error, 1/n sum_i ||x_i - x^_i||^2
     rng        Generator source of random numbers
 
@@ -38,7 +37,6 @@ Analysis"; ISML "Feature Extraction" 1 to 5 and Question 4; IRHD 1.1 and 4. MLN 
 our k m; ISML has A for V; IRHD stores samples in columns, so that its X is our X^T, its U our V.
 """
 
-from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from itertools import islice
 from numbers import Integral, Real
@@ -46,84 +44,52 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mlnotes.base import (
-    BLOCK,
-    Transformer,
-    by_rows,
-    check_choice,
-    check_flag,
-    check_samples,
-    row_blocks,
-)
+from mlnotes.base import ROUNDING, Transformer, check_choice, check_flag, check_samples, floats
 from mlnotes.estimation import empirical_covariance
+from mlnotes.numerics import symmetric
 
-TRUSTED = 1e-6  # eigenvalues of X_c^T X_c below this share of the largest have lost six digits
-ROUND_OFF = 1e-12  # an eigenvalue below this share of the largest counts as 0
-FLAT = 1e-13  # a feature whose spread is below this share of its mean counts as constant
+# =======================================================================================
+# The lecture
+# =======================================================================================
 
-
-# ---------------------------------------------------------------------------------------
-# Matrices
-# ---------------------------------------------------------------------------------------
+# --- Matrices --------------------------------------------------------------------------
 
 
-def inner_product(A, B):
+def frobenius_product(A, B):
     """<A, B> = tr(A^T B) = sum_ij a_ij b_ij of two matrices of one shape.
 
-    Raises: ValueError if A and B differ in shape.
-
-    >>> float(inner_product([[1.0, 2.0], [3.0, 4.0]], [[1.0, 0.0], [1.0, 1.0]]))
+    >>> float(frobenius_product([[1.0, 2.0], [3.0, 4.0]], [[1.0, 0.0], [1.0, 1.0]]))
     8.0
     """
-    A, B = np.asarray(A, dtype=float), np.asarray(B, dtype=float)
-    if A.shape != B.shape:
-        raise ValueError(f"A and B must have one shape; got {A.shape} and {B.shape}")
+    A, B = floats(A, B)
     return np.sum(A * B)
 
 
 def projector(A):
-    """Pi = A (A^T A)^{-1} A^T, the orthogonal projection on the span of the columns of A (d, k).
-
-    Returns: (d, d). Raises: ValueError if the columns are linearly dependent.
+    """Pi = A (A^T A)^{-1} A^T = A A^+, the orthogonal projection on the span of A (d, k): (d, d).
 
     >>> projector(np.array([[2.0], [2.0]])).round(12).tolist()
     [[0.5, 0.5], [0.5, 0.5]]
 
     Errata: pca-03 (A A^T is a projection only for orthonormal columns, not for orthogonal ones).
     """
-    if np.linalg.matrix_rank(A) < A.shape[1]:
-        raise ValueError(f"the {A.shape[1]} columns of A must be linearly independent")
-    Q, _ = np.linalg.qr(A)
-    return Q @ Q.T
+    return A @ np.linalg.pinv(A)
 
 
-# ---------------------------------------------------------------------------------------
-# Samples from their mean
-# ---------------------------------------------------------------------------------------
+# --- Samples from their mean -----------------------------------------------------------
 
 
-def covariance(X):
+def sample_covariance(X):
     """Sigma = 1/n X_c^T X_c = 1/n sum_i (x_i - mean)(x_i - mean)^T: (d, d).
 
-    >>> covariance(np.array([[1.0, 4.0], [3.0, 8.0]])).tolist()
+    >>> sample_covariance(np.array([[1.0, 4.0], [3.0, 8.0]])).tolist()
     [[1.0, 2.0], [2.0, 4.0]]
     """
     return empirical_covariance(X, ddof=0)
 
 
-def _mean(X):
-    """The mean of the rows; a second pass removes what rounding left of a mean far from 0."""
-    mean, blocks = X.mean(axis=0), row_blocks(len(X), BLOCK // X.shape[1])
-    return mean + sum((X[rows] - mean).sum(axis=0) for rows in blocks) / len(X)
-
-
-def _check_varies(X):
-    if all(np.ptp(x) <= FLAT * np.abs(x[0]) for x in X.T):  # up to the first feature that does
-        raise ValueError("X must vary; every sample is the same, to 13 digits")
-
-
 class Standardised(NamedTuple):
-    """Samples in units of the spread of each feature: X = Z sd + mean."""
+    """Samples in units of the standard deviation of each feature: X = Z sd + mean."""
 
     Z: np.ndarray  # (n, d)
     mean: np.ndarray  # (d,)
@@ -131,37 +97,23 @@ class Standardised(NamedTuple):
 
 
 def standardise(X):
-    """z_ij = (x_ij - mean_j) / sd_j: every feature with mean 0 and variance 1.
+    """z_ij = (x_ij - mean_j) / sd_j, so that every feature has mean 0 and variance 1: (n, d).
 
     Without it a feature with large values becomes the first axis. Constant features become 0.
-
-    Returns: `Standardised`, from which `restore` makes X again.
+    Returns: `Standardised`, with which X = Z sd + mean.
 
     >>> Z, mean, sd = standardise(np.array([[1.0, 5.0], [3.0, 5.0]]))
     >>> Z.tolist(), mean, sd
     ([[-1.0, 0.0], [1.0, 0.0]], array([2., 5.]), array([1., 0.]))
     """
-    X = np.asarray(X, dtype=float)
-    mean = _mean(X)
-    X_c = X - mean
-    sd = np.sqrt(np.mean(X_c**2, axis=0))
-    varies = sd > FLAT * np.abs(mean)
-    Z = np.where(varies, X_c / np.where(varies, sd, 1), 0)
-    return Standardised(Z, mean, np.where(varies, sd, 0))
+    X = floats(X)
+    mean, sd = X.mean(axis=0), X.std(axis=0)
+    varies = sd > ROUNDING * np.abs(mean)
+    Z = np.where(varies, (X - mean) / np.where(varies, sd, 1.0), 0.0)
+    return Standardised(Z, mean, np.where(varies, sd, 0.0))
 
 
-def restore(Z, mean, sd):
-    """X = Z sd + mean undoes `standardise`; `sd` (d,) are the standard deviations.
-
-    >>> restore(np.array([[-1.0, 0.0]]), np.array([2.0, 5.0]), np.array([1.0, 0.0]))
-    array([[1., 5.]])
-    """
-    return Z * sd + mean
-
-
-# ---------------------------------------------------------------------------------------
-# Most variance
-# ---------------------------------------------------------------------------------------
+# --- Most variance ---------------------------------------------------------------------
 
 
 def kept_variance(Sigma, V):
@@ -172,13 +124,13 @@ def kept_variance(Sigma, V):
     >>> float(kept_variance(np.diag([4.0, 1.0]), np.array([[0.6], [0.8]])).round(12))
     2.08
     """
-    return inner_product(V, Sigma @ V)
+    return frobenius_product(V, Sigma @ V)
 
 
-def lagrangian(v, lam, Sigma):
+def variance_lagrangian(v, lam, Sigma):
     """L(v, lam) = v^T Sigma v + lam (1 - v^T v): one direction v, of length 1.
 
-    >>> float(lagrangian(np.array([2.0, 0.0]), 4.0, np.diag([4.0, 1.0])))
+    >>> float(variance_lagrangian(np.array([2.0, 0.0]), 4.0, np.diag([4.0, 1.0])))
     4.0
 
     Errata: pca-13 (ISML omits v_i^T v_j = 0 for several directions: each would be the first axis).
@@ -186,27 +138,25 @@ def lagrangian(v, lam, Sigma):
     return v @ Sigma @ v + lam * (1 - v @ v)
 
 
-def lagrangian_gradient(v, lam, Sigma):
+def variance_lagrangian_gradient(v, lam, Sigma):
     """dL/dv = 2 (Sigma v - lam v), (d,): it is 0 at every eigenvector of Sigma.
 
-    >>> lagrangian_gradient(np.array([0.0, 1.0]), 1.0, np.diag([4.0, 1.0]))
+    >>> variance_lagrangian_gradient(np.array([0.0, 1.0]), 1.0, np.diag([4.0, 1.0]))
     array([0., 0.])
     """
     return 2 * (Sigma @ v - lam * v)
 
 
 def first_axis(Sigma):
-    """max v^T Sigma v with v^T v = 1: Sigma v = lam v, so that v^T Sigma v = lam.
-
-    Returns: lam_1 and v_1 (d,).
+    """lam_1 and v_1 (d,): max v^T Sigma v with v^T v = 1, where Sigma v = lam v.
 
     >>> first_axis(np.diag([1.0, 4.0]))
     (np.float64(4.0), array([0., 1.]))
 
     Errata: pca-12 (a stationary point is not yet a maximum).
     """
-    values, vectors = np.linalg.eigh(Sigma)
-    return values[-1], signed(vectors[:, -1:])[:, 0]
+    lam, V = np.linalg.eigh(symmetric(Sigma, "Sigma"))
+    return lam[-1], signed(V[:, -1:])[:, 0]
 
 
 class PowerState(NamedTuple):
@@ -221,37 +171,24 @@ def power_iteration(Sigma, v0):
     """v <- Sigma v / ||Sigma v||, from the direction `v0` (d,): converges to the first axis.
 
     In every step the part of v along v_j shrinks by lam_j / lam_1, compared with that along v_1.
-
-    Yields: `PowerState`, the start first, without end; the caller stops it.
-    Raises: ValueError if v0 or Sigma v is 0.
+    Yields: the start, then a `PowerState` per step; the last, if there is one, is an eigenvector.
 
     >>> states = power_iteration(np.diag([4.0, 1.0]), np.array([1.0, 1.0]))
     >>> [float((state.v[1] / state.v[0]).round(9)) for state, _ in zip(states, range(3))]
     [1.0, 0.25, 0.0625]
     """
-    _check_direction(v0)
     v = v0 / np.linalg.norm(v0)
     while True:
         image = Sigma @ v
         variance = v @ image
-        yield PowerState(v, float(variance), float(np.linalg.norm(image - variance * v)))
-        _check_image(image)
+        residual = np.linalg.norm(image - variance * v)
+        yield PowerState(v, variance, residual)
+        if residual == 0:
+            return
         v = image / np.linalg.norm(image)
 
 
-def _check_direction(v0):
-    if not np.linalg.norm(v0) > 0:
-        raise ValueError(f"v0 must be a direction; its length is {np.linalg.norm(v0)}")
-
-
-def _check_image(image):
-    if not image.any():
-        raise ValueError("there must be variance along the start; Sigma v = 0")
-
-
-# ---------------------------------------------------------------------------------------
-# Least error
-# ---------------------------------------------------------------------------------------
+# --- Least error -----------------------------------------------------------------------
 
 
 def approximation(V, Z, beta):
@@ -268,9 +205,9 @@ def approximation(V, Z, beta):
 
 
 def best_coordinates(X, V, k):
-    """z_ij = v_j^T x_i for j <= k and beta_j = v_j^T mean for j > k: J is least for this basis.
+    """z_ij = v_j^T x_i (n, k) and beta_j = v_j^T mean (d - k,): J is least for this basis V (d, d).
 
-    Returns: Z (n, k), uncentred, and beta (d - k,).
+    The coordinates are not centred.
 
     >>> best_coordinates(np.array([[1.0, 4.0]]), np.eye(2), 1)
     (array([[1.]]), array([4.]))
@@ -283,17 +220,11 @@ def best_coordinates(X, V, k):
 def squared_error(X, X_hat):
     """J = 1/n sum_i ||x_i - x^_i||^2, for approximations `X_hat` (n, d) of the samples.
 
-    Raises: ValueError if their shapes differ.
-
     >>> float(squared_error(np.array([[0.0, 0.0], [3.0, 1.0]]), np.array([[0.0, 0.0], [0.0, 1.0]])))
     4.5
     """
-    if np.shape(X) != np.shape(X_hat):
-        raise ValueError(
-            f"X and X_hat must have one shape; got {np.shape(X)} and {np.shape(X_hat)}"
-        )
-    error = np.asarray(X, dtype=float) - X_hat
-    return inner_product(error, error) / len(X)
+    X, X_hat = floats(X, X_hat)
+    return np.sum((X - X_hat) ** 2) / len(X)
 
 
 def projection_error(X, V):
@@ -305,17 +236,15 @@ def projection_error(X, V):
     >>> float(projection_error(X, np.array([[1.0], [0.0]])))
     2.0
     """
-    X_c = X - _mean(X)
+    X_c = X - X.mean(axis=0)
     return squared_error(X_c, X_c @ V @ V.T)
 
 
-# ---------------------------------------------------------------------------------------
-# Routes to the axes
-# ---------------------------------------------------------------------------------------
+# --- Routes to the axes ----------------------------------------------------------------
 
 
 def signed(V):
-    """Columns whose entry of largest size is positive, as in scikit-learn: (d, k).
+    """The columns of V, each times +1 or -1, so that its entry of largest size is positive: (d, k).
 
     >>> signed(np.array([[0.6, 0.8], [-0.8, 0.6]])).tolist()
     [[-0.6, 0.8], [0.8, 0.6]]
@@ -333,10 +262,9 @@ class Principal(NamedTuple):
 
 
 def by_covariance(X, k=None):
-    """The k top eigenvectors v_j of Sigma = X_c^T X_c / n, with Sigma v_j = lam_j v_j; for n >= d.
+    """The k top eigenvectors v_j of Sigma = X_c^T X_c / n, with Sigma v_j = lam_j v_j: `Principal`.
 
-    Returns: `Principal`, with all min(n, d) axes if k is not given.
-    Raises: ValueError if k is not between 1 and min(n, d).
+    It pays for n >= d.
 
     >>> mean, lam, V = by_covariance(np.array([[0.0, 0.0], [4.0, 0.0], [2.0, 3.0], [2.0, -3.0]]))
     >>> mean, lam, V.tolist()
@@ -344,45 +272,36 @@ def by_covariance(X, k=None):
 
     Errata: pca-24 (ISML prints A^T X for the scores, without centring).
     """
-    X = np.asarray(X, dtype=float)
-    mean = _mean(X)
+    X, r = floats(X), min(X.shape)
+    mean = X.mean(axis=0)
     X_c = X - mean  # 1. centre
     Sigma = X_c.T @ X_c / len(X)  # 2. covariance
     lam, V = np.linalg.eigh(Sigma)  # 3. eigenvectors, smallest first
-    lam, V = lam[::-1][: min(X.shape)], V[:, ::-1]  # 4. largest first
-    lam = np.maximum(lam, 0)  # rounding may leave -1e-17 where there is no variance
-    k = _count(k, lam)
-    return Principal(mean, lam, signed(V[:, :k]))
+    lam, V = lam[::-1][:r], V[:, ::-1][:, :r]  # 4. largest first
+    return Principal(mean, np.maximum(lam, 0), signed(V[:, :k]))  # rounding may leave lam = -1e-17
 
 
 def by_svd(X, k=None):
-    """The first k right singular vectors of X_c = P diag(s) V^T, with lam_j = s_j^2 / n.
+    """The k top right singular vectors of X_c = P diag(s) V^T, lam_j = s_j^2 / n: `Principal`.
 
     It works for any shape, and takes no squares: small variances keep their digits.
-
-    Returns: `Principal`, with all min(n, d) axes if k is not given.
-    Raises: ValueError if k is not between 1 and min(n, d).
 
     >>> by_svd(np.array([[0.0, 0.0], [4.0, 0.0], [2.0, 3.0], [2.0, -3.0]])).lam.round(12)
     array([4.5, 2. ])
 
     Errata: pca-27 (IRHD writes D both for the s_j and for the lam_j = s_j^2 / n).
     """
-    X = np.asarray(X, dtype=float)
-    mean = _mean(X)
+    X = floats(X)
+    mean = X.mean(axis=0)
     _, s, Vt = np.linalg.svd(X - mean, full_matrices=False)  # X_c = P diag(s) V^T
-    lam = s**2 / len(X)
-    k = _count(k, lam)
-    return Principal(mean, lam, signed(Vt[:k].T))  # the rows of V^T are the axes
+    return Principal(mean, s**2 / len(X), signed(Vt[:k].T))  # the rows of V^T are the axes
 
 
 def by_gram(X, k=None):
-    """v_j = X_c^T u_j / sqrt(n lam_j), with the eigenvectors u_j of X_c X_c^T / n (n, n).
+    """v_j = X_c^T u_j / sqrt(n lam_j), with eigenvectors u_j of X_c X_c^T / n (n, n): `Principal`.
 
-    It pays for d >> n. At most n - 1 of the lam_j are not 0; where lam_j = 0 there is no axis.
-
-    Returns: `Principal`, with all axes along which there is variance if k is not given.
-    Raises: ValueError if k is not between 1 and the rank of X_c.
+    It pays for d >> n. At most n - 1 of the lam_j are not 0. Where lam_j = 0 there is no axis, so
+    that V may have fewer than k columns.
 
     >>> mean, lam, V = by_gram(np.array([[1.0, 0.0, 2.0, 0.0], [1.0, 2.0, 0.0, 0.0]]))
     >>> lam.round(12), V.round(4).ravel()
@@ -390,80 +309,51 @@ def by_gram(X, k=None):
 
     Errata: pca-49 (MLN leaves out the root), pca-50 (MLN counts n nonzero eigenvalues).
     """
-    X = np.asarray(X, dtype=float)
-    mean = _mean(X)
+    X, r = floats(X), min(X.shape)
+    mean = X.mean(axis=0)
     X_c = X - mean
     lam, U = np.linalg.eigh(X_c @ X_c.T / len(X))  # (n, n) in the place of (d, d)
-    lam, U = np.maximum(lam[::-1], 0)[: min(X.shape)], U[:, ::-1]  # largest first
-    k = _count(k, lam[: _rank(lam)], "the rank of X_c")
+    lam, U = np.maximum(lam[::-1][:r], 0), U[:, ::-1][:, :r]  # largest first
+    k = np.count_nonzero(lam[:k] > ROUNDING * lam[0])  # not 0, up to rounding
     V = X_c.T @ U[:, :k] / np.sqrt(len(X) * lam[:k])  # each column has length 1
     return Principal(mean, lam, signed(V))
 
 
-def _count(k, lam, most="min(n, d)"):
-    """The number of components: k itself, as many as a share k needs, or all for None."""
-    if k is None:
-        return len(lam)
-    return _check_count(k, len(lam), most) if isinstance(k, Integral) else components_for(lam, k)
-
-
-def _check_count(k, limit, most="min(n, d)"):
-    if not 1 <= k <= limit:
-        raise ValueError(f"k must be between 1 and {most}, {limit}; got {k}")
-    return k
-
-
-def _rank(lam):
-    """How many of the eigenvalues are not 0, up to rounding."""
-    return int(np.count_nonzero(lam > ROUND_OFF * lam[0]))
-
-
 def by_deflation(X, k, *, steps=1000, rng):
-    """The axes one after another, each by `steps` of `power_iteration` from a random direction.
+    """The k axes one after another, each by `steps` of `power_iteration`: `Principal`.
 
-    Each axis found is taken out: Sigma <- Sigma - lam v v^T. It is slow for nearly equal lam.
-
-    Returns: `Principal`, with the first k variances only.
-    Raises: ValueError if k is not between 1 and min(n, d), or if no variance is left for an axis.
+    Each axis is then taken out: Sigma <- Sigma - lam v v^T. It is slow for nearly equal lam. Of the
+    variances it returns the first k only.
 
     >>> X = np.array([[0.0, 0.0], [4.0, 0.0], [2.0, 3.0], [2.0, -3.0]])
     >>> by_deflation(X, 2, rng=np.random.default_rng(0)).lam.round(9)
     array([4.5, 2. ])
     """
-    X = np.asarray(X, dtype=float)
-    k = _check_count(k, min(X.shape))
-    Sigma, lam, axes = covariance(X), [], []
+    Sigma, lam, axes = sample_covariance(X), [], []
     for _ in range(k):
-        states = power_iteration(Sigma, rng.normal(size=len(Sigma)))
-        last = next(islice(states, steps, None))  # the state after so many steps
+        states = power_iteration(Sigma, rng.normal(size=len(Sigma)))  # from a random direction
+        *_, last = islice(states, steps + 1)
         lam.append(last.objective)
         axes.append(last.v)
-        Sigma = Sigma - lam[-1] * np.outer(last.v, last.v)  # take the axis out
-    return Principal(_mean(X), np.array(lam), signed(np.column_stack(axes)))
+        Sigma = Sigma - last.objective * np.outer(last.v, last.v)  # take the axis out
+    return Principal(X.mean(axis=0), np.array(lam), signed(np.column_stack(axes)))
 
 
 def principal_components(X, k=None):
-    """The first k axes, by the route that suits the shape of X.
+    """The first k axes, by the route that suits the shape of X: `Principal`.
 
     `by_covariance` for n >= d and `by_gram` for n < d. Both square the samples, which costs small
     variances half of their digits: where the k-th variance suffers, `by_svd`.
 
-    Returns: `Principal`, with k = min(n, d) if it is not given.
-    Raises: ValueError if k is not between 1 and min(n, d).
-
     >>> principal_components(np.array([[1.0, 0.0, 2.0], [1.0, 2.0, 0.0]]), 1).V.round(4).ravel()
     array([ 0.    ,  0.7071, -0.7071])
     """
-    n, d = np.shape(X)
-    k = min(n, d) if k is None else k
-    with suppress(ValueError):  # there is no k-th axis by this route
-        found = by_covariance(X, k) if n >= d else by_gram(X, k)
-        if found.lam[found.V.shape[1] - 1] > TRUSTED * found.lam[0]:
-            return found
-    return by_svd(X, k)
+    (n, d), k = X.shape, min(X.shape) if k is None else k
+    axes = by_covariance(X, k) if n >= d else by_gram(X, k)
+    accurate = axes.lam[k - 1] > np.sqrt(ROUNDING) * axes.lam[0]
+    return axes if accurate else by_svd(X, k)
 
 
-@by_rows
 def scores(X, mean, V):
     """Z = (X - 1 mean^T) V, (n, k): z_ij = v_j^T (x_i - mean), uncorrelated, with variances lam_j.
 
@@ -488,18 +378,7 @@ def reconstruct(Z, mean, V):
     return mean + Z @ V.T
 
 
-def score_operations(n, d, k):
-    """Additions and multiplications for the scores by X_c V_k, and by P_k diag(s) after an SVD.
-
-    >>> score_operations(n=10, d=4, k=2)
-    (140, 20)
-    """
-    return (2 * d - 1) * n * k, n * k
-
-
-# ---------------------------------------------------------------------------------------
-# Low rank
-# ---------------------------------------------------------------------------------------
+# --- Low rank --------------------------------------------------------------------------
 
 
 def low_rank(X, k):
@@ -507,13 +386,10 @@ def low_rank(X, k):
 
     ||X - L||_F^2 = s_{k+1}^2 + s_{k+2}^2 + ..., with the singular values s_j of X, not of X_c.
 
-    Returns: (n, d). Raises: ValueError if k is not between 1 and min(n, d).
-
     >>> low_rank(np.array([[3.0, 0.0], [0.0, 1.0]]), 1).tolist()
     [[3.0, 0.0], [0.0, 0.0]]
     """
-    _check_count(k, min(X.shape))
-    P, s, Vt = np.linalg.svd(np.asarray(X, dtype=float), full_matrices=False)
+    P, s, Vt = np.linalg.svd(floats(X), full_matrices=False)
     return P[:, :k] * s[:k] @ Vt[:k]
 
 
@@ -537,14 +413,13 @@ class Factors(NamedTuple):
     gain: float  # the decrease of the objective in this round; inf at the start
 
 
-def alternate(X, B):
-    """A <- argmin ||X - A B||_F, then B <- argmin ||X - A B||_F: alternating least squares.
+def alternating_least_squares(X, B):
+    """A <- argmin ||X - A B||_F, then B <- argmin ||X - A B||_F, in turn, from `B` (k, d) on.
 
-    From `B` (k, d) on, A = X B^+ and B = A^+ X, with pseudo-inverses. The error never grows.
+    A = X B^+ and B = A^+ X, with pseudo-inverses. The error never grows.
+    Yields: the start, then `Factors` after every round, without end.
 
-    Yields: `Factors`, the start first, without end; the caller stops it.
-
-    >>> states = alternate(np.diag([3.0, 1.0]), np.array([[1.0, 1.0]]))
+    >>> states = alternating_least_squares(np.diag([3.0, 1.0]), np.array([[1.0, 1.0]]))
     >>> [round(next(states).objective, 6) for _ in range(3)]
     [5.0, 1.097561, 1.001219]
     """
@@ -556,35 +431,24 @@ def alternate(X, B):
         A, before = X @ np.linalg.pinv(B), objective  # the best A for this B
 
 
-# ---------------------------------------------------------------------------------------
-# How many
-# ---------------------------------------------------------------------------------------
+# --- How many --------------------------------------------------------------------------
 
 
 def cumulative_share(lam):
-    """(lam_1 + ... + lam_k) / (lam_1 + ... + lam_r) for every k: the share that k axes explain.
-
-    Returns: (r,). Raises: ValueError unless the sum is > 0.
+    """(lam_1 + ... + lam_k) / (lam_1 + ... + lam_r), the share that k axes explain, for all k (r,).
 
     >>> cumulative_share(np.array([6.0, 3.0, 1.0]))
     array([0.6, 0.9, 1. ])
     """
-    total = np.sum(lam)
-    if not total > 0:
-        raise ValueError(f"lam must have a sum > 0; got {total}")
-    return np.cumsum(lam) / total
+    return np.cumsum(lam) / np.sum(lam)
 
 
 def components_for(lam, share):
     """The least k that explains more than this `share` of the variance; r if no k does.
 
-    Raises: ValueError unless the share is between 0 and 1.
-
     >>> components_for(np.array([6.0, 3.0, 1.0]), 0.8)
     2
     """
-    if not 0 <= share <= 1:
-        raise ValueError(f"share must be between 0 and 1; got {share}")
     return min(int(np.searchsorted(cumulative_share(lam), share, side="right")) + 1, len(lam))
 
 
@@ -609,37 +473,23 @@ def impute(X, missing, k):
     """Fill missing entries by the fit of k components, again and again; known entries stay.
 
     `missing` (n, d) is True where an entry is unknown. First guesses are means of known entries.
-
-    Yields: `Imputed`, the start first, without end; the caller stops it.
-    Raises: ValueError if a column has no known entry, or `missing` is not boolean of X's shape.
+    Yields: the start, then an `Imputed` per round, without end.
 
     >>> X = np.array([[1.0, 2.0], [3.0, 6.0], [2.0, 0.0]])
     >>> float(next(impute(X, missing=X == 0, k=1)).X[2, 1])
     4.0
     """
-    _check_missing(X, missing)
-    X = np.asarray(X, dtype=float)
-    means = np.sum(X, axis=0, where=~missing) / np.count_nonzero(~missing, axis=0)
-    full, moved = np.where(missing, means, X), np.inf  # first guess: means of the columns
+    means, moved = np.mean(X, axis=0, where=~missing), np.inf
+    full = np.where(missing, means, X)  # first guess: means of the columns
     while True:
         mean, _, V = principal_components(full, k)
         guess = reconstruct(scores(full, mean, V), mean, V)
-        yield Imputed(full, float(np.sum((X - guess) ** 2, where=~missing)), moved)
-        moved = float(np.abs(guess - full).max(where=missing, initial=0.0))
+        yield Imputed(full, np.sum((X - guess) ** 2, where=~missing), moved)
+        moved = np.max(np.abs(guess - full), where=missing, initial=0.0)
         full = np.where(missing, guess, X)  # new guesses; known entries stay
 
 
-def _check_missing(X, missing):
-    if missing.shape != X.shape or missing.dtype != bool:
-        got = f"{missing.dtype} {missing.shape}"
-        raise ValueError(f"missing must be True or False for each entry of X {X.shape}; got {got}")
-    if missing.all(axis=0).any():
-        raise ValueError("every column must have an entry that is known")
-
-
-# ---------------------------------------------------------------------------------------
-# Whitening
-# ---------------------------------------------------------------------------------------
+# --- Whitening -------------------------------------------------------------------------
 
 
 class Whitening(NamedTuple):
@@ -650,86 +500,47 @@ class Whitening(NamedTuple):
 
 
 def inverse_root(Sigma):
-    """Sigma^{-1/2} = V diag(lam)^{-1/2} V^T, the symmetric inverse square root.
+    """Sigma^{-1/2} = V diag(lam)^{-1/2} V^T, the symmetric inverse square root: (d, d).
 
-    Returns: (d, d). Raises: ValueError if Sigma is singular.
+    Directions without variance, lam_j = 0, are mapped to 0.
 
     >>> inverse_root(np.diag([4.0, 16.0])).tolist()
     [[0.5, 0.0], [0.0, 0.25]]
     """
-    lam, V = np.linalg.eigh(Sigma)
-    _check_regular(lam)
+    lam, V = np.linalg.eigh(symmetric(Sigma, "Sigma"))
+    positive = lam > ROUNDING * lam[-1]  # not 0, up to rounding
+    V, lam = V[:, positive], lam[positive]
     return (V / np.sqrt(lam)) @ V.T  # column j of V is divided by the root of lam_j
-
-
-def _check_regular(lam):
-    if not lam[0] > ROUND_OFF * lam[-1]:
-        raise ValueError("Sigma must be regular; along some direction there is no variance")
 
 
 def pca_whitening(X, k=None):
     """W = diag(lam)^{-1/2} V^T, z = W (x - mean): every score divided by its standard deviation.
 
-    Returns: `Whitening`, with all components that have variance if k is not given.
-    Raises: ValueError if k is not between 1 and the rank of X_c, or if all samples are the same.
+    Directions without variance are left out: W may have fewer than k rows. Returns: `Whitening`.
 
     >>> pca_whitening(np.array([[0.0, 2.0], [4.0, 2.0]])).W
     array([[0.5, 0. ]])
 
     Errata: pca-44 (MLN multiplies by the root of lam, which gives the covariance diag(lam)^2).
     """
-    X = np.asarray(X, dtype=float)
-    _check_varies(X)
     mean, lam, V = principal_components(X, k)
-    k = _count_to_whiten(k, lam, V)
+    k = np.count_nonzero(lam[:k] > ROUNDING * lam[0])  # not 0, up to rounding
     return Whitening(mean, (V[:, :k] / np.sqrt(lam[:k])).T)  # row j is v_j^T / sqrt(lam_j)
-
-
-def _count_to_whiten(k, lam, V):
-    """The number of axes in V, which must have variance; without a k those that have."""
-    rank = _rank(lam)
-    return min(rank, V.shape[1]) if k is None else _check_count(V.shape[1], rank, "the rank of X_c")
 
 
 def zca_whitening(X):
     """W = Sigma^{-1/2} = V diag(lam)^{-1/2} V^T, z = W (x - mean): closest to the samples.
 
     Of all whitenings it has the least E||z - (x - mean)||^2 = tr Sigma + d - 2 tr Sigma^{1/2}.
-
-    Returns: `Whitening`. Raises: ValueError if Sigma is singular.
+    Returns: `Whitening`.
 
     >>> zca_whitening(np.array([[2, 0], [-2, 0], [0, 4], [0, -4]])).W.round(4).tolist()
     [[0.7071, 0.0], [0.0, 0.3536]]
     """
-    X = np.asarray(X, dtype=float)
-    return Whitening(_mean(X), inverse_root(covariance(X)))
+    return Whitening(X.mean(axis=0), inverse_root(sample_covariance(X)))
 
 
-def closest_rotation(A):
-    """The orthogonal R with the largest tr(R A), for A (d, d): R = V U^T with A = U diag(s) V^T.
-
-    For a whitening W, the R for A = W Sigma brings R W (x - mean) closest to the samples.
-
-    >>> (closest_rotation(np.array([[0.0, 2.0], [-3.0, 0.0]])) + 0.0).tolist()
-    [[0.0, -1.0], [1.0, 0.0]]
-    """
-    U, _, Vt = np.linalg.svd(A)
-    return Vt.T @ U.T
-
-
-def whitening_distance(W, Sigma):
-    """E||W x - x||^2 = tr((W - I) Sigma (W - I)^T), for centred x and `W` (d, d).
-
-    >>> float(whitening_distance(np.diag([0.5, 1.0]), np.diag([4.0, 1.0])))
-    1.0
-    """
-    change = W - np.eye(len(W))
-    return inner_product(change, change @ Sigma)
-
-
-# ---------------------------------------------------------------------------------------
-# Images
-# ---------------------------------------------------------------------------------------
+# --- Images ----------------------------------------------------------------------------
 
 
 class Eigenfaces(NamedTuple):
@@ -741,30 +552,38 @@ class Eigenfaces(NamedTuple):
 
 
 def eigenfaces(images, k):
-    """The principal axes of `images` (n, height, width), which are pictures themselves.
+    """The principal axes of `images` (n, height, width), which are pictures: `Eigenfaces`.
 
     Each image is read as a vector of grey levels. n images have at most n - 1 axes with variance.
-
-    Returns: `Eigenfaces`. Raises: ValueError if k is not between 1 and min(n, height width).
 
     >>> mean, faces, Z = eigenfaces(np.array([[[0.0, 1.0]], [[2.0, 1.0]]]), 1)
     >>> mean, faces, Z.ravel()
     (array([[1., 1.]]), array([[[1., 0.]]]), array([-1.,  1.]))
     """
     n, height, width = images.shape
-    X = np.asarray(images, dtype=float).reshape(n, height * width)  # each image becomes a row
+    X = images.reshape(n, height * width)  # each image becomes a row
     mean, _, V = principal_components(X, k)
     faces = V.T.reshape(-1, height, width)  # each axis becomes an image
     return Eigenfaces(mean.reshape(height, width), faces, scores(X, mean, V))
 
 
-# ---------------------------------------------------------------------------------------
-# Estimators
-# ---------------------------------------------------------------------------------------
+# =======================================================================================
+# The estimators
+# =======================================================================================
 
-_ROUTES = {
-    "auto": principal_components, "full": by_svd, "covariance_eigh": by_covariance, "gram": by_gram,
-}  # fmt: skip
+
+def check_varies(X):
+    """Refuse samples X (n, d) that are all the same, up to rounding: they have no axes.
+
+    >>> check_varies(np.array([[0.1, 2.0]]))
+    Traceback (most recent call last):
+    ValueError: X must vary; got n_samples = 1, all the same to 12 digits
+    """
+    if (np.ptp(X, axis=0) <= ROUNDING * np.abs(X[0])).all():
+        raise ValueError(f"X must vary; got n_samples = {len(X)}, all the same to 12 digits")
+
+
+_ROUTES = {"auto": principal_components, "full": by_svd, "covariance_eigh": by_covariance}
 
 
 @dataclass(eq=False, repr=False)
@@ -772,15 +591,15 @@ class PCA(Transformer):
     """Principal component analysis: k uncorrelated features that keep most of the variance.
 
     Names and results are scikit-learn's, signs and the divisor n - 1 included. The differences: no
-    "arpack", "randomized" or "mle"; a solver "gram"; whitening refuses directions without variance.
+    "arpack", "randomized" or "mle"; whitening and densities refuse directions without variance.
 
     Parameters
     ----------
     n_components : int, float or None; how many components, or between 0 and 1 the share of the
         variance that they must exceed; None for min(n, d)
     whiten : bool; whether `transform` divides every score by its standard deviation
-    svd_solver : "auto", "full", "covariance_eigh" or "gram"; the route: `principal_components`,
-        `by_svd`, `by_covariance` or `by_gram`, whose None means all axes with variance
+    svd_solver : "auto", "full" or "covariance_eigh"; the route: `principal_components`, `by_svd` or
+        `by_covariance`
 
     Attributes
     ----------
@@ -807,38 +626,45 @@ class PCA(Transformer):
 
     def fit(self, X, y=None):
         """Find the axes of samples X (n, d); y is not used. Return self."""
+        samples = check_samples(X)
         check_flag("whiten", self.whiten)
         route = _ROUTES[check_choice("svd_solver", self.svd_solver, tuple(_ROUTES))]
-        samples = check_samples(X)
-        n, d = samples.shape
-        self._check_components(min(n, d))
-        if n < 2:
-            raise ValueError(f"X must have 2 samples at least, for a variance; got n_samples = {n}")
-        _check_varies(samples)
-        mean, lam, V = route(samples, self.n_components)
-        k, rank = V.shape[1], _rank(lam)
-        if self.whiten and k > rank:
-            raise ValueError(
-                f"n_components must be at most the rank {rank} of X_c to whiten; got {k}"
-            )
-        variance = lam * n / (n - 1)
-        self.mean_, self.components_ = mean, V.T
-        self.explained_variance_ = variance[:k]
+        check_varies(samples)
+        mean, n = samples.mean(axis=0), len(samples)
+        X_c = samples - mean  # up to the rounding of a mean far from 0, which the route removes
+        k = self._count(X_c, route)
+        rest, lam, V = route(X_c, k)
+        if self.whiten and not lam[k - 1] > ROUNDING * lam[0]:
+            raise ValueError(f"n_components must be at most the rank of X_c to whiten; got {k}")
+        self.mean_, self.components_, self.n_samples_ = mean + rest, V.T, n
+        self.explained_variance_ = lam[:k] * n / (n - 1)
         self.explained_variance_ratio_ = lam[:k] / lam.sum()
-        self.singular_values_ = np.sqrt(n * lam[:k])
-        self.noise_variance_ = float(variance[k:].mean()) if k < len(lam) else 0.0
-        self.n_components_, self.n_samples_ = k, n
+        self.noise_variance_ = float(np.mean(lam[k:]) * n / (n - 1)) if k < len(lam) else 0.0
         return self._remember(X)
 
-    def _check_components(self, most):
-        k = self.n_components
-        count = isinstance(k, Integral) and not isinstance(k, bool) and 1 <= k <= most
-        share = isinstance(k, Real) and not isinstance(k, Integral) and 0 < k < 1
-        if not (k is None or count or share):
-            raise ValueError(
-                "n_components must be None, an integer from 1 to "
-                f"min(n_samples, n_features) = {most}, or a share between 0 and 1; got {k!r}"
-            )
+    def _count(self, X_c, route):
+        """The number of axes: as given, all of them for None, or as many as a share needs."""
+        k, most = self.n_components, min(X_c.shape)
+        if k is None:
+            return most
+        if isinstance(k, Integral) and not isinstance(k, bool) and 1 <= k <= most:
+            return int(k)
+        if isinstance(k, Real) and not isinstance(k, Integral) and 0 < k < 1:
+            return components_for(route(X_c, 1).lam, k)
+        raise ValueError(
+            "n_components must be None, an integer from 1 to "
+            f"min(n_samples, n_features) = {most}, or a share between 0 and 1; got {k!r}"
+        )
+
+    @property
+    def n_components_(self):
+        """How many axes there are."""
+        return len(self.components_)
+
+    @property
+    def singular_values_(self):
+        """The s_j of X_c = P diag(s) V^T: (k,)."""
+        return np.sqrt((self.n_samples_ - 1) * self.explained_variance_)
 
     def _unit(self):
         """The unit of every score: its standard deviation if `whiten`."""
@@ -857,47 +683,26 @@ class PCA(Transformer):
         return reconstruct(Z * self._unit(), self.mean_, self.components_.T)
 
     def get_covariance(self):
-        """V diag(lam) V^T + sigma^2 (I - V V^T), with sigma^2 the `noise_variance_`: (d, d)."""
+        """C = V diag(lam) V^T + sigma^2 (I - V V^T), with sigma^2 the `noise_variance_`: (d, d)."""
         self._require_fit()
         V, sigma2 = self.components_.T, self.noise_variance_
         return V * (self.explained_variance_ - sigma2) @ V.T + sigma2 * np.eye(len(V))
 
-    def get_precision(self):
-        """The inverse of `get_covariance`, V diag(1/lam) V^T + 1/sigma^2 (I - V V^T): (d, d).
-
-        Raises: ValueError if the covariance is singular.
-        """
-        self._require_fit()
-        lam, V, sigma2 = self._support()
-        if V.shape[1] < len(V) and sigma2 == 0:
-            raise ValueError("the covariance must be regular; along some direction it is 0")
-        rest = 1 / sigma2 if sigma2 > 0 else 0.0
-        return V * (1 / lam - rest) @ V.T + rest * np.eye(len(V))
-
     def score_samples(self, X):
         """ln p(x) of N(mean, C) with C from `get_covariance`, probabilistic PCA: (n,).
 
-        Where C is singular, it is the density on the affine subspace that holds all probability,
-        and -infinity outside of it.
+        Raises: ValueError if C is singular.
         """
         X = self._check_fitted(X)
-        lam, V, sigma2 = self._support()
+        V, (k, d) = self.components_.T, self.components_.shape
+        lam = np.append(self.explained_variance_, np.full(d - k, self.noise_variance_))  # of C
+        if not lam.min() > ROUNDING * lam.max():
+            raise ValueError("C must be regular; along some direction it is 0: lower n_components")
         Z = scores(X, self.mean_, V)
-        outside = np.sum((X - reconstruct(Z, self.mean_, V)) ** 2, axis=1)
-        squares, spread = np.sum(Z**2 / lam, axis=1), np.log(2 * np.pi * lam).sum()
-        if sigma2 == 0:
-            return np.where(outside > ROUND_OFF * lam[0], -np.inf, -(squares + spread) / 2)
-        squares = squares + outside / sigma2
-        spread = spread + (X.shape[1] - len(lam)) * np.log(2 * np.pi * sigma2)
-        return -(squares + spread) / 2
+        outside = np.sum((X - reconstruct(Z, self.mean_, V)) ** 2, axis=1)  # 0 if k = d
+        squares = np.sum(Z**2 / lam[:k], axis=1) + outside / lam[-1]
+        return -(squares + np.log(2 * np.pi * lam).sum()) / 2
 
     def score(self, X, y=None):
         """The mean of `score_samples`; y is not used."""
         return float(self.score_samples(X).mean())
-
-    def _support(self):
-        """The variances along axes that have one, these axes, and the noise variance or 0."""
-        lam, sigma2 = self.explained_variance_, self.noise_variance_
-        kept = lam > ROUND_OFF * lam[0]
-        noisy = self.n_components_ < self.n_features_in_ and sigma2 > ROUND_OFF * lam[0]
-        return lam[kept], self.components_[kept].T, sigma2 if noisy else 0.0

@@ -52,7 +52,14 @@ from mlnotes.neural_networks import (
     unpack,
 )
 from mlnotes.optimization import gradient_descent
-from mlnotes.pca import PCA, alternate, covariance, low_rank, principal_components, projector
+from mlnotes.pca import (
+    PCA,
+    alternating_least_squares,
+    low_rank,
+    principal_components,
+    projector,
+    sample_covariance,
+)
 
 DATA = os.environ.get("MLNOTES_DATA", "")
 needs_data = pytest.mark.skipif(not DATA, reason="MLNOTES_DATA names no folder with the data")
@@ -136,7 +143,7 @@ def test_top_singular_vectors_attain_a_bound_that_no_pair_passes(rng, n, d):
         assert linear_error(X, rng.normal(size=(d, k)), V) >= bound
         best = np.linalg.lstsq(X @ V.T, X, rcond=None)[0].T  # the best decoder for this encoder
         assert linear_error(X, best, V) >= bound * (1 - 1e-12)
-    states = list(islice(alternate(X, rng.normal(size=(k, d))), 100))
+    states = list(islice(alternating_least_squares(X, rng.normal(size=(k, d))), 100))
     assert all(state.objective >= bound * (1 - 1e-12) for state in states)
     assert states[-1].objective == pytest.approx(bound, rel=1e-3)
     random = np.linalg.qr(rng.normal(size=(d, k)))[0]  # orthonormal, but not the right ones
@@ -454,7 +461,7 @@ def every_mask(d, q):
 def test_enumeration_of_all_masks_gives_the_masking_formula(rng, d, q):
     X = samples(rng, 30, d)
     X -= X.mean(axis=0)
-    S, (masks, p) = covariance(X), every_mask(d, q)
+    S, (masks, p) = sample_covariance(X), every_mask(d, q)
     assert p.sum() == pytest.approx(1)
     corrupted = X[None] * masks[:, None]  # (2^d, n, d)
     A = np.einsum("m,mni,mnj->ij", p, corrupted, corrupted) / len(X)
@@ -488,7 +495,7 @@ def assert_minimal(M, S, noise, level, rng):
 def test_additive_noise_is_undone_as_by_ridge_regression(rng, sigma):
     X = samples(rng, 50, 4)
     X -= X.mean(axis=0)
-    S, eye = covariance(X), np.eye(4)
+    S, eye = sample_covariance(X), np.eye(4)
     M = linear_denoiser(S, "gaussian", sigma)
     np.testing.assert_allclose(M, S @ np.linalg.inv(S + sigma**2 * eye), rtol=1e-10, atol=1e-10)
     by_ridge = np.array([ridge(X, x, len(X) * sigma**2) for x in X.T])
@@ -571,7 +578,7 @@ def test_narrow_denoiser_is_the_best_of_its_rank(rng, noise, level):
         M = linear_denoiser(S, noise, level, k)
         assert np.linalg.matrix_rank(M, tol=1e-9) == k
         errors.append(denoising_error(M, S, noise, level))
-        # second route: the best decoder for a given encoder, and back, as in alternate
+        # second route: the best decoder for a given encoder, and back
         A, C = corrupted_moments(S, noise, level)
         root = np.linalg.cholesky(A)
         Y = np.linalg.solve(root, C.T).T  # ||M root - Y||_F^2 is the error up to a constant
@@ -607,7 +614,7 @@ def test_training_with_clean_targets_finds_the_denoiser(noise, level):
     rng = np.random.default_rng(5)
     X = rng.multivariate_normal([0.0, 0.0], [[1.0, 0.8], [0.8, 1.0]], size=400)
     X -= X.mean(axis=0)
-    S, net = covariance(X), autoencoder_network((2, 2), IDENTITY)
+    S, net = sample_covariance(X), autoencoder_network((2, 2), IDENTITY)
     f = Reconstruction(net, X, noise=noise, level=level, rng=rng)
     states = adam(
         f, start_at_mean(net, X, rng=rng), 400, batch_size=200, learning_rate=0.01, rng=rng
