@@ -483,6 +483,7 @@ def test_by_gram_has_the_axes_of_the_covariance(rng):
     u = X_c @ gram.V[:, 0]  # and back
     near(X_c @ (X_c.T @ u) / n, gram.lam[0] * u, 1e-8)
     near(by_gram(X, 4).V, gram.V[:, :4])
+    near(by_gram(1e-20 * X).V, gram.V)
 
 
 @pytest.mark.claims("pca-49")
@@ -717,6 +718,7 @@ def denman_beavers(S):
 def test_inverse_root_agrees_with_an_iteration_and_is_0_without_variance(rng):
     S = sample_covariance(samples(rng))
     near(inverse_root(S), denman_beavers(S), 1e-8)
+    near(inverse_root(1e-40 * S) * 1e-20, inverse_root(S))  # in another unit
     near(inverse_root(np.diag([4.0, 4e-14])), np.diag([0.5, 0]))
     near(inverse_root(np.diag([4.0, 4e-10])), np.diag([0.5, 5e4]), 1e-6)
     with pytest.raises(ValueError, match="Sigma must be symmetric"):
@@ -734,6 +736,7 @@ def test_pca_whitening_gives_the_identity(rng):
     near(white.W, np.diag(lam**-0.5) @ V.T)
     near(white.W @ sample_covariance(X) @ white.W.T, np.eye(5))
     near(pca_whitening(X, 2).W, white.W[:2])
+    near(pca_whitening(1e-20 * X).W * 1e-20, white.W)
     flat = np.column_stack([X, X[:, 0]])
     for white in (pca_whitening(flat), pca_whitening(flat, 6)):  # a direction without variance
         near(by_the_book((flat - white.mean) @ white.W.T), np.eye(5), 1e-8)
@@ -960,6 +963,8 @@ def test_pca_does_not_depend_on_the_unit(unit):
     model, other = PCA(2).fit(X), PCA(2).fit(unit * X)
     near(other.explained_variance_ratio_, model.explained_variance_ratio_)
     near(other.transform(unit * X) / unit, model.transform(X))
+    white = PCA(2, whiten=True)
+    near(white.fit_transform(unit * X), white.fit_transform(X))
     np.testing.assert_allclose(
         other.score_samples(unit * X), model.score_samples(X) - 4 * np.log(unit)
     )
