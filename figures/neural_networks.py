@@ -19,19 +19,18 @@ from mlnotes.neural_networks import (
     LOGISTIC,
     RELU,
     TANH,
-    HardLimiter,
     MLPClassifier,
-    Objective,
     adam,
+    backpropagate,
     deltas,
     forward,
     glorot_start,
+    hard_limiter,
+    net_input,
     network,
     normal_start,
     passes,
-    scores,
     sgd,
-    unpack,
 )
 from mlnotes.plotting import (
     BLUE,
@@ -61,7 +60,7 @@ DASHES = ("--", "-.", ":")
 # The neuron
 # ---------------------------------------------------------------------------------------
 
-CURVES = ((HardLimiter(), GREY, "-."), (LOGISTIC, BLUE, "-"), (TANH, ORANGE, "--"),
+CURVES = ((hard_limiter(), GREY, "-."), (LOGISTIC, BLUE, "-"), (TANH, ORANGE, "--"),
           (RELU, PURPLE, ":"))  # fmt: skip
 
 
@@ -100,7 +99,7 @@ def templates():
     T = load_digits()
     model = MLPClassifier((), alpha=1.0, max_iter=100, random_state=0)
     model.set_params(learning_rate_init=0.01, tol=1e-3).fit(T.X / 16, T.y)
-    return model.coefs_[0].T.reshape(10, 8, 8)
+    return model.layers_[0][0].reshape(10, 8, 8)
 
 
 @figure("linear_classifier", claims=("neural_networks-07",), panels=3, size=(3.0, 2.2))
@@ -120,7 +119,7 @@ def linear_classifier(left, middle, right):
     middle.set_title("Rows of $W$: 0 to 4, 5 to 9")
     middle.set_anchor("N")
     set_view(right, np.array([[-2.0, -2.0], [2.0, 2.0]]), margin=0)
-    draw_regions(right, lambda X: scores(X, PLANE_W, PLANE_B).argmax(axis=1), range(3))
+    draw_regions(right, lambda X: net_input(X, PLANE_W, PLANE_B).argmax(axis=1), range(3))
     for k, (w, b) in enumerate(zip(PLANE_W, PLANE_B, strict=True)):
         draw_line(right, w, b, color=COLORS[k], lw=1.6, ls=DASHES[k])
         foot, tip = -b * w / (w @ w), -b * w / (w @ w) + 0.6 * w
@@ -132,7 +131,7 @@ def linear_classifier(left, middle, right):
 
 def pipeline(ax):
     """W x + b = scores, in numbers."""
-    found = scores(PIXELS[None], WEIGHTS, BIASES)[0]
+    scores = net_input(PIXELS[None], WEIGHTS, BIASES)[0]
     ax.set_axis_off()
     ax.set(xlim=(-3.1, 9.6), ylim=(-3.8, 1.7), aspect="equal")
     shades = [str(1 - value / 18) for value in PIXELS]
@@ -140,8 +139,8 @@ def pipeline(ax):
     grid(ax, WEIGHTS, 0.0, 1.0)
     grid(ax, PIXELS[:, None], 4.6, 1.5, np.reshape(shades, (4, 1)))
     grid(ax, BIASES[:, None], 6.4, 1.0)
-    winner = np.where(np.arange(3) == found.argmax(), SHADE, "white")
-    grid(ax, found[:, None], 8.2, 1.0, winner[:, None])
+    winner = np.where(np.arange(3) == scores.argmax(), SHADE, "white")
+    grid(ax, scores[:, None], 8.2, 1.0, winner[:, None])
     for x, text in ((4.3, r"$\cdot$"), (6.0, "$+$"), (7.8, "$=$")):
         ax.text(x, -0.5, text, fontsize=13, **CENTRED)
     for x, text in ((-2.0, "image"), (2.0, "$W$"), (5.1, "$x$"), (6.9, "$b$"), (8.7, "scores")):
@@ -166,7 +165,10 @@ def grid(ax, values, left, top, colors=None):
 
 DARK_ORANGE = "#a85508"  # for small print
 TINY = network((2, 2, 1), TANH)
-TINY_THETA = np.array([0.8, -0.5, 0.4, 1.0, 0.1, -0.2, 1.2, -0.7, 0.3])
+TINY_LAYERS = [
+    (np.array([[0.8, -0.5], [0.4, 1.0]]), np.array([0.1, -0.2])),
+    (np.array([[1.2, -0.7]]), np.array([0.3])),
+]
 TINY_X, TINY_Y = np.array([1.0, 0.5]), np.array([1.0])
 
 
@@ -220,13 +222,13 @@ def draw_layers(ax, sizes):
 
 def draw_passes(ax):
     """The outputs of a forward pass above the nodes, the deltas of the backward pass below."""
-    found, h = deltas(TINY, TINY_THETA, TINY_X, TINY_Y)
+    delta, h = deltas(TINY, TINY_LAYERS, TINY_X, TINY_Y)
     for j, layer in enumerate(draw_graph(ax, TINY.sizes)):
         for i, (x, y) in enumerate(layer):
             ax.text(x, y + 0.37, signed(h[j][i]), fontsize=9, **CENTRED)
             if j:
-                delta = signed(found[j - 1][i])
-                ax.text(x, y - 0.37, delta, color=DARK_ORANGE, fontsize=9, **CENTRED)
+                back = signed(delta[j - 1][i])
+                ax.text(x, y - 0.37, back, color=DARK_ORANGE, fontsize=9, **CENTRED)
     ways = ((1.5, (0, 2), "$h$ forward", INK), (-1.5, (2, 0), r"$\delta$ back, by $W^T$", ORANGE))
     for y, (start, end), text, color in ways:
         arrow = {"arrowstyle": "->", "color": color, "lw": 1.4}
@@ -308,12 +310,12 @@ def one_sample(first, second, third, fourth):
     0.56 - 1 goes back over the weights 1.2 and -0.7, and is multiplied by the slopes of tanh. 4:
     the derivative for each weight is the delta at its right end times the output at its left end.
     """
-    (W1, b1), (W2, b2) = unpack(TINY_THETA, TINY.sizes)
-    found, h = deltas(TINY, TINY_THETA, TINY_X, TINY_Y)
-    gradients = [np.outer(delta, h[j]) for j, delta in enumerate(found)]
+    (W1, b1), (W2, b2) = TINY_LAYERS
+    delta, h = deltas(TINY, TINY_LAYERS, TINY_X, TINY_Y)
+    gradients = [np.outer(each, h[j]) for j, each in enumerate(delta)]
     draw_stage(first, "1. Forward to the hidden layer", {0: W1}, h[:2])
     draw_stage(second, "2. Forward to the output", {1: W2}, [None, *h[1:]])
-    draw_stage(third, "3. Back: the deltas", {1: W2}, [None, *found], back=True)
+    draw_stage(third, "3. Back: the deltas", {1: W2}, [None, *delta], back=True)
     draw_stage(fourth, "4. Derivatives for the weights", dict(enumerate(gradients)), [])
     for ax, j, biases in ((first, 1, b1), (second, 2, b2)):
         for k, bias in enumerate(biases):
@@ -401,9 +403,11 @@ def hard_cases_of_a_line(*axes):
         w, b = best_line(*T[:])
         draw_regions(above, lambda X, w=w, b=b: np.where(X @ w + b > 0, 1, -1), (1, -1))
         draw_regions(below, trained(name).predict, (1, -1))
-        right = np.mean(np.where(T.X @ w + b > 0, 1, -1) == T.y)
-        above.set_title(f"{name}: line {100 * right:.0f} %", fontsize=10)
-        below.set_title(f"network {100 * trained(name).score(*T[:]):.0f} %", fontsize=10)
+        sides = np.where(T.X @ w + b > 0, 1, -1)
+        line = "line" if len(set(sides)) == 2 else "best line outside"
+        above.set_title(f"{name}: {line}, {100 * np.mean(sides == T.y):.0f} %", fontsize=10)
+        right = trained(name).score(*T[:])
+        below.set_title(f"{name}: network, {100 * right:.0f} %", fontsize=10)
         for ax in (above, below):
             draw_samples(ax, T.X, T.y, size=2.6)
             ax.set(xticks=[], yticks=[])
@@ -422,25 +426,27 @@ def moons_film(units):
     """
     T = make_moons(80, noise=0.15, rng=np.random.default_rng(2))
     net = network((2, units, 1), TANH, BINARY_CROSS_ENTROPY)
-    f, Y = Objective(net, T.X, (T.y[:, None] > 0) * 1.0), T.y > 0
-    rng = np.random.default_rng(3)
+    Y, rng = T.y > 0, np.random.default_rng(3)
     start = glorot_start(net.sizes, rng=rng)
-    how = {"batch_size": 10, "learning_rate": 0.1, "momentum": 0.9, "rng": rng}
+    params = {"batch_size": 10, "learning_rate": 0.1, "momentum": 0.9, "rng": rng}
 
-    def outputs(theta, X):
-        return forward(unpack(theta, net.sizes), net.activations, X)[-1][:, 0]
+    def f(layers, rows):
+        return backpropagate(net, layers, T.X[rows], 1.0 * Y[rows, None])
+
+    def outputs(layers, X):
+        return forward(layers, net.activations, X)[-1][:, 0]
 
     def draw(ax, state):
         draw_samples(ax, T.X, T.y, size=4)
         set_view(ax, T.X, margin=0.15)
         draw_level(ax, lambda X: outputs(state.theta, X), 0.5)
-        draw_units(ax, state.theta, net.sizes)
+        draw_units(ax, *state.theta[0])
 
     def words(state):
         wrong = np.count_nonzero((outputs(state.theta, T.X) > 0.5) != Y)
         return f"J = {state.objective:.3f}. {wrong} of {len(Y)} samples are on the wrong side."
 
-    return Take(sgd(f, start, len(Y), **how), draw, words)
+    return Take(sgd(f, start, len(Y), **params), draw, words)
 
 
 def draw_level(ax, f, level, points=25):
@@ -452,9 +458,8 @@ def draw_level(ax, f, level, points=25):
         ax.contour(x, y, Z, levels=[level], colors=[INK], linewidths=1.6)
 
 
-def draw_units(ax, theta, sizes):
+def draw_units(ax, W, b):
     """The lines on which the net inputs of the hidden units are 0."""
-    W, b = unpack(theta, sizes)[0]
     for k in range(len(W)):
         draw_line(ax, W[k], b[k], color=GREY, lw=0.8, ls="--", zorder=1)
     ax.set(xlabel="x₁", ylabel="x₂")
@@ -470,24 +475,27 @@ def xor_film(start):
     X, Y = CORNERS, PARITY[:, None] * 1.0
     net = network((2, 2, 1), TANH, BINARY_CROSS_ENTROPY)
     rng = np.random.default_rng(start)
-    theta = normal_start(net.sizes, rng=rng)
-    how = {"batch_size": 4, "learning_rate": 1.0, "momentum": 0.9, "rng": rng}
+    layers = normal_start(net.sizes, rng=rng)
+    params = {"batch_size": 4, "learning_rate": 1.0, "momentum": 0.9, "rng": rng}
 
-    def outputs(theta, X):
-        return forward(unpack(theta, net.sizes), net.activations, X)[-1][:, 0]
+    def f(layers, rows):
+        return backpropagate(net, layers, X[rows], Y[rows])
+
+    def outputs(layers, X):
+        return forward(layers, net.activations, X)[-1][:, 0]
 
     def draw(ax, state):
         for label, color, marker in ((0, BLUE, "o"), (1, ORANGE, "s")):
             ax.plot(*X[PARITY == label].T, marker, color=color, ms=9, zorder=3)
         set_view(ax, X, margin=0.5)
         draw_level(ax, lambda X: outputs(state.theta, X), 0.5)
-        draw_units(ax, state.theta, net.sizes)
+        draw_units(ax, *state.theta[0])
 
     def words(state):
         f = ", ".join(f"{each:.2f}" for each in outputs(state.theta, X))
         return f"J = {state.objective:.3f}. Outputs {f}."
 
-    return Take(sgd(Objective(net, X, Y), theta, 4, **how), draw, words)
+    return Take(sgd(f, layers, 4, **params), draw, words)
 
 
 @film("adam", adam, measure="f", learning_rate=(0.3, 0.1, 1.0))
@@ -516,8 +524,8 @@ def adam_film(learning_rate):
     def words(state):
         return f"Step {len(way) - 1}: f = {state.objective:.4f}."
 
-    how = {"batch_size": 1, "learning_rate": learning_rate, "rng": None}
-    states = adam(f_and_gradient, np.array([-3.0, 1.0]), 1, **how)
+    params = {"batch_size": 1, "learning_rate": learning_rate, "rng": None}
+    states = adam(f_and_gradient, np.array([-3.0, 1.0]), 1, **params)
     return Take(states, draw, words, length=41)
 
 

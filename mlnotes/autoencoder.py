@@ -9,7 +9,7 @@ Contents
                           LinearState, descend_linear
     Any units             autoencoder_network, encoder, encode, decode, relu_identity
     Corruption            corrupt, corrupted_moments, Moments, linear_denoiser, denoising_error
-    Sparse codes          Sparsity, SPARSITY, active_units, shrunk
+    Sparse codes          SPARSITY, active_units, shrunk
     Training              reconstruction_risk, Reconstruction, start_at_mean
     Estimators            Autoencoder
 
@@ -21,9 +21,8 @@ Symbols
     F           float      the objective of any network: mean halved squared error, with penalties
     Z           (n, k)     codes z = f(x); reconstructions are x^ = g(z)
     net         Network    of chapter 16: d -> ... -> k -> ... -> d
-    layers      list       its (W_j, b_j); the first half of them computes the code
+    layers      list       its (W_j, b_j), all parameters; the first half of them computes the code
     activations list       and one activation for each
-    theta       (p,)       all parameters in one vector, those of the encoder first
     noise       str        "masking" or "gaussian"
     level       float      share q of entries set to 0, or standard deviation sigma of the noise
     S           (d, d)     second moments X^T X / n; the covariance if the samples have mean 0
@@ -67,9 +66,8 @@ from mlnotes.neural_networks import (
     forward,
     glorot_start,
     hidden_widths,
-    n_parameters,
     network,
-    unpack,
+    tree_map,
 )
 
 NOISES = ("masking", "gaussian")
@@ -378,25 +376,12 @@ def denoising_error(M, S, noise, level):
 # ---------------------------------------------------------------------------------------
 
 
-class Sparsity(Loss):
-    """||z||_1 of a code z = h: a loss without a target, Y = None.
-
-    >>> SPARSITY.of_output(np.array([[0.0, -2.0, 1.0]]), None)
-    array([3.])
-    """
-
-    name, output = "sparsity", None
-
-    def of_output(self, H, Y):
-        """||z||_1."""
-        return np.sum(np.abs(H), axis=-1)
-
-    def slope(self, H, Y):
-        """sign(z_j)."""
-        return np.sign(H)
-
-
-SPARSITY = Sparsity()
+SPARSITY = Loss(  # ||z||_1 of a code z = h, with the slope sign(z_j): it has no target
+    f=lambda Z, _: np.sum(np.abs(Z), axis=-1),
+    slope=lambda Z, _: np.sign(Z),
+    output=None,
+    of_net_input=None,
+)
 
 
 def active_units(Z, above=0.0):
@@ -430,27 +415,29 @@ def shrunk(layers, c):
 # ---------------------------------------------------------------------------------------
 
 
-def reconstruction_risk(net, theta, X, X_tilde=None, *, alpha=0.0, beta=0.0):
-    """F and its gradient (p,): reconstruction error, activity of the codes, size of the weights,
+def reconstruction_risk(net, layers, X, X_tilde=None, *, alpha=0.0, beta=0.0):
+    """F and its gradient: reconstruction error, activity of the codes, size of the weights,
 
         F = 1/n sum_i [1/2 ||g(z_i) - x_i||^2 + beta ||z_i||_1] + alpha / (2 n) sum_j ||W_j||^2,
 
     with the codes z_i = f(x~_i). The target is the clean x. The term with beta makes few units
     active at a time. X_tilde is X if it is not given.
 
+    Returns: F, and the list of (dF/dW_j, dF/db_j).
+
     >>> net, x = autoencoder_network((1, 1)), np.array([[2.0]])
-    >>> theta = np.array([1.0, 0.0, 0.5, 0.0])  # z = 2, x^ = 1
-    >>> reconstruction_risk(net, theta, x, beta=3.0)
-    (6.5, array([ 5. ,  2.5, -2. , -1. ]))
+    >>> layers = [(np.array([[1.0]]), np.zeros(1)), (np.array([[0.5]]), np.zeros(1))]
+    >>> reconstruction_risk(net, layers, x, beta=3.0)[0]  # z = 2, x^ = 1
+    6.5
     """
     X_tilde = X if X_tilde is None else X_tilde
-    F, gradient = backpropagate(net, theta, X_tilde, X, alpha=alpha)  # inputs x~, targets x
+    F, gradient = backpropagate(net, layers, X_tilde, X, alpha=alpha)  # inputs x~, targets x
     if beta > 0:
-        half = encoder(net)  # from x~ to z; its loss is ||z||_1
-        p = n_parameters(half.sizes)  # the first p entries of theta are the encoder's
-        activity, slope = backpropagate(half, theta[:p], X_tilde, None)
+        half, k = encoder(net), len(layers) // 2  # from x~ to z; its loss is ||z||_1
+        none = np.zeros((len(X), half.sizes[-1]))  # this loss has no target
+        activity, slope = backpropagate(half, layers[:k], X_tilde, none)
         F = F + beta * activity
-        gradient[:p] += beta * slope
+        gradient[:k] = tree_map(lambda g, s: g + beta * s, gradient[:k], slope)
     return F, gradient
 
 
@@ -458,7 +445,8 @@ class Reconstruction(NamedTuple):
     """F and its gradient on mini-batches, for `sgd` and `adam`: each visit draws new noise.
 
     >>> f = Reconstruction(autoencoder_network((1, 1)), np.array([[2.0]]), beta=3.0)
-    >>> f(np.array([1.0, 0.0, 0.5, 0.0]), rows=np.array([0]))[0]
+    >>> layers = [(np.array([[1.0]]), np.zeros(1)), (np.array([[0.5]]), np.zeros(1))]
+    >>> f(layers, rows=np.array([0]))[0]
     6.5
     """
 
@@ -470,25 +458,25 @@ class Reconstruction(NamedTuple):
     level: float = 0.0
     rng: Any = None  # Generator, draws the noise
 
-    def __call__(self, theta, rows):
-        """F and its gradient (p,) on the samples `rows`."""
+    def __call__(self, layers, rows):
+        """F and its gradient on the samples `rows`."""
         X = self.X[rows]
         X_tilde = X
         if self.noise is not None:
             X_tilde = corrupt(X, self.noise, self.level, rng=self.rng)
-        return reconstruction_risk(self.net, theta, X, X_tilde, alpha=self.alpha, beta=self.beta)
+        return reconstruction_risk(self.net, layers, X, X_tilde, alpha=self.alpha, beta=self.beta)
 
 
 def start_at_mean(net, X, *, rng):
-    """theta by `glorot_start`, with the best constant, the mean of the samples, as the last bias.
+    """Layers by `glorot_start`, with the best constant, the mean of the samples, as the last bias.
 
     >>> X = np.array([[1.0, 4.0], [3.0, 8.0]])
-    >>> start_at_mean(autoencoder_network((2, 1)), X, rng=np.random.default_rng(0))[-2:]
+    >>> start_at_mean(autoencoder_network((2, 1)), X, rng=np.random.default_rng(0))[-1][1]
     array([2., 6.])
     """
     factor = LOGISTIC_FACTOR if net.activations[0] == LOGISTIC else 6.0
-    theta = glorot_start(net.sizes, factor=factor, rng=rng)
-    return np.append(theta[: -net.sizes[-1]], X.mean(axis=0))
+    *layers, (W, _) = glorot_start(net.sizes, factor=factor, rng=rng)
+    return [*layers, (W, X.mean(axis=0))]
 
 
 # ---------------------------------------------------------------------------------------
@@ -562,14 +550,14 @@ class Autoencoder(Trainer, Transformer):
         f = Reconstruction(
             net, samples, self.alpha, self.sparsity, self.noise, self.noise_level, rng
         )
-        theta = start_at_mean(net, samples, rng=rng)
-        run = self._run(self._passes(f, theta, len(samples), rng))
-        layers = unpack(run.state.theta, net.sizes)
+        start = start_at_mean(net, samples, rng=rng)
+        run, _ = self._train(self._passes(f, start, len(samples), rng))
+        layers = run.state.theta
         self.coefs_ = [W.T.copy() for W, _ in layers]
         self.intercepts_ = [b.copy() for _, b in layers]
         self.n_layers_ = len(net.sizes)
         self.loss_curve_, self.loss_ = run.history[1:].tolist(), float(run.history[-1])
-        self._record(run, "improvement", self.tol)
+        self._report(run)
         return self._remember(X)
 
     def _check_parameters(self):

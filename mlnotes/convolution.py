@@ -52,7 +52,7 @@ from mlnotes.base import (
     row_blocks,
 )
 from mlnotes.logistic_regression import softmax
-from mlnotes.neural_networks import RELU, Trainer, one_hot, scores, softmax_cross_entropy
+from mlnotes.neural_networks import RELU, Trainer, net_input, one_hot, softmax_cross_entropy
 from mlnotes.probability import log_sum_exp
 
 BLOCK = 256  # images whose maps are in memory at once, in predictions
@@ -419,7 +419,9 @@ def dense(V, A, b):
     >>> dense(np.ones((1, 1, 2, 1)), A=np.array([[1.0, 10.0]]), b=np.array([0.5])).ravel()
     array([11.5])
     """
-    return scores(V.reshape(len(V), -1), A, b)[:, None, None]
+    if np.shape(b) != (len(A),):
+        raise ValueError(f"b must have shape ({len(A)},), a number per output; got {np.shape(b)}")
+    return net_input(V.reshape(len(V), -1), A, b)[:, None, None]
 
 
 def dense_backward(G, V, A):
@@ -812,10 +814,10 @@ class ConvNet(Trainer, Classifier):
             len(V),
             rng,
         )
-        run = self._run(states)
+        run, _ = self._train(states)
         self.classes_, self.image_shape_, self.layers_ = classes, shape, layers
         self.theta_ = run.state.theta
-        self._record(run, "improvement", self.tol)
+        self._report(run)
         return self._remember(X)
 
     def _scores(self, X):

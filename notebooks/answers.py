@@ -1777,10 +1777,11 @@ def optimism_of_neighbors():
 
 @answer("neural_networks-x01b", "the nine derivatives: W_1 by rows, b_1, W_2, b_2", 3)
 def derivatives_by_hand():
-    from mlnotes.neural_networks import RELU, backpropagate, network
+    from mlnotes.neural_networks import RELU, backpropagate, network, pack
 
-    theta, x, y = np.array([1.0, -1, 1, 1, 0, -1, 2, 1, 0]), np.array([[1.0, 2]]), np.array([[1.0]])
-    right = backpropagate(network((2, 2, 1), RELU), theta, x, y)[1]
+    layers = [(np.array([[1.0, -1], [1, 1]]), np.array([0.0, -1])), (np.array([[2.0, 1]]), 0.0)]
+    x, y = np.array([[1.0, 2]]), np.array([[1.0]])
+    right = pack(backpropagate(network((2, 2, 1), RELU), layers, x, y)[1])
     yield right
     yield (2, 4, 1, 2, 2, 1, 0, 2, 1), "One of the hidden units is off. What is its slope?"
     yield -right, "delta is f - y at the output."
@@ -1840,17 +1841,17 @@ def difference_factor():
 
 @answer("neural_networks-x05a", "whether W_1, b_1, W_2 and b_2 are wrong: four of True and False")
 def wrong_parts():
-    from mlnotes.neural_networks import TANH, backpropagate, network, normal_start, unpack
+    from mlnotes.neural_networks import TANH, backpropagate, network, normal_start
 
     net, rng = network((2, 3, 1), TANH), np.random.default_rng(6)
-    theta = normal_start(net.sizes, rng=rng)
+    layers = normal_start(net.sizes, rng=rng)
     X, Y = rng.normal(size=(5, 2)), rng.normal(size=(5, 1))
-    (W1, b1), (W2, b2) = unpack(theta, net.sizes)
+    (W1, b1), (W2, b2) = layers
     H = np.tanh(X @ W1.T + b1)
     D2 = (H @ W2.T + b2 - Y) / 5
     D1 = (D2 @ W2) * (1 - H) ** 2
     found = D1.T @ X, D1.sum(axis=0), D2.T @ H, D2.sum(axis=0)
-    true = [part for pair in unpack(backpropagate(net, theta, X, Y)[1], net.sizes) for part in pair]
+    true = [part for pair in backpropagate(net, layers, X, Y)[1] for part in pair]
     wrong = [not np.allclose(a, b, atol=1e-4) for a, b in zip(found, true, strict=True)]
     yield wrong
     yield np.logical_not(wrong), "True should stand for a part that is wrong."
@@ -2799,14 +2800,14 @@ def half_lost():
 @answer("autoencoder-x04", "F at the given V_4 and W_4", 3)
 def own_risk():
     from mlnotes.autoencoder import autoencoder_network, reconstruction_risk
-    from mlnotes.neural_networks import RELU, pack
+    from mlnotes.neural_networks import RELU
 
     X = datasets.load_iris().X
     flowers = ((X - X.mean(axis=0)) / X.std(axis=0))[:20]
     rng = np.random.default_rng(4)
     V, W = rng.normal(size=(3, 4)), rng.normal(size=(4, 3))
-    theta, net = pack([(V, np.zeros(3)), (W, np.zeros(4))]), autoencoder_network((4, 3), RELU)
-    F, plain = (reconstruction_risk(net, theta, flowers, beta=beta)[0] for beta in (0.1, 0.0))
+    layers, net = [(V, np.zeros(3)), (W, np.zeros(4))], autoencoder_network((4, 3), RELU)
+    F, plain = (reconstruction_risk(net, layers, flowers, beta=beta)[0] for beta in (0.1, 0.0))
     yield F
     yield plain, "The price of the code is missing."
     yield F + plain, "The squared error has a factor 1/2."

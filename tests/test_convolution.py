@@ -723,10 +723,10 @@ def test_a_network_of_dense_layers_is_that_of_chapter_16(rng):
     X, Y = rng.normal(size=(20, 6)), np.eye(3)[rng.integers(3, size=20)]
     theta = initial_parameters(layers, (2, 3, 1), rng=rng)
     net = neural_networks.network((6, 7, 5, 3), loss=neural_networks.CROSS_ENTROPY)
-    J, slope = neural_networks.backpropagate(net, theta, X, Y)
+    J, slope = neural_networks.backpropagate(net, neural_networks.unpack(theta, net.sizes), X, Y)
     L, gradient = loss_and_gradient(theta, layers, X.reshape(20, 2, 3, 1), Y)
     assert L == pytest.approx(J, rel=1e-12)
-    np.testing.assert_allclose(gradient, slope, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(gradient, neural_networks.pack(slope), rtol=1e-12, atol=1e-12)
 
 
 def test_predictions_by_blocks_of_images_are_the_same(model, monkeypatch):
@@ -866,7 +866,7 @@ def test_invalid_hyperparameters_are_refused(how, message):
 
 def test_steps_that_are_too_long_are_reported(rng):
     X, y = 100 * rng.normal(size=(20, 4)), np.arange(20) % 2
-    with pytest.raises(ValueError, match="gradients must lie within .*lower the learning rate"):
+    with pytest.raises(ValueError, match="must lie within .*lower the learning rate"):
         ConvNet(solver="sgd", learning_rate_init=1e90, random_state=0).fit(X, y)
 
 

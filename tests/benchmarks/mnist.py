@@ -26,14 +26,13 @@ from mlnotes.datasets import load_mnist
 from mlnotes.neural_networks import (
     CROSS_ENTROPY,
     RELU,
-    Objective,
     adam,
+    backpropagate,
     forward,
     glorot_start,
     network,
     one_hot,
     sgd,
-    unpack,
 )
 
 MLP = network((784, 300, 10), RELU, CROSS_ENTROPY)
@@ -43,29 +42,33 @@ class Trained(NamedTuple):
     """A network with its parameters: ``scores_of(theta, X)`` gives the scores (n, 10)."""
 
     scores_of: Callable
-    theta: np.ndarray
+    theta: list | np.ndarray
 
     def score(self, X, y):
         """The share of images (n, 784) that it reads as the digits y."""
         return np.mean(self.scores_of(self.theta, X).argmax(axis=1) == y)
 
 
-def mlp_scores(theta, X):
+def mlp_scores(layers, X):
     """The outputs of the network of fully connected layers."""
-    return forward(unpack(theta, MLP.sizes), MLP.activations, X)[-1]
+    return forward(layers, MLP.activations, X)[-1]
 
 
 def mlp(split, passes, seed):
     """784-300-10 by stochastic gradient descent; the learning rate falls from pass to pass."""
     rng, (X, y) = np.random.default_rng(seed), split.train[:]
-    f, theta = Objective(MLP, X, one_hot(y, np.arange(10)), 0.003), glorot_start(MLP.sizes, rng=rng)
-    how = {"batch_size": 100, "momentum": 0.9, "nesterov": True, "rng": rng}
+    Y, layers = one_hot(y, np.arange(10)), glorot_start(MLP.sizes, rng=rng)
+    params = {"batch_size": 100, "momentum": 0.9, "nesterov": True, "rng": rng}
+
+    def cost(layers, rows):
+        return backpropagate(MLP, layers, X[rows], Y[rows], alpha=0.003)
+
     for k in range(passes):
         start = perf_counter()
-        _, state = islice(sgd(f, theta, len(X), learning_rate=0.1 * 0.85**k, **how), 2)
+        _, state = islice(sgd(cost, layers, len(X), learning_rate=0.1 * 0.85**k, **params), 2)
         report(k + 1, state.objective, perf_counter() - start)
-        theta = state.theta
-    return Trained(mlp_scores, theta)
+        layers = state.theta
+    return Trained(mlp_scores, layers)
 
 
 IMAGE = (28, 28, 1)
