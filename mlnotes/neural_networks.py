@@ -623,9 +623,8 @@ def sgd(
         move = tree_map(accelerate, u, g) if nesterov else u
         return tree_map(np.add, theta, move), u
 
-    return passes(
-        loss_and_gradient, theta, n, batch_size, rng, step, memory=tree_map(np.zeros_like, theta)
-    )
+    zero = tree_map(np.zeros_like, theta)
+    return passes(loss_and_gradient, theta, n, batch_size, rng, step, memory=zero)
 
 
 def adam(

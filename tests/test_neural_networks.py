@@ -13,6 +13,7 @@ from mlnotes.base import ConvergenceWarning
 from mlnotes.datasets import load_digits
 from mlnotes.linear_regression import augment
 from mlnotes.logistic_regression import sigmoid, softmax, softmax_cost, softmax_gradient
+from mlnotes.model_selection import train_test_split
 from mlnotes.neural_networks import (
     ACTIVATIONS,
     BINARY_CROSS_ENTROPY,
@@ -44,7 +45,6 @@ from mlnotes.neural_networks import (
     neuron,
     normal_start,
     one_hot,
-    output_loss,
     pack,
     passes,
     scaled_tanh,
@@ -223,15 +223,6 @@ def test_cross_entropy_takes_the_entry_of_the_class_and_no_product_with_it():
     assert printed[0] != pytest.approx(printed[1]) and printed[0] != pytest.approx(indexed.mean())
 
 
-@pytest.mark.claims("neural_networks-14")
-@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
-def test_slopes_of_losses_are_their_derivatives(loss):
-    rng = np.random.default_rng(3)
-    h, y = rng.uniform(0.1, 0.9, size=(5, 3)), np.eye(3)[rng.integers(3, size=5)]
-    check_gradient(lambda h: loss.f(h, y).sum(), lambda h: loss.slope(h, y), h)
-    assert loss is not SQUARED_ERROR or np.array_equal(loss.slope(h, y), h - y)
-
-
 @pytest.mark.claims("neural_networks-25")
 def test_one_hot_has_a_unit_vector_per_label_and_softmax_a_distribution():
     y, classes = np.array(list("bacab")), ["a", "b", "c"]
@@ -276,15 +267,6 @@ def test_forward_is_the_nested_composition(sizes):
     assert n_parameters(sizes) == sum(W.size + b.size for W, b in layers)
 
 
-@pytest.mark.claims("neural_networks-09")
-def test_forward_of_two_relu_layers_is_w2_relu_w1_x():
-    rng = np.random.default_rng(0)
-    W1, W2 = rng.normal(size=(5, 3)), rng.normal(size=(2, 5))
-    X = rng.normal(size=(8, 3))
-    f = forward([(W1, np.zeros(5)), (W2, np.zeros(2))], [RELU, IDENTITY], X)[-1]
-    close(f, [W2 @ np.maximum(0, W1 @ x) for x in X])
-
-
 @pytest.mark.claims("neural_networks-10")
 def test_forward_of_linear_layers_collapses_to_one():
     net, layers, X, _ = drawn((4, 6, 5, 3), IDENTITY)
@@ -307,17 +289,6 @@ def test_net_input_of_one_unit_never_computes_xor_and_two_relus_do():
     np.testing.assert_array_equal(forward(XOR_LAYERS, [RELU, IDENTITY], XOR)[-1].ravel(), PARITY)
 
 
-@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
-def test_output_loss_has_delta_h_minus_y_and_stays_finite(loss):
-    net, _, _, Y = drawn((3, 4, 2), loss=loss)
-    A = np.random.default_rng(1).normal(size=Y.shape)
-    L, delta = output_loss(net, A, Y)
-    H = net.activations[-1].f(A)
-    close(L, loss.f(H, Y))
-    close(delta, H - Y)
-    assert np.isfinite(output_loss(net, 1e4 * A, Y)[0]).all()
-
-
 def test_output_loss_takes_a_column_as_one_output_and_refuses_what_would_broadcast():
     net, layers, X, Y = drawn((3, 4, 1))
     J, gradient = backpropagate(net, layers, X, Y[:, 0])
@@ -335,14 +306,9 @@ def test_network_risk_is_the_mean_loss_and_half_the_squared_weights(hidden, loss
     squares = sum(np.sum(W**2) for W, _ in layers)
     by_hand = np.mean(loss.f(H, Y)) + 0.7 / 12 * squares
     assert network_risk(net, layers, X, Y, alpha=0.7) == pytest.approx(by_hand, rel=1e-12)
-
-
-@pytest.mark.claims("neural_networks-14")
-def test_network_risk_of_the_squared_error_is_half_of_irhds():
-    net, layers, X, Y = drawn((3, 4, 2))
-    f = forward(layers, net.activations, X)[-1]
-    irhd = np.mean(np.linalg.norm(f - Y, axis=1) ** 2)
-    assert irhd / network_risk(net, layers, X, Y) == pytest.approx(2, rel=1e-12)
+    if loss is SQUARED_ERROR:  # IRHD's is twice ours
+        irhd = np.mean(np.linalg.norm(H - Y, axis=1) ** 2)
+        assert irhd / network_risk(net, layers, X, Y) == pytest.approx(2, rel=1e-12)
 
 
 @pytest.mark.claims("neural_networks-14")
@@ -460,17 +426,11 @@ def test_deltas_are_the_derivatives_by_the_net_inputs(hidden):
         numeric = differences(lambda a, j=j: nudged(net, layers, x, y, j, a), 0 * delta[j])
         close(delta[j], numeric, 1e-6)
     close(delta[2], (h[3] - y) * h[3] * (1 - h[3]))
+    W, b = layers[0]
+    moved = net_input(X, W + np.outer(np.eye(5)[3], np.eye(3)[1]), b) - net_input(X, W, b)
+    close(moved, np.outer(X[:, 1], np.eye(5)[3]))  # a weight is in one net input alone
     for j in (1, 0):
         close(delta[j], (layers[j + 1][0].T @ delta[j + 1]) * hidden.slope(h[j + 1]))
-
-
-@pytest.mark.claims("neural_networks-21")
-def test_a_weight_is_in_one_net_input_alone():
-    net, layers, X, _ = drawn((3, 5, 2))
-    W, b = layers[0]
-    changed = W + 0.5 * (np.arange(15) == 10).reshape(5, 3)  # w_31
-    moved = net_input(X, changed, b) - net_input(X, W, b)
-    close(moved, 0.5 * np.outer(X[:, 1], np.arange(5) == 3))
 
 
 @pytest.mark.claims("neural_networks-22")
@@ -710,18 +670,6 @@ def test_sgd_takes_the_steps_of_its_formula(momentum, nesterov):
     compare(sgd(*problem(), rng=np.random.default_rng(5), **params), by_the_book(update))
 
 
-def test_sgd_on_all_samples_is_train_full_batch():
-    net, layers, X, Y = drawn((3, 4, 2))
-    full = train_full_batch(net, layers, X, Y, eta=0.1)
-
-    def f(layers, rows):
-        return backpropagate(net, layers, X[rows], Y[rows])
-
-    steps = sgd(f, layers, 6, batch_size=6, learning_rate=0.1, rng=None)
-    for ours, step in zip(islice(steps, 5), full, strict=False):
-        close(pack(ours.theta), pack(step.x))
-
-
 def test_adam_takes_the_steps_of_its_authors():
     m, v, b1, b2, eta, epsilon = 0.0, 0.0, 0.8, 0.9, 0.05, 0.01
 
@@ -861,19 +809,8 @@ def test_early_stopping_of_a_regressor_scores_samples_held_out():
     fitted(model, X, X[:, 20])
     rng, net = np.random.default_rng(0), network((64, 100, 1))
     glorot_start(net.sizes, rng=rng)  # drawn before the split
-    from mlnotes.model_selection import train_test_split
-
     _, test = train_test_split(np.arange(100), test_size=0.1, random_state=rng)
     assert model.score(X[test], X[test, 20]) == max(model.validation_scores_)
-
-
-def test_alpha_shrinks_the_weights_and_batches_are_no_larger_than_the_data():
-    X, y = digits(100)
-    norms = []
-    for alpha in (0.0, 10.0, 1000.0):
-        model = MLPClassifier((10,), alpha=alpha, batch_size=10_000, max_iter=50, random_state=0)
-        norms.append(sum(np.sum(W**2) for W, _ in fitted(model, X, y).layers_))
-    assert norms[0] > norms[1] > norms[2]
 
 
 @pytest.mark.parametrize("activation, factor", [("logistic", 2.0), ("tanh", 6.0)])
@@ -935,16 +872,6 @@ def test_too_few_passes_are_warned_of_in_words():
         with pytest.warns(ConvergenceWarning, match=re.escape(words + aim)) as caught:
             model.fit(X, y)
         assert caught[0].filename == __file__
-
-
-def test_ugly_data_are_fitted():
-    X = np.array([[1.0, 5.0], [1.0, 5.0], [1.0, 5.0], [1.0, -5.0]])  # duplicates, a constant
-    model = MLPClassifier((9,), max_iter=300, learning_rate_init=0.05, random_state=0)
-    p = fitted(model, X, np.array(["a", "b", "a", "b"])).predict_proba(X)
-    close(p[0], [2 / 3, 1 / 3], 0.05)
-    assert p[3, 1] > 0.9
-    one = fitted(MLPRegressor(max_iter=5), np.ones((1, 3)), np.array([2.0]))
-    assert np.isfinite(one.predict(np.ones((1, 3)))).all()
 
 
 # --- The lecture figures ---------------------------------------------------------------
@@ -1026,21 +953,3 @@ def test_hard_cases_are_labelled_with_the_accuracies_of_what_is_drawn():
         f = (T.X @ directions.T)[:, :, None] > np.linspace(-2, 2, 41)
         others = np.mean(np.where(f, 1, -1) == T.y[:, None, None], axis=0)
         assert others.max() <= line + 0.01
-
-
-def test_one_sample_is_drawn_with_the_numbers_of_its_network():
-    from figures.neural_networks import TINY, TINY_LAYERS, TINY_X, TINY_Y, one_sample
-
-    axes = panels(one_sample, 2, 2)
-    (W1, b1), (W2, b2) = TINY_LAYERS
-    delta, (_, h1, h2) = deltas(TINY, TINY_LAYERS, TINY_X, TINY_Y)
-    (dW1, _), (dW2, _) = backpropagate(TINY, TINY_LAYERS, TINY_X[None], TINY_Y[None])[1]
-    expected = [
-        [*W1.T.ravel(), *TINY_X, *h1, *b1],
-        [*W2.ravel(), *h1, *h2, *b2],
-        [*W2.ravel(), *delta[0], *delta[1]],
-        [*dW1.T.ravel(), *dW2.ravel()],
-    ]
-    for ax, values in zip(axes, expected, strict=True):
-        numbers = [text.removeprefix("bias ") for text in numbers_of(ax, ".+")]
-        assert numbers == [f"{value:.2f}" for value in values]
