@@ -392,9 +392,9 @@ def trained(name):
 @figure("hard_cases", claims=("neural_networks-12",), panels=(2, 3), size=(2.3, 2.4))
 def hard_cases_of_a_line(*axes):
     """Three sets of 300 points that no line separates. Above: the line with the fewest errors among
-    180 directions. For the ring and the three modes it lies outside: all points are on one side. Below: the
-    boundary that a network with one hidden layer of 32 ReLUs has learnt. It consists of straight
-    pieces. The percentages are shares of the drawn points, which were used for training.
+    180 directions. For the ring and the three modes it lies outside: all points are on one side.
+    Below: the boundary that a network with one hidden layer of 32 ReLUs has learnt. It consists of
+    straight pieces. The percentages are shares of the drawn points, which were used for training.
     """
     for k, (name, T) in enumerate(hard_cases().items()):
         above, below = axes[k], axes[3 + k]
