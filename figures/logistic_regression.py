@@ -8,13 +8,13 @@ from mlnotes.datasets import make_separable
 from mlnotes.decision_theory import margin_zero_one
 from mlnotes.linear_regression import augment
 from mlnotes.logistic_regression import (
-    cost,
     functional_margins,
     geometric_margin,
     gradient_ascent,
     irls,
     log_loss,
     log_loss_curvature,
+    logistic_cost,
     ray_scale,
     sigmoid,
     working_response,
@@ -156,7 +156,7 @@ def along_the_ray(ax, X, y, theta, look):
     """F(s theta) and the s of the theorem for eps = 1e-6."""
     A, s = augment(X), np.geomspace(0.1, 400, 200)
     beyond = ray_scale(functional_margins(A, y, theta), 1e-6)
-    ax.plot(s, [cost(A, y, scale * theta) for scale in s], **look)
+    ax.plot(s, [logistic_cost(A, y, scale * theta) for scale in s], **look)
     ax.plot(beyond, 1e-6, "o", color=look["color"], ms=5)
 
 

@@ -7,7 +7,7 @@ Contents
     Distances and kernels    squared_norms, squared_distances, exact_squared_distances,
                              relative_squares, GramRows, kernel_product
     Linear algebra           square, symmetric, leading_eigenpairs, positive_cholesky,
-                             cholesky_solve, conjugate_gradients
+                             cholesky_solve
     Quadratic programs       at_bounds, newton_in_box, low_rank_factor, low_rank_start
 
 Symbols
@@ -312,31 +312,6 @@ def cholesky_solve(L, y):
     for p in reversed(panels):  # L^T a = b
         a[p] = np.linalg.solve(L[p, p].T, a[p] - L[p.stop :, p].T @ a[p.stop :])
     return a
-
-
-def conjugate_gradients(product, g):
-    """p (m,) with H p = g, nearly, for a positive semidefinite H known by its `product`s p -> H p.
-
-    The residual r = g - H p is reduced to min(1/4, ||g||^(1/2)) ||g||, which lets Newton's method
-    converge faster than linearly. Logistic regression with H formed takes 2 to 9 times as long.
-
-    >>> conjugate_gradients(lambda p: 2 * p, np.array([2.0, 8.0]))
-    array([1., 4.])
-    """
-    p, r, direction, size = np.zeros_like(g), g, g, g @ g
-    enough = min(1 / 16, sqrt(size)) * size
-    for _ in range(len(g)):
-        if size <= enough:
-            break
-        ahead = product(direction)
-        curvature = direction @ ahead
-        if curvature <= EPS * size:  # flat beside entries of H of the order of 1
-            break
-        eta = size / curvature
-        p, r = p + eta * direction, r - eta * ahead
-        size, before = r @ r, size
-        direction = r + size / before * direction
-    return p
 
 
 # ---------------------------------------------------------------------------------------

@@ -956,13 +956,13 @@ def widths():
 
 @answer("optimization-x03", "kappa with the raw and with the centred widths", 0)
 def valleys():
-    from mlnotes.logistic_regression import hessian, irls
+    from mlnotes.logistic_regression import irls, logistic_hessian
 
     found = []
     for x in (widths()[0], widths()[0] - widths()[0].mean()):
         A = np.column_stack([np.ones(100), x])
         least = list(irls(A, widths()[1].astype(int)))[-1].x
-        bends = np.linalg.eigvalsh(hessian(A, least))
+        bends = np.linalg.eigvalsh(logistic_hessian(A, least))
         found.append(bends[1] / bends[0])
     yield found
     yield found[::-1], "The two are exchanged."
@@ -1180,10 +1180,15 @@ def older_woman():
 
 def four_scores():
     from mlnotes.linear_regression import augment
-    from mlnotes.logistic_regression import gradient, hessian, working_response
+    from mlnotes.logistic_regression import (
+        logistic_gradient,
+        logistic_hessian,
+        working_response,
+    )
 
     A, y, zero = augment(np.array([[-2.0], [-1], [1], [2]])), np.array([-1, 1, -1, 1]), np.zeros(2)
-    return gradient(A, y, zero), hessian(A, zero), working_response(A, y, zero)[0]
+    r, _ = working_response(A, y, zero)
+    return logistic_gradient(A, y, zero), logistic_hessian(A, zero), r
 
 
 @answer("logistic_regression-x02a", "the Hessian, as (2, 2)", 3)
@@ -1247,11 +1252,11 @@ def own_irls():
 
 @answer("logistic_regression-x05", "the right gradient at the point of the hint", 3)
 def mended_gradient():
-    from mlnotes.logistic_regression import gradient
+    from mlnotes.logistic_regression import logistic_gradient
 
     A, y = tumours_2()
     theta = np.array([0.5, -1.0, 2.0])
-    right, plain = gradient(A, y, theta, 3), gradient(A, y, theta)
+    right, plain = logistic_gradient(A, y, theta, 3), logistic_gradient(A, y, theta)
     yield right
     yield 2 * plain - right, "This is what the broken function returns."
     yield plain, "The penalty has a gradient, too."

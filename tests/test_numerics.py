@@ -12,7 +12,6 @@ from mlnotes.numerics import (
     GramRows,
     at_bounds,
     cholesky_solve,
-    conjugate_gradients,
     exact_squared_distances,
     kernel_product,
     leading_eigenpairs,
@@ -241,29 +240,6 @@ def test_numbers_near_a_bound_are_on_it_and_others_stay(rng):
             expected = 1.0 if 1 - clipped <= near else 0.0 if clipped <= near else clipped
             assert after == pytest.approx(expected, rel=0, abs=1e-15)
     assert at_bounds(np.array([3.0]), 0.0, np.inf, 1e-9)[0] == 3.0  # no bound above
-
-
-# ---------------------------------------------------------------------------------------
-# Newton's step
-# ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("size", [1e-12, 1e-3, 100.0])
-def test_conjugate_gradients_solve_as_accurately_as_newtons_method_needs(rng, size):
-    M, g = rng.normal(size=(30, 20)) * np.geomspace(0.1, 1, 20), rng.normal(size=20)
-    H = M.T @ M + np.eye(20)
-    g *= size / np.linalg.norm(g)
-    p = conjugate_gradients(lambda v: H @ v, g)
-    assert np.linalg.norm(g - H @ p) <= (min(0.25, np.sqrt(size)) + 1e-12) * size
-    if size < 1e-9:
-        np.testing.assert_allclose(p, np.linalg.solve(H, g), rtol=1e-3)
-    assert g @ p > 0
-    assert not conjugate_gradients(lambda v: H @ v, 0 * g).any()
-
-
-def test_conjugate_gradients_leave_flat_directions_alone():
-    H, g = np.diag([2.0, 0.0]), np.array([4.0, 0.0])
-    np.testing.assert_array_equal(conjugate_gradients(lambda v: H @ v, g), [2, 0])
 
 
 # ---------------------------------------------------------------------------------------
