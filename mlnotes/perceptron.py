@@ -195,7 +195,7 @@ def margin(X, w, b=0.0):
     """gamma = min_i |w^T x_i + b| / ||w||: the distance from the hyperplane to the closest sample.
 
     >>> margin(np.array([[5.0, 0.0], [0.0, 10.0]]), w=np.array([3.0, 4.0]))
-    3.0
+    np.float64(3.0)
     """
     return geometric_margin(X, np.sign(decision(X, w, b)), w, b)
 
