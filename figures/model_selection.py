@@ -13,7 +13,7 @@ from mlnotes.model_selection import (
     KFold,
     StandardScaler,
     cross_validation_error,
-    regularised,
+    regularised_least_squares,
     smoother_matrix,
     train_test_split,
     validation_curve,
@@ -80,9 +80,9 @@ def errors_by_neighbors():
     def error(model, X, y):
         return np.mean(squared(model.predict(X), y))
 
-    how = {"param_name": "n_neighbors", "param_range": NEIGHBORS.tolist(), "scoring": error}
+    params = {"param_name": "n_neighbors", "param_range": NEIGHBORS.tolist(), "scoring": error}
     cv = KFold(5, shuffle=True, random_state=0)
-    return np.mean(validation_curve(KNeighborsRegressor(), X, y, cv=cv, **how), axis=2)
+    return np.mean(validation_curve(KNeighborsRegressor(), X, y, cv=cv, **params), axis=2)
 
 
 def draw_selection(ax, complexity, errors):
@@ -139,7 +139,7 @@ def fish(wiggly, smooth):
         set_view(ax, T[0])
         draw_regions(ax, model.predict, model.classes_)
         draw_samples(ax, *T, size=3.5)
-        training, test = (100 * np.mean(model.predict(X) != y) for X, y in (T, new))
+        training, test = (100 * (1 - model.score(*samples)) for samples in (T, new))
         ax.set(title=f"{name}: training {training:.0f} %, new {test:.0f} %")
         ax.set(xlabel="length (standardised)", ylabel="lightness (standardised)")
 
@@ -214,14 +214,14 @@ def penalty(curves, path):
     curves.plot(dense, CURVATURE * dense**2, color=GREY, lw=3, alpha=0.5, label="truth")
     looks = zip((0.0, *PENALTIES), (INK, BLUE, GREEN, PURPLE), ("-", "--", "-.", ":"), strict=True)
     for lam, color, dash in looks:
-        theta = regularised(polynomial(x, 6), y, lam).theta
+        theta = regularised_least_squares(polynomial(x, 6), y, lam).theta
         curve = polynomial(dense, 6) @ theta
         curves.plot(dense, curve, color=color, ls=dash, lw=1.4, label=rf"$\lambda = {lam:g}$")
     curves.plot(x, y, "o", color=ORANGE, ms=6, zorder=4, label="samples")
     curves.set(xlabel="$x$", ylabel="$y$", xlim=(-1.1, 1.1), ylim=(-0.6, 3.2))
     curves.legend(fontsize=7, ncols=2, loc="upper center")
     grid = np.logspace(-4, 2, 49)
-    found = [regularised(polynomial(x, 6), y, lam) for lam in grid]
+    found = [regularised_least_squares(polynomial(x, 6), y, lam) for lam in grid]
     path.plot(grid, [f.risk for f in found], color=COLORS[1], lw=1.4, label="residual")
     path.plot(grid, [f.penalty for f in found], color=COLORS[0], ls="--", lw=1.4, label="size")
     path.set_xscale("log")
@@ -246,9 +246,9 @@ def degree_film(n):
     """
     X, y = noisy_sine(n, 3)
     x, dense = X[:, 0], np.linspace(-1, 1, 51)
-    cv, line = KFold(FOLDS, shuffle=True, random_state=0), LinearRegression()
+    rho, line = KFold(FOLDS, shuffle=True, random_state=0).folds(X), LinearRegression()
     states = (
-        (degree, cross_validation_error(line, powers(x, degree), y, squared, cv=cv))
+        (degree, cross_validation_error(line, powers(x, degree), y, squared, rho))
         for degree in range(1, 11)
     )
 
@@ -259,8 +259,8 @@ def degree_film(n):
     def draw(ax, state):
         degree, _ = state
         ax.plot(dense, np.sin(4 * dense), "--", color=GREY, lw=1)
-        for rest, _ in cv.split(X):
-            ax.plot(dense, curve(rest, degree), color=tint(BLUE, 0.5), lw=1)
+        for k in range(FOLDS):
+            ax.plot(dense, curve(rho != k, degree), color=tint(BLUE, 0.5), lw=1)
         ax.plot(dense, curve(np.arange(n), degree), color=INK, lw=1.6)
         ax.plot(x, y, "o", color=ORANGE, ms=4, mew=0)
         ax.set(xlim=(-1, 1), ylim=(-2.5, 2.5), xlabel="x", ylabel="y")
@@ -276,7 +276,7 @@ def degree_film(n):
     return Take(states, draw, words, lambda state: np.log10(state[1].error))
 
 
-@film("penalty", regularised, measure="sum of squares", degree=(6, 3))
+@film("penalty", regularised_least_squares, measure="sum of squares", degree=(6, 3))
 def penalty_film(degree):
     """Six samples of a parabola, and a polynomial with the penalty λ on its squared weights. Right:
     the weights, from the constant up to the highest power. As λ falls from 100 to 0.0001 the
@@ -284,7 +284,7 @@ def penalty_film(degree):
     """
     x, y = six_points()
     A, dense = polynomial(x, degree), np.linspace(-1.1, 1.1, 67)
-    states = ((lam, regularised(A, y, lam)) for lam in np.geomspace(100, 1e-4, 37))
+    states = ((lam, regularised_least_squares(A, y, lam)) for lam in np.geomspace(100, 1e-4, 37))
 
     def draw(ax, state):
         ax.plot(dense, CURVATURE * dense**2, "--", color=GREY, lw=1)

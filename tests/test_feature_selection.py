@@ -255,7 +255,7 @@ def test_features_chosen_from_all_samples_leak(rng):
     for _ in range(8):
         X = rng.normal(size=(40, 500))
         chosen = SelectKBest(correlation_scores, k=10).fit_transform(X, y)
-        leaked = cross_validation_error(model, chosen, y, zero_one, cv=5).error
+        leaked = cross_validation_error(model, chosen, y, zero_one, np.arange(40) // 8).error
         errors.append((leaked, number_of_features(model, X, y, (10,), **how).errors[0]))
     leaked, inside = np.mean(errors, axis=0)
     assert leaked < 0.3 and 0.4 < inside < 0.6
