@@ -16,12 +16,12 @@ from mlnotes.generative import (
     GaussianNB,
     QuadraticDiscriminantAnalysis,
     SharedCovarianceClassifier,
-    classify,
     ellipse,
     ellipse_probability,
     ellipse_radius,
     fit_normal,
     learn_classes,
+    map_classify,
 )
 from mlnotes.plotting import (
     BLUE,
@@ -101,7 +101,7 @@ def winery(left, right):
     """
     wine = load_wine()
     X, names = wine.X[:, FEATURES], ("cultivar 1", "cultivar 2", "cultivar 3")
-    model = QuadraticDiscriminantAnalysis(store_covariance=True).fit(X, wine.y)
+    model = QuadraticDiscriminantAnalysis().fit(X, wine.y)
     for ax in (left, right):
         set_view(ax, X, margin=0.14, equal=False)
         ax.set(xlabel="alcohol (%)", ylabel="flavanoids (mg/ml)")
@@ -174,7 +174,7 @@ def excess_errors(fit_density, n, times):
     rng = np.random.default_rng(n)
     for _ in range(times):
         T = make_blobs([n // 2, n // 2], LINE_MU[:, None], rng=rng)
-        h = classify(x[:, None], learn_classes(T.X, T.y, fit_density))
+        h = map_classify(x[:, None], learn_classes(T.X, T.y, fit_density))
         yield excess_error(h, log_p, HALF, dx)
 
 
@@ -223,7 +223,7 @@ def families(left, middle, right):
     """
     T = make_blobs([150, 150], PLANE_MU, PLANE_SIGMA, rng=np.random.default_rng(8))
     for ax, name, model in (
-        (left, "QDA", QuadraticDiscriminantAnalysis(store_covariance=True)),
+        (left, "QDA", QuadraticDiscriminantAnalysis()),
         (middle, "LDA", SharedCovarianceClassifier()),
         (right, "naive Bayes", GaussianNB()),
     ):
