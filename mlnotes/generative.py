@@ -142,7 +142,7 @@ def log_joint_density(X, model):
 
 
 def map_classify(X, model):
-    """Labels (n,) by Bayes' rule: the y with the largest pi_y p(x | y) of a `GenerativeModel` `model`.
+    """Labels (n,) by Bayes' rule: the y with the largest pi_y p(x | y), for a learnt `model`.
 
     >>> X, y = np.array([[0.0], [2.0], [7.0], [9.0]]), np.array([4, 4, 6, 6])
     >>> map_classify(np.array([[4.0], [5.0]]), learn_classes(X, y, fit_normal))
