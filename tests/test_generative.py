@@ -611,14 +611,6 @@ def test_far_from_all_classes_a_line_still_decides(rng):
         )
 
 
-@NORMAL
-def test_altogether_shrunken_the_nearest_mean_decides(rng, kind):
-    X, y = three_classes(rng)
-    model = kind(reg_param=1, priors=np.full(3, 1 / 3)).fit(X, y)
-    D = np.linalg.norm(X[:, None] - model.means_, axis=2)
-    np.testing.assert_array_equal(model.predict(X), model.classes_[D.argmin(axis=1)])
-
-
 @pytest.mark.claims("generative-10")
 @pytest.mark.parametrize("n_k", [2, 6])
 def test_few_samples_leave_the_full_covariance_singular_and_the_naive_one_not(rng, n_k):
@@ -720,12 +712,6 @@ def test_gaussian_naive_bayes_is_fit_naive_smoothed_by_a_share_of_the_largest_va
     bare, naive = GaussianNB(var_smoothing=0).fit(X, y), learn_classes(X, y, fit_naive)
     joint = log_joint_density(X, naive)
     np.testing.assert_allclose(bare.predict_joint_log_proba(X), joint, rtol=1e-10)
-
-
-def test_gaussian_naive_bayes_by_hand():
-    model = GaussianNB(var_smoothing=0).fit([[0.0], [2.0], [3.0], [7.0]], ["a", "a", "b", "b"])
-    odds = (exp(-2) / 1) / (exp(-0.5) / 2)  # at 3: two deviations from a, one from b
-    assert model.predict_proba([[3.0]])[0, 0] == pytest.approx(odds / (1 + odds), rel=1e-12)
 
 
 def test_gaussian_naive_bayes_refuses_a_feature_that_is_constant_in_a_class():
