@@ -6,8 +6,7 @@ and ``tests/test_numerics.py`` compares it with the plain formula that it stands
 Contents
     Distances and kernels    squared_norms, squared_distances, exact_squared_distances,
                              relative_squares, GramRows, kernel_product
-    Linear algebra           square, symmetric, leading_eigenpairs, positive_cholesky,
-                             cholesky_solve
+    Linear algebra           square, symmetric, positive_cholesky, cholesky_solve
     Quadratic programs       at_bounds, newton_in_box, low_rank_factor, low_rank_start
 
 Symbols
@@ -26,9 +25,6 @@ EPS = float(np.finfo(float).eps)  # 2^-52, the relative spacing of floating-poin
 CANCELLED = 1e-3  # a difference this small beside its terms has lost 3 of its 16 digits
 ASYMMETRY = 1e-10  # rounding leaves the two halves of a symmetric matrix this close
 ASYMMETRY_SINGLE = 1e-5  # and this close in single precision
-SPARE = 3  # directions that the Lanczos method searches beyond those asked for
-LOOK = 4  # blocks that join its basis between two looks at the eigenpairs
-ROUNDS = 9  # of orthogonalisation, at most; a block of lower rank takes four
 PANEL = 128  # unknowns for which a triangular system is solved at a time
 ENTRIES = 2**20  # entries of a kernel matrix that a product computes at a time: 8 MiB
 SMALL = 64  # samples whose Gram matrix is computed for its diagonal
@@ -233,52 +229,6 @@ def symmetric(K, name="K"):
     if off > (ASYMMETRY_SINGLE if single else ASYMMETRY) * size:
         raise ValueError(f"{name} must be symmetric; it differs from its transpose by {off:g}")
     return K
-
-
-def leading_eigenpairs(K, k, *, tol=0.0, rng):
-    """The k largest eigenpairs of a symmetric K without all the others: block Lanczos.
-
-    The basis Q begins with random orthonormal rows. The image of its latest block under K, minus
-    the part within the span of Q, is the next block. The eigenpairs (mu, s) of Q K Q^T give those
-    of K, (mu, Q^T s). For 5 to 20 of 2,000 this takes a tenth to a third of the time of `eigh`,
-    which takes over where Q would grow beyond n / 4; both together take up to twice its time.
-
-    Returns: all eigenvalues of Q K Q^T (m,), largest first (if the last is < 0, K has one < 0);
-    B (n, k), the eigenvectors for the first k of them; and the certificate
-    max_i ||K b_i - mu_i b_i|| / max_i |mu_i|, at most max(tol, n epsilon).
-
-    >>> mu, B, _ = leading_eigenpairs(np.diag(np.arange(9.0)), 2, rng=np.random.default_rng(0))
-    >>> mu[:2].round(9)
-    array([8., 7.])
-    """
-    n, tol = len(K), max(tol, len(K) * EPS)
-    Q = block = np.linalg.qr(rng.normal(size=(n, min(n, k + SPARE))))[0].T
-    QK = image = block @ K
-    while True:
-        mu, S = np.linalg.eigh(QK @ Q.T)
-        mu, S = mu[::-1], S[:, ::-1][:, :k]
-        B = Q.T @ S
-        error = np.linalg.norm((QK.T @ S - B * mu[:k]) / (np.abs(mu).max() or 1.0), axis=0).max()
-        if error <= tol or QK is K:
-            return mu, B, float(error)
-        if len(Q) + LOOK * len(block) > n / 4:
-            Q, QK = np.eye(n), K
-            continue
-        for _ in range(LOOK):
-            block = _orthonormal(image, Q)
-            image = block @ K
-            Q, QK = np.vstack([Q, block]), np.vstack([QK, image])
-
-
-def _orthonormal(block, Q):
-    """Orthonormal rows that are orthogonal to those of Q, with the span of block and Q."""
-    for _ in range(ROUNDS):  # the second removes what rounding left of the first
-        block = np.linalg.qr(block.T)[0].T
-        inside = block @ Q.T
-        block = block - inside @ Q
-        if np.abs(inside).max() <= sqrt(EPS):
-            break
-    return block
 
 
 def positive_cholesky(M):

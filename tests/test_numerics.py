@@ -14,7 +14,6 @@ from mlnotes.numerics import (
     cholesky_solve,
     exact_squared_distances,
     kernel_product,
-    leading_eigenpairs,
     low_rank_factor,
     low_rank_start,
     newton_in_box,
@@ -149,64 +148,6 @@ def certified(K, found, k):
     worst = np.linalg.norm(K @ B - B * mu[:k], axis=0).max() / (np.abs(mu).max() or 1.0)
     assert residual == pytest.approx(worst, rel=1e-3, abs=1e-13)
     return mu[:k]
-
-
-@pytest.mark.parametrize("k", [1, 3, 10])
-def test_lanczos_finds_what_the_whole_decomposition_begins_with(rng, k):
-    K = spectrum(rng, 0.9 ** np.arange(600.0))
-    exact, V = np.linalg.eigh(K)
-    mu, B, residual = leading_eigenpairs(K, k, rng=rng)
-    assert len(mu) < 200  # a small basis was enough
-    np.testing.assert_allclose(mu[:k], exact[::-1][:k], rtol=1e-11)
-    signs = np.sign(np.sum(B * V[:, ::-1][:, :k], axis=0))
-    np.testing.assert_allclose(B * signs, V[:, ::-1][:, :k], rtol=0, atol=1e-8)
-    certified(K, (mu, B, residual), k)
-    assert residual < 1e-12
-
-
-def test_lanczos_stops_at_the_tolerance_with_a_true_certificate(rng):
-    K = spectrum(rng, 0.98 ** np.arange(600.0))
-    sizes = []
-    for tol in (1e-2, 1e-5, 0.0):
-        found = leading_eigenpairs(K, 2, tol=tol, rng=rng)
-        mu = certified(K, found, 2)
-        assert found[2] <= max(tol, 600 * np.finfo(float).eps)
-        assert np.abs(mu - [1, 0.98]).max() <= found[2] + 1e-13  # Weyl
-        sizes.append(len(found[0]))
-    assert sizes[0] < sizes[1] < sizes[2]
-
-
-def test_lanczos_shows_a_negative_eigenvalue(rng):
-    K = spectrum(rng, np.r_[-2.0, 0.9 ** np.arange(299.0)])
-    mu, _, _ = leading_eigenpairs(K, 2, rng=rng)
-    assert mu[-1] == pytest.approx(-2, rel=1e-9)
-
-
-def test_lanczos_sees_all_of_equal_eigenvalues(rng):
-    K = spectrum(rng, np.r_[3.0, np.full(6, 2.0), 0.8 ** np.arange(293.0)])
-    expected = [3, 2, 2, 2, 2, 2, 2]
-    np.testing.assert_allclose(certified(K, leading_eigenpairs(K, 7, rng=rng), 7), expected,
-                               rtol=1e-11)  # fmt: skip
-    K = spectrum(rng, np.r_[np.full(50, 2.0), np.zeros(50)])  # more of them than a block is wide
-    found = certified(K, leading_eigenpairs(K, 3, rng=rng), 3)
-    np.testing.assert_allclose(found, [2, 2, 2], rtol=1e-12)
-
-
-@pytest.mark.parametrize("scale", [1e-170, 1.0, 1e200])
-def test_lanczos_finds_eigenvalues_of_any_size(rng, scale):
-    X = rng.normal(size=(300, 200)) * np.linspace(1, 2, 200)
-    K = X @ X.T
-    mu, _, _ = leading_eigenpairs(scale * K, 2, rng=rng)
-    np.testing.assert_allclose(mu[:2] / scale, np.linalg.eigvalsh(K)[:-3:-1], rtol=1e-10)
-
-
-@pytest.mark.parametrize("n", [1, 2, 5, 16, 30, 131])
-def test_lanczos_ends_for_matrices_of_any_size_and_rank(rng, n):
-    for K in (np.zeros((n, n)), np.ones((n, n)), np.eye(n), spectrum(rng, np.arange(float(n)))):
-        for k in {1, n}:
-            found = certified(K, leading_eigenpairs(K, k, rng=rng), k)
-            expected = np.linalg.eigvalsh(K)[::-1][:k]
-            np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-12 * n)
 
 
 # ---------------------------------------------------------------------------------------
