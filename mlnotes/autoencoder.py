@@ -8,7 +8,8 @@ Contents
     Linear units          linear_error, linear_gradient, linear_optimum, Pair, recoded,
                           LinearState, descend_linear
     Any units             autoencoder_network, encoder, encode, decode, relu_identity
-    Corruption            corrupt, corrupted_moments, Moments, linear_denoiser, denoising_error
+    Corruption            corrupt, signal_and_noise, corrupted_moments, Moments, linear_denoiser,
+                          denoising_error
     Sparse codes          SPARSITY, active_units, shrunk
     Training              reconstruction_risk, Reconstruction, start_at_mean
     Estimators            Autoencoder
@@ -40,22 +41,22 @@ Autoencoder" and "Sparse Autoencoder".
 """
 
 from dataclasses import KW_ONLY, dataclass
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from mlnotes.base import (
+    ROUNDING,
     Transformer,
     check_choice,
     check_number,
     check_random_state,
     check_samples,
+    floats,
 )
 from mlnotes.estimation import centre
 from mlnotes.neural_networks import (
     ACTIVATIONS,
-    IDENTITY,
     LOGISTIC,
     LOGISTIC_FACTOR,
     RELU,
@@ -70,22 +71,21 @@ from mlnotes.neural_networks import (
     tree_map,
 )
 
-NOISES = ("masking", "gaussian")
-SINGULAR = 1e-12  # eigenvalues below this share of the largest count as 0
+# =======================================================================================
+# The lecture
+# =======================================================================================
 
-
-# ---------------------------------------------------------------------------------------
-# Linear units
-# ---------------------------------------------------------------------------------------
+# --- Linear units ----------------------------------------------------------------------
 
 
 def linear_error(X, W, V):
     """J(W, V) = sum_i ||x_i - W V x_i||^2 = ||X - X (W V)^T||_F^2, with f(x) = V x, g(z) = W z.
 
     >>> linear_error(np.array([[3.0, 1.0]]), W=np.array([[1.0], [0.0]]), V=np.array([[1.0, 0.0]]))
-    1.0
+    np.float64(1.0)
     """
-    return float(np.sum((X - X @ V.T @ W.T) ** 2))
+    X = floats(X)
+    return np.sum((X - X @ V.T @ W.T) ** 2)
 
 
 def linear_gradient(X, W, V):
@@ -98,9 +98,7 @@ def linear_gradient(X, W, V):
     """
     Z = X @ V.T  # the codes
     R = Z @ W.T - X  # the residuals: reconstruction minus input
-    dW = 2 * R.T @ Z
-    dV = 2 * (R @ W).T @ X
-    return dW, dV
+    return 2 * R.T @ Z, 2 * (R @ W).T @ X
 
 
 class Pair(NamedTuple):
@@ -111,11 +109,10 @@ class Pair(NamedTuple):
 
 
 def linear_optimum(X, k):
-    """V = U_k^T and W = U_k, with the top k right singular vectors of X in columns of U_k (d, k).
+    """W = U_k and V = U_k^T, with the top k right singular vectors of X in U_k (d, k): a `Pair`.
 
     This pair has the smallest J, s_{k+1}^2 + s_{k+2}^2 + ... It is not the only one: see `recoded`.
-
-    Returns: a `Pair`. Raises: ValueError if k is not an integer between 1 and min(n, d).
+    k is at most min(n, d).
 
     >>> W, V = linear_optimum(np.array([[3.0, 0.0], [0.0, 1.0], [4.0, 0.0]]), 1)
     >>> ((W @ V).round(12) + 0.0).tolist()
@@ -123,30 +120,20 @@ def linear_optimum(X, k):
 
     Errata: autoencoder-05 (IRHD names U_k as the best V, which has the shape of W).
     """
-    if not (isinstance(k, Integral) and 1 <= k <= min(X.shape)):
-        raise ValueError(f"k must be an integer between 1 and min(n, d), {min(X.shape)}; got {k}")
     _, _, Vt = np.linalg.svd(X, full_matrices=False)
     return Pair(Vt[:k].T, Vt[:k])
 
 
 def recoded(W, V, A):
-    """(W A, A^{-1} V): the same reconstructions from other codes, z' = A^{-1} z, for `A` (k, k).
+    """(W A, A^{-1} V), the same reconstructions from other codes, z' = A^{-1} z: a `Pair`.
 
-    So the units of a trained code span the principal subspace, but need not be uncorrelated.
-
-    Returns: a `Pair`. Raises: ValueError if A is not square or, up to rounding, singular.
+    A is (k, k). So the units of a trained code span the principal subspace, but need not be
+    uncorrelated.
 
     >>> recoded(np.array([[1.0]]), np.array([[1.0]]), A=np.array([[2.0]]))
     Pair(W=array([[2.]]), V=array([[0.5]]))
     """
-    _check_invertible(A)
     return Pair(W @ A, np.linalg.solve(A, V))
-
-
-def _check_invertible(A):
-    rank = np.linalg.matrix_rank(A)
-    if A.shape != (rank, rank):
-        raise ValueError(f"A must be invertible; got shape {A.shape} of rank {rank}")
 
 
 class LinearState(NamedTuple):
@@ -162,7 +149,6 @@ def descend_linear(X, W, V, *, eta):
     """Gradient descent on J: W <- W - eta dJ/dW and V <- V - eta dJ/dV, both at once.
 
     Small steps end at the smallest J, unless they start at a saddle point such as W = 0, V = 0.
-
     Yields: the start, then a `LinearState` per step; the last has gradient 0.
 
     >>> states = descend_linear(np.eye(1), np.eye(1), np.zeros((1, 1)), eta=0.5)
@@ -171,7 +157,7 @@ def descend_linear(X, W, V, *, eta):
     """
     while True:
         dW, dV = linear_gradient(X, W, V)
-        norm = float(np.sqrt(np.sum(dW**2) + np.sum(dV**2)))
+        norm = np.sqrt(np.sum(dW**2) + np.sum(dV**2))
         yield LinearState(W, V, linear_error(X, W, V), norm)
         if norm == 0:
             return
@@ -179,9 +165,7 @@ def descend_linear(X, W, V, *, eta):
         V = V - eta * dV
 
 
-# ---------------------------------------------------------------------------------------
-# Any units
-# ---------------------------------------------------------------------------------------
+# --- Any units -------------------------------------------------------------------------
 
 
 def autoencoder_network(sizes, activation=RELU):
@@ -209,7 +193,8 @@ def encoder(net):
 def encode(layers, activations, X):
     """The codes z = f(x), (n, k), computed by the first half of the layers.
 
-    >>> encode(relu_identity(np.eye(1)), [RELU, IDENTITY], np.array([[-2.0]]))
+    >>> net = autoencoder_network((1, 2))
+    >>> encode(relu_identity(np.eye(1)), net.activations, np.array([[-2.0]]))
     array([[0., 2.]])
     """
     half = len(layers) // 2
@@ -219,7 +204,8 @@ def encode(layers, activations, X):
 def decode(layers, activations, Z):
     """The reconstructions x^ = g(z), (n, d), computed by the second half of the layers.
 
-    >>> decode(relu_identity(np.eye(1)), [RELU, IDENTITY], np.array([[0.0, 2.0]]))
+    >>> net = autoencoder_network((1, 2))
+    >>> decode(relu_identity(np.eye(1)), net.activations, np.array([[0.0, 2.0]]))
     array([[-2.]])
     """
     half = len(layers) // 2
@@ -232,49 +218,49 @@ def relu_identity(A):
         V = [A; -A],   W = [A^{-1}, -A^{-1}],   because  max(0, r) - max(0, -r) = r .
 
     So a wide code can copy its input and learn nothing. `A` is (d, d). If no input is negative, as
-    with pixels, d ReLUs copy already: V = W = I.
-
-    Returns: the two `layers`. Raises: ValueError if A is not square or, up to rounding, singular.
+    with pixels, d ReLUs copy already: V = W = I. Returns: the two `layers`.
 
     >>> (V, _), (W, _) = relu_identity(np.array([[2.0]]))
     >>> V.tolist(), W.tolist()
     ([[2.0], [-2.0]], [[0.5, -0.5]])
     """
-    _check_invertible(A)
     d, inverse = len(A), np.linalg.inv(A)
     V = np.vstack([A, -A])  # A above -A
     W = np.hstack([inverse, -inverse])  # side by side
     return [(V, np.zeros(2 * d)), (W, np.zeros(d))]  # the biases are 0
 
 
-# ---------------------------------------------------------------------------------------
-# Corruption
-# ---------------------------------------------------------------------------------------
+# --- Corruption ------------------------------------------------------------------------
 
 
 def corrupt(X, noise, level, *, rng):
-    """Corrupted samples; each entry is changed independently of the others:
+    """Corrupted samples (n, d), a new array; each entry is changed independently of the others:
 
         masking    x~_ij = 0 with probability q, else x_ij          (the usual choice)
         gaussian   x~_ij = x_ij + sigma e_ij,  e_ij from N(0, 1) .
 
-    Returns: (n, d), a new array. Raises: ValueError for another `noise`, or a level out of range.
-
     >>> corrupt(np.ones((1, 4)), "masking", 0.5, rng=np.random.default_rng(0))
     array([[1., 0., 0., 0.]])
     """
-    _check_noise(noise, level)
     if noise == "masking":
-        survives = rng.random(X.shape) >= level  # with probability 1 - q
-        return X * survives
+        return X * (rng.random(X.shape) >= level)  # it survives with probability 1 - q
     return X + level * rng.normal(size=X.shape)
 
 
-def _check_noise(noise, level, name="level"):
-    check_choice("noise", noise, NOISES)
-    check_number(name, level, at_least=0, below=np.inf)
-    if noise == "masking" and level >= 1:
-        raise ValueError(f"{name} must be below 1 for masking, to leave something; got {level!r}")
+def signal_and_noise(S, noise, level):
+    """c and v (d,) with x~ = c x + e, where the e_j are uncorrelated and have the variances v_j:
+
+        masking    c = 1 - q,   v_j = q (1 - q) S_jj
+        gaussian   c = 1,       v_j = sigma^2 .
+
+    e is uncorrelated with x, too. S = E[x x^T].
+
+    >>> signal_and_noise(np.diag([4.0, 8.0]), "masking", 0.5)
+    (0.5, array([1., 2.]))
+    """
+    if noise == "masking":
+        return 1 - level, level * (1 - level) * np.diag(S)
+    return 1.0, np.full(len(S), level**2)
 
 
 class Moments(NamedTuple):
@@ -285,95 +271,59 @@ class Moments(NamedTuple):
 
 
 def corrupted_moments(S, noise, level):
-    """E[x~ x~^T] and E[x x~^T], from S = E[x x^T]:
+    """E[x~ x~^T] = c^2 S + diag(v) and E[x x~^T] = c S, for S = E[x x^T]: `Moments`.
 
         masking    (1 - q)^2 S + q (1 - q) diag(S),   (1 - q) S
         gaussian   S + sigma^2 I,                     S .
-
-    Returns: `Moments`. Raises: ValueError for another `noise`, or a level out of range.
 
     >>> S_tilde, C = corrupted_moments(np.array([[4.0, 4.0], [4.0, 8.0]]), "masking", 0.5)
     >>> S_tilde.tolist(), C.tolist()
     ([[2.0, 1.0], [1.0, 4.0]], [[2.0, 2.0], [2.0, 4.0]])
     """
-    _check_noise(noise, level)
-    if noise == "masking":
-        q = level
-        S_tilde = (1 - q) ** 2 * S + q * (1 - q) * np.diag(np.diag(S))
-        return Moments(S_tilde, (1 - q) * S)
-    sigma = level
-    return Moments(S + sigma**2 * np.eye(len(S)), S)
-
-
-def _factor_and_variances(S, noise, level):
-    """x~ = c x + e with uncorrelated e: the factor c, and the variances of the entries of e."""
-    _check_noise(noise, level)
-    if noise == "masking":
-        return 1 - level, level * (1 - level) * np.diag(S)
-    return 1.0, np.full(len(S), level**2)
+    c, v = signal_and_noise(S, noise, level)
+    return Moments(c**2 * S + np.diag(v), c * S)
 
 
 def linear_denoiser(S, noise, level, k=None):
-    """The M that minimises E||M x~ - x||^2; it satisfies M E[x~ x~^T] = E[x x~^T]:
+    """The M (d, d) that minimises E||M x~ - x||^2; it satisfies M E[x~ x~^T] = E[x x~^T]:
 
         masking    M = (1 - q) S [(1 - q)^2 S + q (1 - q) diag(S)]^{-1}
         gaussian   M = S (S + sigma^2 I)^{-1} .
 
     M restores an entry from the others. Under Gaussian noise it is ridge regression of X on itself
     with the penalty n sigma^2. If E[x~ x~^T] is singular, M is the solution of minimum norm, in
-    units in which all features have the same size.
+    units in which all features have the same size. For a code of `k` units, M is followed by the
+    projector on the top k eigenvectors of E[M x~ (M x~)^T].
 
-    For a code of `k` units, M is followed by the projector on the top k eigenvectors of
-    E[M x~ (M x~)^T].
-
-    Returns: (d, d). Raises: ValueError as `corrupted_moments`, and if k is not an integer from 1 to
-    d.
-
-    >>> linear_denoiser(np.diag([1.0, 3.0]), "gaussian", 1.0).tolist()
+    >>> linear_denoiser(np.diag([1.0, 3.0]), "gaussian", 1.0).round(12).tolist()
     [[0.5, 0.0], [0.0, 0.75]]
     """
     S_tilde, C = corrupted_moments(S, noise, level)
-    M = C @ _inverse(S_tilde)
+    size = np.sqrt(np.where(np.diag(S_tilde) > 0, np.diag(S_tilde), 1.0))
+    units = np.outer(size, size)
+    M = C @ (np.linalg.pinv(S_tilde / units, ROUNDING, hermitian=True) / units)
     if k is None:
         return M
-    _check_width(k, len(S))
-    _, vectors = np.linalg.eigh(M @ C.T)  # second moments of the restored samples M x~
-    top = vectors[:, -k:]
+    top = np.linalg.eigh(M @ C.T)[1][:, -k:]  # of the second moments of the restored M x~
     return top @ top.T @ M
-
-
-def _inverse(S_tilde):
-    """The inverse, or the pseudo-inverse in units in which all features have the same size."""
-    scale = np.sqrt(np.where(np.diag(S_tilde) > 0, np.diag(S_tilde), 1.0))
-    units = np.outer(scale, scale)
-    return np.linalg.pinv(S_tilde / units, rcond=SINGULAR, hermitian=True) / units
-
-
-def _check_width(k, d):
-    if not (isinstance(k, Integral) and 1 <= k <= d):
-        raise ValueError(f"k must be an integer between 1 and d, {d}; got {k}")
 
 
 def denoising_error(M, S, noise, level):
     """E||M x~ - x||^2 = tr(M S~ M^T) - 2 tr(M C^T) + tr(S), with the moments of corrupted samples.
 
-    For a small error the three terms nearly cancel. So it is computed as a sum of squares,
+    With x~ = c x + e of `signal_and_noise` it is a sum of squares:
 
-        tr((c M - I) S (c M - I)^T) + sum_ij M_ij^2 v_j,    x~ = c x + e,  c = 1 - q or 1,
-
-    where the entries of e, of variances v_j, are uncorrelated with x and with each other.
+        tr((c M - I) S (c M - I)^T) + sum_ij M_ij^2 v_j .
 
     >>> denoising_error(np.diag([0.5, 0.75]), np.diag([1.0, 3.0]), "gaussian", 1.0)
-    1.25
+    np.float64(1.25)
     """
-    c, v = _factor_and_variances(S, noise, level)
+    c, v = signal_and_noise(S, noise, level)
     E = c * M - np.eye(len(S))
-    return float(np.trace(E @ S @ E.T) + np.sum(M**2 * v))
+    return np.trace(E @ S @ E.T) + np.sum(M**2 * v)
 
 
-# ---------------------------------------------------------------------------------------
-# Sparse codes
-# ---------------------------------------------------------------------------------------
+# --- Sparse codes ----------------------------------------------------------------------
 
 
 SPARSITY = Loss(  # ||z||_1 of a code z = h, with the slope sign(z_j): it has no target
@@ -388,31 +338,26 @@ def active_units(Z, above=0.0):
     """The mean number of units of the code that are active for a sample, |z_j| > `above`.
 
     >>> active_units(np.array([[0.0, 3.0, 1.0], [0.0, 0.0, 0.0]]))
-    1.0
+    np.float64(1.0)
     """
-    return float(np.mean(np.count_nonzero(np.abs(Z) > above, axis=1)))
+    return np.mean(np.count_nonzero(np.abs(Z) > above, axis=1))
 
 
 def shrunk(layers, c):
-    """The same network with its codes times `c` > 0: (c W, c b) before the code, W / c after it.
+    """The layers of a network whose codes are c > 0 times as large: (c W, c b), and then W / c.
 
     With ReLUs or linear units nothing else changes. So the sparsity penalty alone has no minimum:
     it needs weight decay, alpha > 0.
 
-    Returns: the list of layers. Raises: ValueError unless c > 0 is finite.
-
     >>> shrunk([(np.eye(1), np.ones(1)), (np.eye(1), np.ones(1))], 0.5)
     [(array([[0.5]]), array([0.5])), (array([[2.]]), array([1.]))]
     """
-    check_number("c", c, above=0, below=np.inf)
     last = len(layers) // 2 - 1
     (V, b_V), (W, b_W) = layers[last], layers[last + 1]  # before and after the code
     return [*layers[:last], (c * V, c * b_V), (W / c, b_W), *layers[last + 2 :]]
 
 
-# ---------------------------------------------------------------------------------------
-# Training
-# ---------------------------------------------------------------------------------------
+# --- Training --------------------------------------------------------------------------
 
 
 def reconstruction_risk(net, layers, X, X_tilde=None, *, alpha=0.0, beta=0.0):
@@ -460,8 +405,7 @@ class Reconstruction(NamedTuple):
 
     def __call__(self, layers, rows):
         """F and its gradient on the samples `rows`."""
-        X = self.X[rows]
-        X_tilde = X
+        X = X_tilde = self.X[rows]
         if self.noise is not None:
             X_tilde = corrupt(X, self.noise, self.level, rng=self.rng)
         return reconstruction_risk(self.net, layers, X, X_tilde, alpha=self.alpha, beta=self.beta)
@@ -479,9 +423,11 @@ def start_at_mean(net, X, *, rng):
     return [*layers, (W, X.mean(axis=0))]
 
 
-# ---------------------------------------------------------------------------------------
-# Estimators
-# ---------------------------------------------------------------------------------------
+# =======================================================================================
+# The estimators
+# =======================================================================================
+
+NOISES = ("masking", "gaussian")
 
 
 @dataclass(eq=False, repr=False)
@@ -515,12 +461,12 @@ class Autoencoder(Trainer, Transformer):
 
     Attributes
     ----------
-    coefs_ : list of l ndarray of shape (n_{j-1}, n_j); transposes of the W_j, the encoder's first
+    layers_ : list of l pairs (W_j, b_j); the encoder's first
+    coefs_ : list of l ndarray of shape (n_{j-1}, n_j); transposes of the W_j
     intercepts_ : list of l ndarray of shape (n_j,)
-    n_layers_ : int; l + 1, as the input counts
-    loss_curve_ : list of n_iter_ float; per pass the mean F of its batches, each before its step
-    loss_ : float; the last entry of loss_curve_
-    history_ : ndarray of shape (n_iter_ + 1,); F at the start, then loss_curve_
+    loss_curve_, loss_ : list of n_iter_ float; history_ without the start; its last entry
+    history_ : ndarray of shape (n_iter_ + 1,); F at the start, then per pass the mean F of its
+        batches, each before its step
     n_iter_ : int; number of passes
     converged_ : bool; whether training stopped before max_iter
     n_features_in_ : int
@@ -547,16 +493,10 @@ class Autoencoder(Trainer, Transformer):
         rng = check_random_state(self.random_state)
         sizes = (samples.shape[1], *widths, self.n_components)
         net = autoencoder_network(sizes, ACTIVATIONS[self.activation])
-        f = Reconstruction(
-            net, samples, self.alpha, self.sparsity, self.noise, self.noise_level, rng
-        )
-        start = start_at_mean(net, samples, rng=rng)
+        terms = self.alpha, self.sparsity, self.noise, self.noise_level, rng
+        f, start = Reconstruction(net, samples, *terms), start_at_mean(net, samples, rng=rng)
         run, _ = self._train(self._passes(f, start, len(samples), rng))
-        layers = run.state.theta
-        self.coefs_ = [W.T.copy() for W, _ in layers]
-        self.intercepts_ = [b.copy() for _, b in layers]
-        self.n_layers_ = len(net.sizes)
-        self.loss_curve_, self.loss_ = run.history[1:].tolist(), float(run.history[-1])
+        self.layers_, self._activations = run.state.theta, net.activations
         self._report(run)
         return self._remember(X)
 
@@ -565,29 +505,26 @@ class Autoencoder(Trainer, Transformer):
         self._check_training()
         check_choice("activation", self.activation, tuple(ACTIVATIONS))
         check_choice("noise", self.noise, (None, *NOISES))
-        _check_noise(self.noise or "gaussian", self.noise_level, "noise_level")
+        level = check_number("noise_level", self.noise_level, at_least=0, below=np.inf)
+        if self.noise == "masking" and level >= 1:
+            raise ValueError(f"noise_level must be below 1 for masking; got {level!r}")
         for name in ("alpha", "sparsity"):
             check_number(name, getattr(self, name), at_least=0, below=np.inf)
         check_number("n_components", self.n_components, at_least=1, integer=True)
         return hidden_widths(self.hidden_layer_sizes)
 
-    def _network(self):
-        """The fitted layers, and their activations."""
-        layers = [(V.T, b) for V, b in zip(self.coefs_, self.intercepts_, strict=True)]
-        return layers, [ACTIVATIONS[self.activation]] * (len(layers) - 1) + [IDENTITY]
-
     def transform(self, X):
         """Codes z = f(x), (n, k), of inputs that are not corrupted."""
         X = self._check_fitted(X)
-        return encode(*self._network(), X)
+        return encode(self.layers_, self._activations, X)
 
     def inverse_transform(self, X):
         """Samples g(z), (n, d), for codes X (n, k)."""
         self._require_fit()
-        Z, k = check_samples(X), self.coefs_[len(self.coefs_) // 2].shape[0]
+        Z, k = check_samples(X), self.layers_[len(self.layers_) // 2][0].shape[1]
         if Z.shape[1] != k:
             raise ValueError(f"X must have {k} components; got {Z.shape[1]}")
-        return decode(*self._network(), Z)
+        return decode(self.layers_, self._activations, Z)
 
     def score(self, X, y=None):
         """1 - sum_i ||x_i - x^_i||^2 / sum_i ||x_i - mean||^2, the share of the variance kept.

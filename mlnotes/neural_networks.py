@@ -707,6 +707,26 @@ class Trainer:
 
     early_stopping = False  # a hyperparameter of some networks only
 
+    @property
+    def coefs_(self):
+        """The transposes of the W_j, as scikit-learn stores them."""
+        return [W.T for W, _ in self.layers_]
+
+    @property
+    def intercepts_(self):
+        """The biases b_j."""
+        return [b for _, b in self.layers_]
+
+    @property
+    def loss_curve_(self):
+        """The mean losses of the passes."""
+        return self.history_[1:].tolist()
+
+    @property
+    def loss_(self):
+        """The mean loss of the last pass."""
+        return self.loss_curve_[-1]
+
     def _check_training(self):
         """Refuse hyperparameters that are out of their range."""
         check_choice("solver", self.solver, ("adam", "sgd"))
@@ -848,26 +868,6 @@ class _Multilayer(Trainer, Estimator):
         if classes is not None:
             self.classes_ = classes
         return self
-
-    @property
-    def coefs_(self):
-        """The transposes of the W_j, as scikit-learn stores them."""
-        return [W.T for W, _ in self.layers_]
-
-    @property
-    def intercepts_(self):
-        """The biases b_j."""
-        return [b for _, b in self.layers_]
-
-    @property
-    def loss_curve_(self):
-        """The mean losses of the passes."""
-        return self.history_[1:].tolist()
-
-    @property
-    def loss_(self):
-        """The mean loss of the last pass."""
-        return self.loss_curve_[-1]
 
     def _net_inputs(self, X):
         """The net inputs of the last layer, (n, o)."""

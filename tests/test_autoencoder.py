@@ -1,4 +1,4 @@
-"""The autoencoder chapter: every statement of the notes, checked by a second route."""
+"""The autoencoder chapter, in the order of its module: each function by a second route."""
 
 import os
 import re
@@ -86,14 +86,12 @@ def tail(X, k):
     return np.sum(np.linalg.svd(X, compute_uv=False)[k:] ** 2)
 
 
-# ---------------------------------------------------------------------------------------
-# Linear units
-# ---------------------------------------------------------------------------------------
+# --- Linear units ------------------------------------------------------------------------
 
 
 @pytest.mark.claims("autoencoder-02")
 @pytest.mark.parametrize("n, d, k", [(40, 5, 2), (3, 6, 2), (7, 4, 4), (5, 2, 3), (1, 3, 1)])
-def test_linear_error_is_the_sum_over_samples_and_its_gradient_the_printed_one(rng, n, d, k):
+def test_linear_gradient_is_that_of_the_sum_over_samples(rng, n, d, k):
     X, W, V = samples(rng, n, d), rng.normal(size=(d, k)), rng.normal(size=(k, d))
     loop = sum(np.linalg.norm(x - W @ (V @ x)) ** 2 for x in X)
     assert linear_error(X, W, V) == pytest.approx(loop, rel=1e-12)
@@ -126,7 +124,7 @@ def linear_pair(W):
 
 @pytest.mark.claims("autoencoder-03")
 @pytest.mark.parametrize("n, d", [(40, 5), (4, 7), (6, 6)])
-def test_top_singular_vectors_attain_a_bound_that_no_pair_passes(rng, n, d):
+def test_linear_optimum_attains_a_bound_that_no_pair_passes(rng, n, d):
     X = samples(rng, n, d)
     for k in range(1, min(n, d) + 1):
         W, V = linear_optimum(X, k)
@@ -151,7 +149,7 @@ def test_top_singular_vectors_attain_a_bound_that_no_pair_passes(rng, n, d):
 
 
 @pytest.mark.claims("autoencoder-03")
-def test_gradient_descent_reaches_the_projector_from_any_start(rng):
+def test_descend_linear_reaches_the_projector_from_any_start(rng):
     X = rng.normal(size=(30, 5)) * [3.0, 2.0, 1.0, 0.5, 0.3]
     Q = linear_optimum(X, 2).W
     for _ in range(3):
@@ -169,28 +167,15 @@ def test_gradient_descent_reaches_the_projector_from_any_start(rng):
         assert states[-1].gradient_norm == pytest.approx(together)
 
 
-def test_descent_from_zero_stays_there(rng):
+def test_descend_linear_from_zero_stays_there(rng):
     X, nothing = samples(rng), np.zeros((5, 2))
     states = list(islice(descend_linear(X, nothing, nothing.T, eta=1e-3), 5))
     assert len(states) == 1 and states[0].gradient_norm == 0
     assert states[0].objective == pytest.approx(np.sum(X**2))
 
 
-def test_states_of_descent_are_never_rewritten(rng):
-    X = samples(rng)
-    states = descend_linear(X, rng.normal(size=(5, 2)), rng.normal(size=(2, 5)), eta=1e-5)
-    first = next(states)
-    kept = first.W.copy(), first.V.copy()
-    dW, dV = linear_gradient(X, *kept)
-    second, *_ = islice(states, 5)
-    np.testing.assert_allclose(second.W, kept[0] - 1e-5 * dW, rtol=1e-12)
-    np.testing.assert_allclose(second.V, kept[1] - 1e-5 * dV, rtol=1e-12)
-    np.testing.assert_array_equal(first.W, kept[0])
-    np.testing.assert_array_equal(first.V, kept[1])
-
-
 @pytest.mark.claims("autoencoder-04")
-def test_optimal_pair_is_known_up_to_an_invertible_factor(rng):
+def test_recoded_pairs_are_as_good_as_the_optimum(rng):
     X = samples(rng, d=6)
     W, V = linear_optimum(X, 3)
     J = linear_error(X, W, V)
@@ -205,24 +190,8 @@ def test_optimal_pair_is_known_up_to_an_invertible_factor(rng):
     assert linear_error(X, W @ singular, V) > 1.01 * J
 
 
-def test_singular_factors_are_refused():
-    almost = np.arange(1.0, 10.0).reshape(3, 3) / 10  # singular up to rounding
-    assert np.abs(np.linalg.inv(almost)).max() > 1e14
-    message = "A must be invertible; got shape (3, 3) of rank 2"
-    with pytest.raises(ValueError, match=re.escape(message)):
-        relu_identity(almost)
-    with pytest.raises(ValueError, match=re.escape(message)):
-        recoded(np.ones((4, 3)), np.ones((3, 4)), almost)
-    for part in (almost[:, :2], almost[:2]):
-        message = f"A must be invertible; got shape {part.shape} of rank 2"
-        with pytest.raises(ValueError, match=re.escape(message)):
-            relu_identity(part)
-    with pytest.raises(ValueError, match=re.escape("got shape (1, 1) of rank 0")):
-        relu_identity(np.zeros((1, 1)))
-
-
 @pytest.mark.claims("autoencoder-04")
-def test_trained_units_span_the_principal_subspace_and_are_not_its_components(rng):
+def test_descend_linear_ends_at_the_principal_subspace_and_not_at_its_components(rng):
     X = rng.normal(size=(30, 5)) * [3.0, 2.0, 1.5, 0.5, 0.3]
     start = 0.3 * rng.normal(size=(5, 3)), 0.3 * rng.normal(size=(3, 5))
     *_, last = islice(descend_linear(X, *start, eta=1e-3), 4000)
@@ -236,37 +205,20 @@ def test_trained_units_span_the_principal_subspace_and_are_not_its_components(rn
     assert np.abs(np.corrcoef((X @ Q).T) - np.eye(3)).max() < 0.35  # X is not centred
 
 
-def test_k_out_of_range_is_refused(rng):
-    for k in (0, 4, 1.5, np.nan):
-        message = f"k must be an integer between 1 and min(n, d), 3; got {k}"
-        with pytest.raises(ValueError, match=re.escape(message)):
-            linear_optimum(rng.normal(size=(3, 5)), k)
-
-
-def test_constant_features_and_repeated_samples_are_reconstructed():
-    X = np.array([[1.0, 7.0, 0.0], [2.0, 7.0, 0.0], [2.0, 7.0, 0.0]])
-    W, V = linear_optimum(X, 2)
-    assert linear_error(X, W, V) < 1e-25
-
-
-# ---------------------------------------------------------------------------------------
-# Any units
-# ---------------------------------------------------------------------------------------
+# --- Any units ---------------------------------------------------------------------------
 
 NETWORKS = [
-    ((4, 2), IDENTITY, {}),
-    ((4, 2), TANH, {"alpha": 0.7}),
-    ((4, 2), RELU, {"beta": 0.3}),
-    ((4, 6), LOGISTIC, {"beta": 0.3, "alpha": 0.7}),
-    ((4, 3, 2), TANH, {"beta": 1.3}),
-    ((4, 5, 3), RELU, {"alpha": 0.1, "beta": 0.2}),
+    ((4, 2), IDENTITY, {}, False),
+    ((4, 2), TANH, {"alpha": 0.7}, True),
+    ((4, 2), RELU, {"beta": 0.3}, False),
+    ((4, 6), LOGISTIC, {"beta": 0.3, "alpha": 0.7}, True),
+    ((4, 5, 3), RELU, {"alpha": 0.1, "beta": 0.2}, True),
 ]
 
 
 @pytest.mark.claims("autoencoder-01", "autoencoder-06", "autoencoder-09")
-@pytest.mark.parametrize("sizes, activation, how", NETWORKS, ids=str)
-@pytest.mark.parametrize("spoil", [False, True])
-def test_gradients_are_those_of_the_objective(rng, sizes, activation, how, spoil):
+@pytest.mark.parametrize("sizes, activation, params, spoil", NETWORKS, ids=str)
+def test_reconstruction_risk_has_the_gradient_of_its_value(rng, sizes, activation, params, spoil):
     net = autoencoder_network(sizes, activation)
     assert net.sizes == (*sizes, *sizes[::-1][1:])
     theta, X = rng.normal(size=n_parameters(net.sizes)), samples(rng, 6, 4)
@@ -279,7 +231,7 @@ def test_gradients_are_those_of_the_objective(rng, sizes, activation, how, spoil
 
     def objective(theta):
         layers = unpack(theta, net.sizes)
-        F, gradient = reconstruction_risk(net, layers, X, corrupted, **how)
+        F, gradient = reconstruction_risk(net, layers, X, corrupted, **params)
         return F, pack(gradient)
 
     check_gradient(lambda t: objective(t)[0], lambda t: objective(t)[1], theta)
@@ -287,7 +239,7 @@ def test_gradients_are_those_of_the_objective(rng, sizes, activation, how, spoil
 
 @pytest.mark.claims("autoencoder-01")
 @pytest.mark.parametrize("sizes", [(5, 2), (5, 4, 2), (5, 9), (3, 1)], ids=str)
-def test_encoder_and_decoder_are_the_halves_of_the_network(rng, sizes):
+def test_encode_and_decode_are_the_halves_of_the_network(rng, sizes):
     net = autoencoder_network(sizes, TANH)
     theta, X = rng.normal(size=n_parameters(net.sizes)), rng.normal(size=(7, sizes[0]))
     layers = unpack(theta, net.sizes)
@@ -336,10 +288,11 @@ def test_linear_units_with_biases_cannot_do_better_than_pca(rng):
 def test_trained_linear_autoencoder_finds_the_principal_subspace():
     X = load_iris().X
     X = (X - X.mean(axis=0)) / X.std(axis=0) + 1.0
-    how = {"alpha": 0, "solver": "sgd", "learning_rate_init": 0.01, "max_iter": 3000, "tol": 0}
+    params = {"alpha": 0, "solver": "sgd", "learning_rate_init": 0.01, "max_iter": 3000, "tol": 0}
+    params["activation"] = "identity"
     scores = []
     for k in (1, 2):
-        model = Autoencoder(k, activation="identity", n_iter_no_change=100, random_state=0, **how)
+        model = Autoencoder(k, n_iter_no_change=100, random_state=0, **params)
         pca = PCA(k).fit(X)
         share = pca.explained_variance_ratio_.sum()
         scores.append(model.fit(X).score(X))
@@ -352,7 +305,7 @@ def test_trained_linear_autoencoder_finds_the_principal_subspace():
 
 @pytest.mark.claims("autoencoder-06")
 @pytest.mark.parametrize("d", [1, 2, 5])
-def test_twice_as_many_relus_as_features_are_the_identity(rng, d):
+def test_relu_identity_loses_nothing_and_half_of_it_does(rng, d):
     A = rng.normal(size=(d, d))
     layers, X = relu_identity(A), 10 * rng.normal(size=(50, d))
     (V, b), (W, a) = layers
@@ -395,14 +348,12 @@ def test_full_batch_loss_of_relus_falls_with_every_line_searched_step(rng):
     assert J[0] == pytest.approx(network_risk(net, start, X, X))
 
 
-# ---------------------------------------------------------------------------------------
-# Corruption
-# ---------------------------------------------------------------------------------------
+# --- Corruption --------------------------------------------------------------------------
 
 
 @pytest.mark.claims("autoencoder-07")
 @pytest.mark.parametrize("q", [0.0, 0.1, 0.5, 0.9])
-def test_masking_zeroes_a_share_of_the_entries_and_no_others(rng, q):
+def test_corrupt_by_masking_zeroes_a_share_of_the_entries_and_no_others(rng, q):
     X = rng.normal(size=(400, 25)) + 10
     before = X.copy()
     corrupted = corrupt(X, "masking", q, rng=rng)
@@ -420,7 +371,7 @@ def test_masking_zeroes_a_share_of_the_entries_and_no_others(rng, q):
 
 
 @pytest.mark.claims("autoencoder-07")
-def test_gaussian_noise_has_the_covariance_of_independent_components(rng):
+def test_corrupt_by_gaussian_noise_adds_independent_components(rng):
     X, n, sigma = rng.normal(size=(20_000, 3)), 20_000, 0.7
     E = corrupt(X, "gaussian", sigma, rng=np.random.default_rng(1)) - X
     S = second_moment(E)
@@ -433,28 +384,6 @@ def test_gaussian_noise_has_the_covariance_of_independent_components(rng):
     np.testing.assert_array_equal(corrupt(X, "gaussian", 0.0, rng=rng), X)
 
 
-@pytest.mark.parametrize(
-    "noise, level, message",
-    [
-        ("salt", 0.1, "noise must be one of 'masking', 'gaussian'; got 'salt'"),
-        ("masking", 1.0, "level must be below 1 for masking, to leave something; got 1.0"),
-        ("masking", -0.1, "level must be a number >= 0 and < inf; got -0.1"),
-        ("gaussian", -1, "level must be a number >= 0 and < inf; got -1"),
-        ("gaussian", np.nan, "level must be a number >= 0 and < inf; got nan"),
-        ("gaussian", np.inf, "level must be a number >= 0 and < inf; got inf"),
-    ],
-)
-def test_invalid_noise_is_refused(rng, noise, level, message):
-    X = np.ones((2, 2))
-    for call in (
-        lambda: corrupt(X, noise, level, rng=rng),
-        lambda: corrupted_moments(X, noise, level),
-        lambda: linear_denoiser(X, noise, level),
-    ):
-        with pytest.raises(ValueError, match=re.escape(message)):
-            call()
-
-
 def every_mask(d, q):
     """All 2^d masks, and their probabilities."""
     masks = np.array(list(product([0.0, 1.0], repeat=d)))
@@ -463,7 +392,7 @@ def every_mask(d, q):
 
 @pytest.mark.claims("autoencoder-08")
 @pytest.mark.parametrize("d, q", [(2, 0.3), (4, 0.5), (8, 0.2)])
-def test_enumeration_of_all_masks_gives_the_masking_formula(rng, d, q):
+def test_linear_denoiser_of_masking_by_enumeration_of_all_masks(rng, d, q):
     X = samples(rng, 30, d)
     X -= X.mean(axis=0)
     S, (masks, p) = sample_covariance(X), every_mask(d, q)
@@ -497,7 +426,7 @@ def assert_minimal(M, S, noise, level, rng):
 
 @pytest.mark.claims("autoencoder-08")
 @pytest.mark.parametrize("sigma", [0.1, 1.0, 5.0])
-def test_additive_noise_is_undone_as_by_ridge_regression(rng, sigma):
+def test_linear_denoiser_of_gaussian_noise_is_ridge_regression(rng, sigma):
     X = samples(rng, 50, 4)
     X -= X.mean(axis=0)
     S, eye = sample_covariance(X), np.eye(4)
@@ -518,7 +447,7 @@ def test_additive_noise_is_undone_as_by_ridge_regression(rng, sigma):
 
 
 @pytest.mark.claims("autoencoder-08")
-def test_masking_is_ridge_with_a_penalty_for_each_feature_of_its_own(rng):
+def test_linear_denoiser_of_masking_is_ridge_with_a_penalty_per_feature(rng):
     X, q = samples(rng, 30, 4), 0.3
     S = second_moment(X)
     M = linear_denoiser(S, "masking", q)
@@ -528,7 +457,7 @@ def test_masking_is_ridge_with_a_penalty_for_each_feature_of_its_own(rng):
 
 
 @pytest.mark.parametrize("noise, level", [("masking", 0.4), ("gaussian", 0.0)])
-def test_denoisers_do_not_depend_on_the_units_of_the_features(rng, noise, level):
+def test_linear_denoiser_has_no_unit_of_features(rng, noise, level):
     S = second_moment(samples(rng, 30, 4))
     units = np.array([1.0, 1e-7, 1e8, 1e-3])
     M = linear_denoiser(S * np.outer(units, units), noise, level)
@@ -540,7 +469,7 @@ def test_denoisers_do_not_depend_on_the_units_of_the_features(rng, noise, level)
 
 
 @pytest.mark.parametrize("level", [1e-3, 1e-9, 1e-12])
-def test_small_errors_of_denoisers_keep_their_digits(level):
+def test_denoising_error_keeps_the_digits_of_small_errors(level):
     S = np.array([[1.0, 0.3], [0.3, 2.0]])
     assert denoising_error(np.eye(2), S, "gaussian", level) == pytest.approx(2 * level**2)
     assert denoising_error(np.eye(2), S, "masking", level) == pytest.approx(3 * level)
@@ -550,7 +479,7 @@ def test_small_errors_of_denoisers_keep_their_digits(level):
 
 @pytest.mark.claims("autoencoder-08")
 @pytest.mark.parametrize("noise, level", [("masking", 0.4), ("gaussian", 0.8)])
-def test_error_of_a_denoiser_is_that_of_its_moments(rng, noise, level):
+def test_denoising_error_is_that_of_the_moments(rng, noise, level):
     S, M = second_moment(samples(rng)), rng.normal(size=(5, 5))
     A, C = corrupted_moments(S, noise, level)
     printed = np.trace(M @ A @ M.T) - 2 * np.trace(M @ C.T) + np.trace(S)
@@ -573,7 +502,7 @@ def test_denoiser_is_diagonal_iff_features_are_uncorrelated(noise, level):
 
 @pytest.mark.claims("autoencoder-08")
 @pytest.mark.parametrize("noise, level", [("masking", 0.4), ("gaussian", 0.8)])
-def test_narrow_denoiser_is_the_best_of_its_rank(rng, noise, level):
+def test_linear_denoiser_with_k_is_the_best_of_its_rank(rng, noise, level):
     X = samples(rng, 30, 4)
     S = second_moment(X)
     whole = linear_denoiser(S, noise, level)
@@ -594,13 +523,10 @@ def test_narrow_denoiser_is_the_best_of_its_rank(rng, noise, level):
     Q = linear_optimum(X, 2).W
     same = np.allclose(projector(linear_denoiser(S, noise, level, 2) @ Q), Q @ Q.T, atol=1e-8)
     assert same == (noise == "gaussian")  # masking changes the subspace
-    for k in (0, 5, 2.0):
-        with pytest.raises(ValueError, match=f"k must be an integer between 1 and d, 4; got {k}"):
-            linear_denoiser(S, noise, level, k)
 
 
 @pytest.mark.parametrize("noise, level", [("masking", 0.4), ("gaussian", 0.8)])
-def test_singular_moments_have_a_denoiser_too(rng, noise, level):
+def test_linear_denoiser_of_singular_moments_is_the_best(rng, noise, level):
     X = np.column_stack([rng.normal(size=20), np.zeros(20), np.zeros(20)])
     X[:, 2] = 3 * X[:, 0]
     S = second_moment(X)
@@ -649,9 +575,7 @@ def test_a_denoising_objective_is_that_of_the_samples_it_draws(rng):
     assert np.mean(errors) + 0.3 / 6 * weights == pytest.approx(J)
 
 
-# ---------------------------------------------------------------------------------------
-# Sparse codes
-# ---------------------------------------------------------------------------------------
+# --- Sparse codes ------------------------------------------------------------------------
 
 
 @pytest.mark.claims("autoencoder-09")
@@ -689,10 +613,10 @@ def test_without_a_penalty_it_is_the_plain_autoencoder_of_chapter_16(rng):
 @pytest.mark.claims("autoencoder-09")
 def test_the_penalty_makes_codes_sparse_without_a_bottleneck():
     X = load_digits().X[:400] / 16
-    how = {"alpha": 0.1, "max_iter": 60, "learning_rate_init": 0.005, "random_state": 0}
+    params = {"alpha": 0.1, "max_iter": 60, "learning_rate_init": 0.005, "random_state": 0}
     codes, scores = [], []
     for beta in (0.0, 0.03, 0.3):
-        model = Autoencoder(80, activation="relu", sparsity=beta, **how).fit(X)
+        model = Autoencoder(80, activation="relu", sparsity=beta, **params).fit(X)
         codes.append(model.transform(X))
         scores.append(model.score(X))
     penalty = [np.abs(Z).sum(axis=1).mean() for Z in codes]
@@ -734,19 +658,6 @@ def test_without_decay_of_the_weights_the_penalty_has_no_minimum(rng, sizes, act
         assert reconstruction_risk(net, far, X, alpha=1, beta=1)[0] > 1e6
 
 
-@pytest.mark.parametrize("c", [0, -1.0, np.inf, np.nan])
-def test_codes_are_shrunk_by_a_positive_finite_factor(c):
-    with pytest.raises(ValueError, match=f"c must be a number > 0 and < inf; got {c}"):
-        shrunk(relu_identity(np.eye(2)), c)
-
-
-def test_corrupted_samples_of_another_number_are_refused(rng):
-    X, net = samples(rng, 6, 3), autoencoder_network((3, 2), TANH)
-    for few, many in ((X[:1], X), (X, X[:1])):
-        with pytest.raises(ValueError, match="cannot reshape"):
-            reconstruction_risk(net, normal_start(net.sizes, rng=rng), few, many, beta=0.5)
-
-
 def test_active_units_are_counted_per_sample():
     Z = np.array([[0.0, -2.0, 0.1], [0.0, 0.0, 0.05]])
     assert active_units(Z) == 1.5
@@ -754,14 +665,13 @@ def test_active_units_are_counted_per_sample():
     assert active_units(np.zeros((3, 2))) == 0
 
 
-# ---------------------------------------------------------------------------------------
-# The estimator
-# ---------------------------------------------------------------------------------------
+# --- The estimator -----------------------------------------------------------------------
 
 
 @quiet
-@pytest.mark.parametrize("activation", ["tanh", "relu", "logistic", "identity"])
-@pytest.mark.parametrize("hidden", [(), (7,), 7, [6, 5]], ids=str)
+@pytest.mark.parametrize(
+    "activation, hidden", [("tanh", ()), ("relu", 7), ("logistic", [6, 5]), ("identity", (7,))]
+)
 def test_codes_and_reconstructions_have_their_shapes(rng, activation, hidden):
     X = samples(rng, 30, 4)
     model = Autoencoder(3, hidden_layer_sizes=hidden, activation=activation, max_iter=3)
@@ -771,13 +681,13 @@ def test_codes_and_reconstructions_have_their_shapes(rng, activation, hidden):
     sizes = [4, *widths, 3, *widths[::-1], 4]
     assert [V.shape for V in model.coefs_] == list(zip(sizes, sizes[1:], strict=False))
     assert [len(b) for b in model.intercepts_] == sizes[1:]
-    assert model.n_layers_ == len(sizes)
+    assert [W.shape for W, _ in model.layers_] == [V.T.shape for V in model.coefs_]
     inner = {"tanh": np.tanh, "relu": lambda a: np.maximum(a, 0), "identity": lambda a: a,
              "logistic": lambda a: 1 / (1 + np.exp(-a))}[activation]  # fmt: skip
     h = X
     for V, b in zip(model.coefs_[:-1], model.intercepts_[:-1], strict=True):
         h = inner(h @ V + b)
-        if V is model.coefs_[len(widths)]:
+        if h.shape == Z.shape and np.array_equal(V, model.coefs_[len(widths)]):
             np.testing.assert_allclose(Z, h, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(
         model.inverse_transform(Z),
@@ -797,9 +707,10 @@ def test_score_is_the_share_of_the_variance_that_the_code_keeps(rng):
         for x, y in zip(new, model.inverse_transform(model.transform(new)), strict=True)
     )
     assert model.score(new) == pytest.approx(1 - lost / np.sum((new - new.mean(axis=0)) ** 2))
-    model.set_params(activation="identity")
-    model.coefs_ = [np.eye(5)[:, :2], np.eye(5)[:2]]  # the first two features, as they are
-    model.intercepts_ = [np.zeros(2), np.zeros(5)]
+    assert model.set_params(activation="identity").score(new) == model.score(new)
+    model = Autoencoder(2, activation="identity", max_iter=1, random_state=0).fit(X)
+    first, zero = np.eye(5)[:2], np.zeros(5)  # the first two features, as they are
+    model.layers_ = [(first, zero[:2]), (first.T, zero)]
     centred = new - new.mean(axis=0)
     kept = np.sum(centred[:, :2] ** 2) / np.sum(centred**2)
     assert model.score(centred) == pytest.approx(kept)
@@ -862,8 +773,8 @@ def test_fit_is_the_solver_on_the_objective(rng, momentum, nesterov):
     net = autoencoder_network((4, 3), TANH)
     theta = start_at_mean(net, X, rng=rng)
     f = Reconstruction(net, X, 0.5, 0.1, "gaussian", 0.2, rng)
-    how = {"batch_size": 200, "learning_rate": 0.001, "momentum": momentum, "nesterov": nesterov}
-    states = list(islice(sgd(f, theta, 230, rng=rng, **how), 4))
+    params = {"batch_size": 200, "learning_rate": 0.001, "momentum": momentum, "nesterov": nesterov}
+    states = list(islice(sgd(f, theta, 230, rng=rng, **params), 4))
     (V, b), (W, a) = states[-1].theta
     for ours, theirs in zip([*model.coefs_, *model.intercepts_], [V.T, W.T, b, a], strict=True):
         np.testing.assert_array_equal(ours, theirs)
@@ -896,21 +807,10 @@ def test_transform_gives_codes_of_clean_inputs_after_training_on_noise(rng, nois
     "params, message",
     [
         ({"n_components": 0}, "n_components must be an integer >= 1; got 0"),
-        ({"hidden_layer_sizes": (3, 0)}, "hidden_layer_sizes must be integers >= 1; got (3, 0)"),
-        ({"hidden_layer_sizes": 2.5}, "hidden_layer_sizes must be integers >= 1; got 2.5"),
-        (
-            {"activation": "sine"},
-            "activation must be one of 'identity', 'logistic', 'tanh', 'relu'",
-        ),
         ({"noise": "salt"}, "noise must be one of None, 'masking', 'gaussian'; got 'salt'"),
         ({"noise_level": -1}, "noise_level must be a number >= 0 and < inf; got -1"),
         ({"noise": "masking", "noise_level": 1}, "noise_level must be below 1 for masking"),
         ({"sparsity": -0.1}, "sparsity must be a number >= 0 and < inf; got -0.1"),
-        ({"momentum": 1.0}, "momentum must be a number >= 0 and < 1; got 1.0"),
-        ({"batch_size": 0}, "batch_size must be an integer >= 1; got 0"),
-        ({"learning_rate_init": 0}, "learning_rate_init must be a number > 0 and < inf; got 0"),
-        ({"tol": np.inf}, "tol must be a number >= 0 and < inf; got inf"),
-        ({"learning_rate_init": np.inf}, "learning_rate_init must be a number > 0 and < inf; got"),
     ],
 )
 def test_invalid_hyperparameters_are_refused(params, message):
@@ -929,9 +829,7 @@ def test_codes_of_wrong_width_and_divergence_are_reported(rng):
         wild.set_params(random_state=0).fit(1e3 * X)
 
 
-# ---------------------------------------------------------------------------------------
-# Real data
-# ---------------------------------------------------------------------------------------
+# --- Real data ---------------------------------------------------------------------------
 
 
 @quiet
@@ -946,9 +844,9 @@ def test_a_denoising_autoencoder_restores_masked_digits_best():
 
     S = second_moment(train)
     linear = lost(corrupted @ linear_denoiser(S, "masking", 0.5).T)
-    how = {"activation": "relu", "alpha": 0.01, "max_iter": 100, "learning_rate_init": 0.003}
+    params = {"activation": "relu", "alpha": 0.01, "max_iter": 100, "learning_rate_init": 0.003}
     plain, taught = (
-        Autoencoder(100, noise=noise, noise_level=0.5, random_state=0, **how).fit(train)
+        Autoencoder(100, noise=noise, noise_level=0.5, random_state=0, **params).fit(train)
         for noise in (None, "masking")
     )
     errors = [lost(m.inverse_transform(m.transform(corrupted))) for m in (plain, taught)]
@@ -978,14 +876,12 @@ def test_orl_faces_in_a_linear_code():
 @pytest.mark.claims("autoencoder-06")
 def test_mnist_in_two_numbers_better_than_by_pca():
     X = load_mnist(os.path.join(DATA, "mnist"), n=800).train.X
-    how = {"activation": "relu", "batch_size": 50, "max_iter": 20, "alpha": 0}
-    model = Autoencoder(2, hidden_layer_sizes=(64, 16), random_state=0, **how).fit(X)
+    params = {"activation": "relu", "batch_size": 50, "max_iter": 20, "alpha": 0}
+    model = Autoencoder(2, hidden_layer_sizes=(64, 16), random_state=0, **params).fit(X)
     assert model.score(X) > PCA(2).fit(X).explained_variance_ratio_.sum() + 0.05
 
 
-# ---------------------------------------------------------------------------------------
-# The lecture figures
-# ---------------------------------------------------------------------------------------
+# --- The lecture figures -----------------------------------------------------------------
 
 
 def panels(draw, columns):
