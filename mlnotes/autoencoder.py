@@ -57,6 +57,7 @@ from mlnotes.base import (
 from mlnotes.estimation import centre
 from mlnotes.neural_networks import (
     ACTIVATIONS,
+    IDENTITY,
     LOGISTIC,
     LOGISTIC_FACTOR,
     RELU,
@@ -462,6 +463,7 @@ class Autoencoder(Trainer, Transformer):
     Attributes
     ----------
     layers_ : list of l pairs (W_j, b_j); the encoder's first
+    activation_ : str; that of all layers but the last
     coefs_ : list of l ndarray of shape (n_{j-1}, n_j); transposes of the W_j
     intercepts_ : list of l ndarray of shape (n_j,)
     loss_curve_, loss_ : list of n_iter_ float; history_ without the start; its last entry
@@ -496,7 +498,7 @@ class Autoencoder(Trainer, Transformer):
         terms = self.alpha, self.sparsity, self.noise, self.noise_level, rng
         f, start = Reconstruction(net, samples, *terms), start_at_mean(net, samples, rng=rng)
         run, _ = self._train(self._passes(f, start, len(samples), rng))
-        self.layers_, self._activations = run.state.theta, net.activations
+        self.layers_, self.activation_ = run.state.theta, self.activation
         self._report(run)
         return self._remember(X)
 
@@ -513,10 +515,15 @@ class Autoencoder(Trainer, Transformer):
         check_number("n_components", self.n_components, at_least=1, integer=True)
         return hidden_widths(self.hidden_layer_sizes)
 
+    def _activations(self):
+        """The activation of each layer; the last one is linear."""
+        hidden = ACTIVATIONS[self.activation_]
+        return [hidden] * (len(self.layers_) - 1) + [IDENTITY]
+
     def transform(self, X):
         """Codes z = f(x), (n, k), of inputs that are not corrupted."""
         X = self._check_fitted(X)
-        return encode(self.layers_, self._activations, X)
+        return encode(self.layers_, self._activations(), X)
 
     def inverse_transform(self, X):
         """Samples g(z), (n, d), for codes X (n, k)."""
@@ -524,7 +531,7 @@ class Autoencoder(Trainer, Transformer):
         Z, k = check_samples(X), self.layers_[len(self.layers_) // 2][0].shape[1]
         if Z.shape[1] != k:
             raise ValueError(f"X must have {k} components; got {Z.shape[1]}")
-        return decode(self.layers_, self._activations, Z)
+        return decode(self.layers_, self._activations(), Z)
 
     def score(self, X, y=None):
         """1 - sum_i ||x_i - x^_i||^2 / sum_i ||x_i - mean||^2, the share of the variance kept.
