@@ -5,11 +5,11 @@ files in a folder of yours; their bytes are checked. A generated set, from a fun
 begins with make, also holds its truth: the parameters that it was generated from.
 
 Contents
-    The training set     TrainingSet, encode, decode, to_signs, to_bits
+    The training set     TrainingSet, encode_labels, decode_labels, to_signs, to_bits
     Real sets            load_iris, load_wine, load_breast_cancer, load_digits
-    From a folder        load_mnist, Split, read_idx, load_orl_faces, read_pgm, REAL_SETS
+    From a folder        load_mnist, TrainTest, read_idx, load_orl_faces, read_pgm, REAL_SETS
     Printed examples     joint_table, five_events
-    Linear models        make_linear, Linear, make_curve, Curve, make_patients, Risk
+    Linear models        make_linear, LinearTruth, make_curve, Curve, make_patients, Risk
     Learning theory      make_separable, Hyperplane, make_concept, Box, make_independent_labels
     Groups and shapes    make_blobs, Blobs, make_moons, make_rings, make_annulus,
                          make_quadrants, make_three_modes, Modes
@@ -130,13 +130,13 @@ class TrainingSet:
         return self.X.reshape(-1, *self.image_shape)
 
 
-def encode(y, codes=(-1, 1)):
+def encode_labels(y, codes=(-1, 1)):
     """Replace the classes of an output by numbers: class k, in sorted order, becomes codes[k].
 
-    Returns: the numbers (n,), and the classes (K,), which `decode` needs.
+    Returns: the numbers (n,), and the classes (K,), which `decode_labels` needs.
     Raises: ValueError unless there are as many codes as classes and all codes differ.
 
-    >>> encode(["spam", "ham", "spam"])
+    >>> encode_labels(["spam", "ham", "spam"])
     (array([ 1, -1,  1]), array(['ham', 'spam'], dtype='<U4'))
     """
     classes, k = np.unique(y, return_inverse=True)
@@ -147,12 +147,12 @@ def encode(y, codes=(-1, 1)):
     return np.asarray(codes)[k], classes
 
 
-def decode(coded, classes, codes=(-1, 1)):
-    """The labels of the `coded` numbers, as `encode` made them: codes[k] becomes classes[k] again.
+def decode_labels(coded, classes, codes=(-1, 1)):
+    """The labels of the numbers `coded` by `encode_labels`: codes[k] becomes classes[k] again.
 
     Raises: ValueError if a number is not one of the codes, or unless there is a code per class.
 
-    >>> decode([1, -1, 1], ["ham", "spam"])
+    >>> decode_labels([1, -1, 1], ["ham", "spam"])
     array(['spam', 'ham', 'spam'], dtype='<U4')
     """
     if len(classes) != len(codes):
@@ -269,7 +269,7 @@ def _shipped_lines(name):
 # ---------------------------------------------------------------------------------------
 
 
-class Split(NamedTuple):
+class TrainTest(NamedTuple):
     """A training set, and a test set that is not used for learning."""
 
     train: TrainingSet
@@ -294,7 +294,7 @@ def load_mnist(folder=None, *, n=None):
     `folder` holds the four original files. `n` keeps only the first n digits of each set (all take
     440 MB as floats). Without a folder the result is a stand-in, and its `source` says so.
 
-    Returns: a `Split`.
+    Returns: a `TrainTest`.
     Raises: FileNotFoundError or ValueError, naming the file and what is wrong with it.
 
     >>> load_mnist(n=100).train.source
@@ -306,7 +306,7 @@ def load_mnist(folder=None, *, n=None):
         return _mnist_stand_in(n)
     parts = [_mnist_file(Path(folder), name)[:n] for name in MNIST_FILES]
     sets = zip(parts[::2], parts[1::2], strict=True)
-    return Split(*(_image_set(images / 255, y, "MNIST") for images, y in sets))
+    return TrainTest(*(_image_set(images / 255, y, "MNIST") for images, y in sets))
 
 
 def _mnist_stand_in(n):
@@ -314,7 +314,7 @@ def _mnist_stand_in(n):
     images, cut = place(T.images / T.X.max(), shape=(28, 28), zoom=2.5), 1500
     source = "stand-in for MNIST: the 8 x 8 digits of load_digits, enlarged"
     sets = (images[:cut], T.y[:cut]), (images[cut:], T.y[cut:])
-    return Split(*(_image_set(images[:n], y[:n], source) for images, y in sets))
+    return TrainTest(*(_image_set(images[:n], y[:n], source) for images, y in sets))
 
 
 def _image_set(images, y, source):
@@ -577,7 +577,7 @@ def five_events():
 # ---------------------------------------------------------------------------------------
 
 
-class Linear(NamedTuple):
+class LinearTruth(NamedTuple):
     """The truth of linear regression: y = X w + b + noise, exactly."""
 
     w: np.ndarray  # (d,)
@@ -586,14 +586,16 @@ class Linear(NamedTuple):
 
 
 def make_linear(n, w, b=0.0, *, sigma=1.0, rng):
-    """A set with y = w^T x + b + noise, x from N(0, I), noise from N(0, sigma^2), truth `Linear`.
+    """A set with y = w^T x + b + noise, x from N(0, I) and noise from N(0, sigma^2).
+
+    Its truth is `LinearTruth`.
 
     >>> make_linear(1, w=[2.0, -1.0], b=3.0, sigma=0.0, rng=np.random.default_rng(0))[:]
     (array([[ 0.12573022, -0.13210486]]), array([3.38356531]))
     """
     w = np.asarray(w, dtype=float)
     X, noise = rng.normal(size=(n, len(w))), sigma * rng.normal(size=n)
-    return TrainingSet(X, X @ w + b + noise, truth=Linear(w, b, noise))
+    return TrainingSet(X, X @ w + b + noise, truth=LinearTruth(w, b, noise))
 
 
 class Curve(NamedTuple):

@@ -20,8 +20,8 @@ from mlnotes.datasets import (
     REAL_SETS,
     Box,
     TrainingSet,
-    decode,
-    encode,
+    decode_labels,
+    encode_labels,
     five_events,
     joint_table,
     load_breast_cancer,
@@ -155,16 +155,16 @@ def test_sets_differ_in_samples_outputs_names_or_kind(rng):
 @pytest.mark.parametrize("codes", [(-1, 1), (0, 1), (1, 0), (5, 2)])
 @pytest.mark.parametrize("labels", [["spam", "ham", "ham"], [7, 3, 7], [True, False, True]])
 def test_labels_to_codes_to_labels_is_the_identity(labels, codes):
-    coded, classes = encode(labels, codes)
+    coded, classes = encode_labels(labels, codes)
     assert set(coded.tolist()) == set(codes)
-    assert decode(coded, classes, codes).tolist() == labels
-    assert decode(list(codes), classes, codes).tolist() == classes.tolist()
+    assert decode_labels(coded, classes, codes).tolist() == labels
+    assert decode_labels(list(codes), classes, codes).tolist() == classes.tolist()
 
 
 @pytest.mark.claims("datasets-02")
 def test_signs_and_bits_are_the_two_codings_of_one_label():
     labels = ["spam", "ham", "spam", "spam"]
-    bits, signs = encode(labels, (0, 1))[0], encode(labels)[0]
+    bits, signs = encode_labels(labels, (0, 1))[0], encode_labels(labels)[0]
     assert bits.tolist() == [1, 0, 1, 1] and signs.tolist() == [1, -1, 1, 1]
     np.testing.assert_array_equal(to_signs(bits), signs)
     np.testing.assert_array_equal(to_bits(signs), bits)
@@ -189,13 +189,13 @@ def test_logistic_likelihood_is_the_same_in_both_codings(rng):
 
 def test_codes_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match="there must be a code per class; got 2 for .*'c'"):
-        encode(["a", "b", "c"])
+        encode_labels(["a", "b", "c"])
     with pytest.raises(ValueError, match=r"the codes must be among \(-1, 1\); got \[0 1\]"):
-        decode([0, 1], ["ham", "spam"])
+        decode_labels([0, 1], ["ham", "spam"])
     with pytest.raises(ValueError, match="there must be a code per class; got 2 for .*'c'"):
-        decode([-1, 1], ["a", "b", "c"])
+        decode_labels([-1, 1], ["a", "b", "c"])
     with pytest.raises(ValueError, match=r"the codes must differ; got \(1, 1\)"):
-        encode(["a", "b"], (1, 1))
+        encode_labels(["a", "b"], (1, 1))
 
 
 # ---------------------------------------------------------------------------------------
