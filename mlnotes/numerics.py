@@ -4,8 +4,8 @@ What only makes a chapter exact or fast on a computer stands here. Each routine 
 and ``tests/test_numerics.py`` compares it with the plain formula that it stands for.
 
 Contents
-    Distances and kernels    squared_norms, squared_distances, exact_squared_distances,
-                             relative_squares, GramRows, kernel_product
+    Distances and kernels    squared_norms, squared_distances, relative_squares, GramRows,
+                             kernel_product
     Linear algebra           square, symmetric, positive_cholesky, cholesky_solve
     Quadratic programs       at_bounds, newton_in_box, low_rank_factor, low_rank_start
 
@@ -79,18 +79,6 @@ def squared_distances(X, Y=None):
             i, j = i[lost], j[lost]
             D[rows][i, j] = squared_norms(X[rows][i] - Y[j])
     return D
-
-
-def exact_squared_distances(X, Y):
-    """||x - y||^2 = sum_j (x_j - y_j)^2 for every row x of X and y of Y, coordinate by coordinate.
-
-    Returns: (n, m), exact to the last digit or two: equal distances stay equal.
-
-    >>> exact_squared_distances(np.array([[1e9, 3.0]]), np.array([[1e9, 3.0], [1e9, 5.0]]))
-    array([[0., 4.]])
-    """
-    X, Y = _same_columns(X, Y)
-    return sum((x[:, None] - y) ** 2 for x, y in zip(X.T, Y.T, strict=True))
 
 
 def _same_columns(X, Y):

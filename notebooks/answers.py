@@ -499,15 +499,15 @@ def largest_ball():
 
 @answer("density-x08", "the five factors, for a = 0, 1, 2, 3, 4", 1)
 def silverman_of_two_peaks():
-    from mlnotes.density import NormalMixture, inner_product, silverman
+    from mlnotes.density import NormalMixture, mixture_inner_product, silverman
 
     def mise(h, a, n=200):
         half, means = np.array([0.5, 0.5]), np.array([-a, a])
         p = NormalMixture(half, means, np.ones(2))
         p_h = NormalMixture(half, means, np.full(2, 1 + h**2))
-        others = (1 - 1 / n) * inner_product(p_h, p_h)
+        others = (1 - 1 / n) * mixture_inner_product(p_h, p_h)
         own = 1 / (2 * sqrt(pi) * n * h)
-        return own + others - 2 * inner_product(p_h, p) + inner_product(p, p)
+        return own + others - 2 * mixture_inner_product(p_h, p) + mixture_inner_product(p, p)
 
     tried, a = np.geomspace(0.1, 3, 300), np.arange(5.0)
     least = np.array([min(mise(h, each) for h in tried) for each in a])

@@ -12,7 +12,6 @@ from mlnotes.numerics import (
     GramRows,
     at_bounds,
     cholesky_solve,
-    exact_squared_distances,
     kernel_product,
     low_rank_factor,
     low_rank_start,
@@ -31,11 +30,14 @@ from mlnotes.svr import Stacked
 # ---------------------------------------------------------------------------------------
 
 
+def by_differences(X, Y):
+    return ((X[:, None] - Y) ** 2).sum(axis=2)
+
+
 def test_squared_distances_are_sums_of_squared_differences(rng):
     X, Y = rng.normal(size=(30, 4)) * [1, 5, 0.1, 1], rng.normal(size=(20, 4)) + 3
     looped = [[sum((a - b) ** 2 for a, b in zip(x, y, strict=True)) for y in Y] for x in X]
     np.testing.assert_allclose(squared_distances(X, Y), looped, rtol=1e-12)
-    np.testing.assert_allclose(exact_squared_distances(X, Y), looped, rtol=1e-14)
     np.testing.assert_allclose(squared_norms(X), [sum(x * x) for x in X], rtol=1e-14)
 
 
@@ -43,7 +45,7 @@ def test_distances_keep_12_digits_where_the_expanded_square_cancels(rng):
     X = rng.normal(size=(60, 3))
     X[7] = X[3]
     for samples in (X, X + 1e6, np.vstack([X - 1e7, X + 1e7]), X * [1, 1e-6, 1e6], 1e149 * X):
-        D, exact = squared_distances(samples), exact_squared_distances(samples, samples)
+        D, exact = squared_distances(samples), by_differences(samples, samples)
         np.testing.assert_allclose(D, exact, rtol=1e-12)
         np.testing.assert_array_equal(D, D.T)
         assert D[3, 7] == 0 and not D.diagonal().any()
@@ -56,7 +58,7 @@ def test_distances_keep_12_digits_where_the_expanded_square_cancels(rng):
 def test_relative_squares_are_distances_without_the_square_of_the_point(rng):
     X, x = rng.normal(size=(40, 3)) + 100, rng.normal(size=(7, 3)) + 100
     D, squares = relative_squares(X, most=9)(x)
-    np.testing.assert_allclose(D + squares, exact_squared_distances(x, X), rtol=1e-10)
+    np.testing.assert_allclose(D + squares, by_differences(x, X), rtol=1e-10)
     np.testing.assert_allclose(squares[:, 0], squared_norms(x - X.mean(axis=0)), rtol=1e-12)
 
 
@@ -66,7 +68,6 @@ def test_small_integers_and_single_precision_are_computed_in_double(kind, rng):
     Y = (X + rng.integers(0, 8, size=X.shape)).astype(kind)
     expected = ((X.astype(float)[:, None] - Y.astype(float)) ** 2).sum(axis=2)
     np.testing.assert_allclose(squared_distances(X, Y), expected, rtol=1e-12)
-    np.testing.assert_allclose(exact_squared_distances(X, Y), expected, rtol=1e-13)
     np.testing.assert_allclose(squared_norms(X), (X.astype(float) ** 2).sum(axis=1), rtol=1e-13)
 
 
@@ -77,21 +78,13 @@ def test_repairing_many_pairs_takes_no_more_than_some_blocks_of_memory(rng):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 16e6
-    np.testing.assert_allclose(D, exact_squared_distances(X, X), rtol=1e-12)
+    np.testing.assert_allclose(D, by_differences(X, X), rtol=1e-12)
 
 
-def test_exact_distances_keep_duplicates_and_ties():
-    X = np.array([[1e9, 0.1], [1e9, 0.1], [-1e9, 0.4], [1e9, 0.2]])
-    D = exact_squared_distances(X, X)
-    assert D[0, 1] == 0 and D[0, 3] == (0.1 - 0.2) ** 2 and D[0, 3] == D[1, 3]
-    assert (D == D.T).all()
-
-
-@pytest.mark.parametrize("distances", [squared_distances, exact_squared_distances])
-def test_points_of_different_dimensions_are_refused(distances):
+def test_points_of_different_dimensions_are_refused():
     message = r"X and Y must be \(n, d\) and \(m, d\); got \(5, 1\) and \(7, 3\)"
     with pytest.raises(ValueError, match=message):
-        distances(np.zeros((5, 1)), np.zeros((7, 3)))
+        squared_distances(np.zeros((5, 1)), np.zeros((7, 3)))
 
 
 # ---------------------------------------------------------------------------------------
