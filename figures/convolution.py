@@ -50,6 +50,11 @@ def empty(ax, view=None):
         ax.set(xlim=(left, right), ylim=(bottom, top))
 
 
+def times(*sizes):
+    """Sizes as one reads them, height × width × depth."""
+    return " × ".join(map(str, sizes))
+
+
 # ---------------------------------------------------------------------------------------
 # Fewer weights
 # ---------------------------------------------------------------------------------------
@@ -114,9 +119,9 @@ def strides(*axes):
 
 
 def size_or_reason(N, F, S):
-    """The output as N x N, or that there is none."""
+    """The sizes of the output, or that there is none."""
     try:
-        return "{0} x {0}".format(output_size(N, F, S))
+        return times(output_size(N, F, S), output_size(N, F, S))
     except ValueError:
         return f"$({N} - {F}) / {S} + 1$?"
 
@@ -176,8 +181,8 @@ def draw_fields(ax, layers, inputs):
     """Rows of dots, each over the middle of its field; orange is what the top second sees."""
     rows, J = [np.arange(inputs, dtype=float)], 1
     for count, layer in enumerate(layers, start=1):
-        n = output_size(len(rows[-1]), layer.size, layer.step)
-        J = J * layer.step
+        n = output_size(len(rows[-1]), layer.size, layer.stride)
+        J = J * layer.stride
         rows.append((receptive_field(layers[:count]) - 1) / 2 + J * np.arange(n))
     seen = {1}
     for level in range(len(layers), -1, -1):
@@ -190,9 +195,9 @@ def draw_fields(ax, layers, inputs):
             layer, below = layers[level - 1], rows[level - 1]
             for i, m in np.ndindex(len(row), layer.size):
                 look = {"color": ORANGE, "lw": 1.4} if i in seen else {"color": GREY, "lw": 0.4}
-                start = below[layer.step * i + m]
+                start = below[layer.stride * i + m]
                 ax.plot((row[i], start), (level, level - 1), zorder=1 + (i in seen), **look)
-            seen = {layer.step * i + m for i in seen for m in range(layer.size)}
+            seen = {layer.stride * i + m for i in seen for m in range(layer.size)}
             name = "pool 2" if isinstance(layer, MaxPool) else f"windows of {layer.size}"
         ax.text(inputs - 0.2, level, name if level else "inputs", va="center", fontsize=8)
     ax.set_axis_off()
@@ -247,8 +252,14 @@ def draw_box(ax, box, color, **style):
 def name_box(ax, box, drop=1.5):
     """The sizes of a volume, below it."""
     middle = (box.x + box.right) / 2
-    label = " x ".join(map(str, box.shape))
-    ax.text(middle, box.y - box.shape[0] / 2 - drop, label, ha="center", va="top", fontsize=9)
+    ax.text(
+        middle,
+        box.y - box.shape[0] / 2 - drop,
+        times(*box.shape),
+        ha="center",
+        va="top",
+        fontsize=9,
+    )
 
 
 def coloured_digit():
@@ -322,9 +333,9 @@ def maps(*axes):
     image, found, F = coloured_digit(), six_maps(), 5
     shown = [axes[0], *axes[1:4], *axes[5:8]]
     draw_image(axes[0], image)
-    axes[0].set_title(" x ".join(map(str, image.shape)), fontsize=10)
+    axes[0].set_title(times(*image.shape), fontsize=10)
     axes[4].set_axis_off()
-    axes[4].text(0.5, 0.5, " x ".join(map(str, found.shape)), ha="center", va="center")
+    axes[4].text(0.5, 0.5, times(*found.shape), ha="center", va="center")
     axes[4].annotate("", (1.0, 0.4), (0.0, 0.4), arrowprops={"arrowstyle": "->", "color": INK})
     axes[4].set(xlim=(0, 1), ylim=(0, 1))
     square = np.array([(j, i), (j + F, i), (j + F, i + F), (j, i + F), (j, i)]) - 0.5
@@ -355,7 +366,7 @@ def arrows(layers):
             words.append("dense")
         else:
             name = "conv" if isinstance(layer, Conv) else "pool"
-            words.append(f"{name}\n{layer.size} x {layer.size}")
+            words.append(f"{name}\n{times(layer.size, layer.size)}")
     return words
 
 
@@ -442,11 +453,11 @@ def pooling(left, middle, right):
     for ax, each in ((left, volume), (middle, pooled)):
         draw_image(ax, each[0, :, :, 5], vmin=volume[..., 5].min(), vmax=volume[..., 5].max())
         ax.set(xlim=(-0.5, 27.5), ylim=(27.5, -0.5))
-        ax.set_title(" x ".join(map(str, each.shape[1:])), fontsize=10)
+        ax.set_title(times(*each.shape[1:]), fontsize=10)
     numbers(right, PIECE, (0, 2.6), 1.0)
     numbers(right, max_pool(PIECE[None, :, :, None], 2)[0, :, :, 0], (1, -0.6), 2.0)
     right.annotate("", (2, 1.75), (2, 2.45), arrowprops={"arrowstyle": "->", "color": INK})
-    right.text(2.25, 2.1, "max, 2 x 2, stride 2", va="center", fontsize=8.5)
+    right.text(2.25, 2.1, f"max, {times(2, 2)}, stride 2", va="center", fontsize=8.5)
     empty(right, (-0.1, 5.1, -0.7, 6.8))
 
 

@@ -4,15 +4,15 @@ In a convolution layer each neuron sees a small window only, and all of them sha
 ConvNet consists of such layers, activations and pooling, and ends with fully connected layers.
 
 Contents
-    Sizes                   output_size, counts, Counts, receptive_field
+    Sizes                   output_size, parameter_counts
     Correlation             windows, correlate, correlate_by_loops, convolve, correlation_matrix,
                             correlate_backward
     Convolution layers      conv, conv_backward, compose
     Pooling                 max_pool, max_pool_backward, mean_pool, mean_pool_backward
     Full connection         dense, dense_backward
-    Layers                  Layer, Conv, Relu, MaxPool, MeanPool, Dense
-    Networks                typical_layers, propagate, describe, initial_parameters, unpack,
-                            forward, loss_and_gradient
+    Layers                  Layer, Conv, Relu, Pool, MaxPool, MeanPool, Dense
+    Networks                typical_layers, propagate, receptive_field, describe,
+                            initial_parameters, cnn_forward, loss_and_gradient
     Estimators              ConvNet
 
 Symbols
@@ -25,7 +25,8 @@ Symbols
     G                        the gradient of a cost with respect to an output, of its shape
     layers   tuple           the `Layer` objects of a network, in order
     shape    (N, N, D)       of one volume
-    theta    (p,)            all parameters of a network, layer by layer: weights, then biases
+    params   list            the parameters of a network: for every layer the tuple (W, b), or () if
+                             it has none; a gradient has this form
     Y        (n, N2, N2, K)  the output of a layer
     f        (n, C)          the scores of the C classes: the output of the last layer
     T        (n, C)          the targets: a 1 at the class of each sample, 0 elsewhere
@@ -34,165 +35,108 @@ Symbols
 Notes: ISML "Deep Learning", from "Convolutional Neural Networks" on.
 """
 
-from dataclasses import KW_ONLY, dataclass, fields
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from math import isqrt, prod
-from numbers import Integral
-from typing import NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from mlnotes.base import (
-    Classifier,
+    LogProbabilisticClassifier,
+    by_rows,
     check_labels,
     check_number,
     check_random_state,
     check_samples,
-    row_blocks,
+    floats,
 )
 from mlnotes.logistic_regression import softmax
 from mlnotes.neural_networks import RELU, Trainer, net_input, one_hot, softmax_cross_entropy
 from mlnotes.probability import log_sum_exp
 
-BLOCK = 256  # images whose maps are in memory at once, in predictions
+# =======================================================================================
+# The lecture
+# =======================================================================================
 
-
-# ---------------------------------------------------------------------------------------
-# Sizes
-# ---------------------------------------------------------------------------------------
+# --- Sizes -----------------------------------------------------------------------------
 
 
 def output_size(N, F, stride=1, padding=0):
     """(N - F + 2 P) / S + 1: the number of windows of F entries that start S entries apart.
 
-    Raises: ValueError if this is not an integer, or a window is longer than the padded input.
+    Raises: ValueError if this is not a positive integer: other libraries round down in silence.
 
     >>> output_size(7, 3), output_size(7, 3, stride=2), output_size(32, 5, padding=2)
     (5, 3, 32)
     """
-    _check_fit(N, F, stride, padding)
-    last_start = N + 2 * padding - F  # in the padded input
-    return last_start // stride + 1
-
-
-def _check_fit(N, F, stride, padding):
-    """Refuse sizes that are no positive integers, and windows that do not fit."""
-    check_number("length of the input", N, at_least=1, integer=True)
-    check_number("size of a window", F, at_least=1, integer=True)
-    check_number("stride", stride, at_least=1, integer=True)
-    check_number("padding", padding, at_least=0, integer=True)
-    size = Fraction(int(N - F + 2 * padding), int(stride)) + 1
+    S, P = stride, padding
+    size = Fraction(N - F + 2 * P, S) + 1
     if size.denominator > 1 or size < 1:
-        raise ValueError(
-            "windows must fit: (N - F + 2 P) / S + 1 = "
-            f"({N} - {F} + 2 * {padding}) / {stride} + 1 = {size}"
-        )
+        formula = f"(N - F + 2 P) / S + 1 = ({N} - {F} + 2 * {P}) / {S} + 1 = {size}"
+        raise ValueError(f"windows must fit: {formula}")
+    return int(size)
 
 
-class Counts(NamedTuple):
-    """The numbers of parameters of a layer, by kind; their sum is the total."""
-
-    weights: int
-    biases: int
-
-
-def counts(F, D, K, *, places=1):
+def parameter_counts(F, D, K, *, places=1):
     """K F F D weights and K biases: one filter of the full depth per map, for images of any size.
 
-    Returns: `Counts`, for one set of filters in each of the `places` (1 if they share one).
+    Filters that are not shared have a set of these in each of the `places`.
 
-    >>> counts(F=5, D=3, K=10), sum(counts(F=5, D=3, K=10))
-    (Counts(weights=750, biases=10), 760)
+    >>> parameter_counts(F=5, D=3, K=10), sum(parameter_counts(F=5, D=3, K=10))
+    ((750, 10), 760)
 
     Errata: convolution-07 (ISML adds "+1 for bias" to 760 parameters that include the biases).
     """
-    return Counts(places * K * F * F * D, places * K)
+    return places * K * F * F * D, places * K
 
 
-def receptive_field(layers):
-    """1 + sum_l (F_l - 1) S_1 ... S_{l-1} over layers with windows: the side that an output sees.
-
-    >>> receptive_field([Conv(8, 3), Conv(8, 3), Conv(8, 3)]), receptive_field([Conv(8, 7)])
-    (7, 7)
-    """
-    r, J = 1, 1  # of the input
-    for layer in layers:
-        if isinstance(layer, Conv | MaxPool | MeanPool):
-            r = r + (layer.size - 1) * J
-            J = J * layer.step
-    return r
-
-
-# ---------------------------------------------------------------------------------------
-# Correlation
-# ---------------------------------------------------------------------------------------
+# --- Correlation -----------------------------------------------------------------------
 
 
 def windows(x, size, *, stride=1, padding=0):
-    """Every window of an array: entry [i, j] of the result is the window that starts at (S i, S j).
+    """Every window of an array x: entry [i, j] is the window that starts at (S i, S j).
 
-    `size` has a number per axis; stride and padding are one number each, or one per axis.
-
-    Returns: an array of the output sizes followed by `size`. Raises: ValueError if the windows do
-    not fit, or do not have the axes of x.
+    `size` has a number per axis of x. The result has the output sizes, followed by `size`.
 
     >>> windows(np.array([1, 2, 3, 4, 5]), (3,), stride=2).tolist()
     [[1, 2, 3], [3, 4, 5]]
     """
-    if len(size) != x.ndim:
-        raise ValueError(f"windows must have the {x.ndim} axes of x; got {len(size)}")
-    S, P = np.broadcast_to(stride, x.ndim), np.broadcast_to(padding, x.ndim)
-    for N, *fit in zip(x.shape, size, S, P, strict=True):
-        output_size(N, *fit)
-    padded = np.pad(x, [(p, p) for p in P])
-    return sliding_window_view(padded, tuple(size))[tuple(slice(None, None, s) for s in S)]
+    x = np.pad(x, padding)
+    sizes = [output_size(N, F, stride) for N, F in zip(x.shape, size, strict=True)]
+    starts = [stride * np.arange(N2) for N2 in sizes]
+    return sliding_window_view(x, size)[np.ix_(*starts)]
 
 
 def correlate(x, k, *, stride=1, padding=0):
     """h_i = sum_m k_m x_{S i + m}: the dot product of the kernel with every window.
 
     >>> correlate(np.array([1, 2, 3, 4, 5]), np.array([1, 0, -1]), stride=2)
-    array([-2, -2])
+    array([-2., -2.])
     """
     seen = windows(x, k.shape, stride=stride, padding=padding)
-    return np.tensordot(seen, _wide(k, x), axes=k.ndim)
-
-
-def _wide(k, *others):
-    """k in 64 bits, so that its products with the `others` do not overflow as 8-bit pixels do."""
-    return k.astype(np.result_type(k, *others, np.int64))
+    return np.tensordot(seen, floats(k), axes=k.ndim)
 
 
 def correlate_by_loops(x, k, *, stride=1, padding=0):
-    """`correlate` by its definition, for one stride S and padding P: add all k_m x_{S i + m}.
+    """h_i = sum_m k_m x_{S i + m} by its definition: `correlate`, one product at a time.
 
     >>> correlate_by_loops(np.array([1.0, 2.0, 3.0, 4.0]), np.array([1.0, 10.0]))
     array([21., 32., 43.])
     """
-    _check_axes(x, k)
-    sides = zip(x.shape, k.shape, strict=True)
-    sizes = [output_size(N, F, stride, padding) for N, F in sides]
-    x = np.pad(x, padding)  # zeros on every side
-    k = _wide(k, x)
-    h = np.zeros(sizes)
-    for i in np.ndindex(*sizes):  # every place of a window
+    x, k = np.pad(floats(x), padding), floats(k)  # zeros on every side
+    h = np.zeros([output_size(N, F, stride) for N, F in zip(x.shape, k.shape, strict=True)])
+    for i in np.ndindex(h.shape):  # every place of a window
         for m in np.ndindex(k.shape):  # every weight of the kernel
             h[i] += k[m] * x[tuple(stride * np.array(i) + m)]
     return h
-
-
-def _check_axes(x, k):
-    """Refuse a kernel that does not have the axes of x."""
-    if k.ndim != x.ndim:
-        raise ValueError(f"k must have the {x.ndim} axes of x; got {k.ndim}")
 
 
 def convolve(x, k, *, stride=1, padding=0):
     """h_i = sum_m k_m x_{S i + F - 1 - m}: correlation with the kernel reversed along every axis.
 
     >>> convolve(np.array([0, 0, 1, 0, 0]), np.array([1, 2, 3]))
-    array([1, 2, 3])
+    array([1., 2., 3.])
 
     Errata: convolution-05 (ISML calls the correlation of its layers convolution).
     """
@@ -200,11 +144,9 @@ def convolve(x, k, *, stride=1, padding=0):
 
 
 def correlation_matrix(k, shape, *, stride=1, padding=0):
-    """The matrix M with correlate(x, k) = M x, for x of the given `shape`.
+    """The matrix M (outputs, inputs) with correlate(x, k) = M x, for x of the given `shape`.
 
     For images, x and the output are read row by row.
-
-    Returns: (outputs, inputs).
 
     >>> correlation_matrix(np.array([1.0, 2.0]), (3,)).tolist()
     [[1.0, 2.0, 0.0], [0.0, 1.0, 2.0]]
@@ -218,79 +160,50 @@ def correlation_matrix(k, shape, *, stride=1, padding=0):
 
 
 def correlate_backward(G, x, k, *, stride=1, padding=0):
-    """From the gradient G of a cost in the outputs to its gradients in x and in k:
+    """The gradients dx and dk of a cost in x and k, from its gradient G in the outputs:
 
         dx = M^T G,   dk_m = sum_i G_i x_{S i + m},   with M from `correlation_matrix`.
 
-    Returns: dx and dk, of the shapes of x and k.
-
     >>> correlate_backward(np.array([1, 10]), x=np.array([1, 2, 3]), k=np.array([5, 7]))
-    (array([ 5, 57, 70]), array([21, 32]))
+    (array([ 5., 57., 70.]), array([21., 32.]))
     """
-    S, P = np.broadcast_to(stride, x.ndim), np.broadcast_to(padding, x.ndim)
-    seen, G = windows(x, k.shape, stride=stride, padding=padding), _wide(G, x, k)
-    if G.shape != seen.shape[: x.ndim]:
-        raise ValueError(f"G must have the output's shape {seen.shape[: x.ndim]}; got {G.shape}")
-    dx, dk = np.zeros(np.add(x.shape, 2 * P), dtype=G.dtype), np.zeros(k.shape, dtype=G.dtype)
-    for i in np.ndindex(G.shape):
-        window = tuple(slice(s * j, s * j + F) for j, s, F in zip(i, S, k.shape, strict=True))
-        dk += G[i] * seen[i]
-        dx[window] += G[i] * k
-    inner = tuple(slice(p, p + N) for p, N in zip(P, x.shape, strict=True))
-    return dx[inner], dk
+    G = floats(G)
+    M = correlation_matrix(k, x.shape, stride=stride, padding=padding)
+    seen = windows(x, k.shape, stride=stride, padding=padding)
+    return (M.T @ G.ravel()).reshape(x.shape), np.tensordot(G, seen, axes=x.ndim)
 
 
-# ---------------------------------------------------------------------------------------
-# Convolution layers
-# ---------------------------------------------------------------------------------------
+# --- Convolution layers ----------------------------------------------------------------
 
 
 def conv(V, W, b, *, stride=1, padding=0):
     """Y[:, i, j, d] = w_d^T (window at (S i, S j) of the padded V) + b_d for d = 1, ..., K.
 
-    Returns: (n, N2, N2, K), the sizes by `output_size`. Raises: ValueError if the windows do not
-    fit, or V, W and b do not have the shapes of the table.
+    Returns: (n, N2, N2, K), the sizes by `output_size`.
 
     >>> conv(np.arange(9.0).reshape(1, 3, 3, 1), np.ones((1, 2, 2, 1)), np.array([100.0])).ravel()
     array([108., 112., 120., 124.])
 
     Errata: convolution-05 (ISML's "valid convolution" is a correlation, valid on the padded input).
     """
-    _check_filters(V, W, b)
     S, P = stride, padding
-    K, F, E, D = W.shape  # E = F if the filters are square
-    n_i = output_size(V.shape[1], F, S, P)
-    n_j = output_size(V.shape[2], E, S, P)
-    V = np.pad(V.astype(float), ((0, 0), (P, P), (P, P), (0, 0)))  # not along n and D
-    w = W.reshape(K, F * E * D)  # row d is filter d, flattened
-    Y = np.zeros((len(V), n_i, n_j, K))
-    for i, j in np.ndindex(n_i, n_j):  # all images at once
-        window = V[:, S * i : S * i + F, S * j : S * j + E]
-        window = window.reshape(-1, F * E * D)  # row by row, an image per row
-        Y[:, i, j] = window @ w.T + b
+    V = np.pad(floats(V), ((0, 0), (P, P), (P, P), (0, 0)))  # not along n and D
+    n, height, width, _ = V.shape
+    K, F, E, _ = W.shape  # E = F if the filters are square
+    w = W.reshape(K, -1)  # row d is filter d, flattened
+    Y = np.zeros((n, output_size(height, F, S), output_size(width, E, S), K))
+    for i, j in np.ndindex(Y.shape[1:3]):
+        window = V[:, S * i : S * i + F, S * j : S * j + E]  # of all images at once
+        Y[:, i, j] = window.reshape(n, -1) @ w.T + b
     return Y
 
 
-def _check_filters(V, W, b):
-    """Refuse filters and biases that do not suit the volumes."""
-    if V.ndim != 4 or W.ndim != 4:
-        raise ValueError(f"V and W must have 4 axes; got shapes {V.shape} and {W.shape}")
-    if W.shape[3] != V.shape[3]:
-        raise ValueError(
-            f"filters must have the depth of the volume, D = {V.shape[3]}; got {W.shape[3]}"
-        )
-    if np.shape(b) != (len(W),):
-        raise ValueError(f"b must have shape ({len(W)},), a number per filter; got {np.shape(b)}")
-
-
 def conv_backward(G, V, W, *, stride=1, padding=0):
-    """From the gradient G in the outputs of `conv` to the gradients in V, W and b.
+    """The gradients dV, dW and db of a cost, from its gradient G in the outputs of `conv`.
 
     Every place (i, j) adds its share, with g_d = G[:, i, j, d]:
 
         dw_d <- dw_d + g_d window,   d(window) <- d(window) + sum_d g_d w_d,   db_d <- db_d + g_d .
-
-    Returns: dV, dW and db.
 
     >>> G, V, W = np.ones((1, 1, 2, 1)), np.ones((1, 1, 3, 1)), np.full((1, 1, 2, 1), 5.0)
     >>> [each.ravel().tolist() for each in conv_backward(G, V, W)]
@@ -298,29 +211,26 @@ def conv_backward(G, V, W, *, stride=1, padding=0):
     """
     S, P = stride, padding
     (n, height, width, D), (K, F, E, _) = V.shape, W.shape
-    V = np.pad(V.astype(float), ((0, 0), (P, P), (P, P), (0, 0)))
-    w = W.reshape(K, F * E * D)
+    V = np.pad(V, ((0, 0), (P, P), (P, P), (0, 0)))
+    w = W.reshape(K, -1)
     dV, dw = np.zeros(V.shape), np.zeros(w.shape)
     for i, j in np.ndindex(G.shape[1:3]):
         rows = slice(S * i, S * i + F)
         columns = slice(S * j, S * j + E)
-        window = V[:, rows, columns].reshape(n, F * E * D)
         g = G[:, i, j]  # (n, K): in the K outputs at this place
-        dw += g.T @ window
+        dw += g.T @ V[:, rows, columns].reshape(n, -1)
         dV[:, rows, columns] += (g @ w).reshape(n, F, E, D)
     dV = dV[:, P : P + height, P : P + width]  # without the padding
     return dV, dw.reshape(W.shape), G.sum(axis=(0, 1, 2))
 
 
 def compose(W, b, W2, b2):
-    """The one layer that computes what two layers without an activation between them compute:
+    """The filters and biases of the one layer that computes what two linear layers compute:
 
         W12[k] = sum_m (full convolution of W2[k, :, :, m] with W[m]),
         b12[k] = b2_k + sum_m b_m sum W2[k, :, :, m],
 
     so that conv(V, W12, b12) = conv(conv(V, W, b), W2, b2), for strides 1 and without padding.
-
-    Returns: the filters, of side F + F2 - 1, and the biases.
 
     >>> W12, b12 = compose(np.ones((1, 1, 2, 1)), np.ones(1), np.ones((1, 1, 2, 1)), np.zeros(1))
     >>> W12.ravel(), b12
@@ -333,17 +243,13 @@ def compose(W, b, W2, b2):
     return W12, b2 + W2.sum(axis=(1, 2)) @ b
 
 
-# ---------------------------------------------------------------------------------------
-# Pooling
-# ---------------------------------------------------------------------------------------
+# --- Pooling ---------------------------------------------------------------------------
 
 
 def max_pool(V, F, *, stride=None):
-    """The largest number of every F x F window of every map.
+    """The largest number of every F x F window of every map: (n, N2, N2, D).
 
     The stride is F if it is not given. There is no padding: its zeros could be the maxima.
-
-    Returns: (n, N2, N2, D), the sizes by `output_size`. Raises: ValueError if windows do not fit.
 
     >>> max_pool(np.arange(8.0).reshape(1, 2, 4, 1), 2).ravel()
     array([5., 7.])
@@ -358,7 +264,7 @@ def max_pool(V, F, *, stride=None):
 
 
 def max_pool_backward(G, V, F, *, stride=None):
-    """dV: every G goes to the largest number of its window, to the first of several.
+    """dV (n, N, N, D): each G goes to the largest number of its window, to the first of several.
 
     >>> max_pool_backward(np.ones((1, 1, 1, 1)), np.arange(4.0).reshape(1, 2, 2, 1), 2).ravel()
     array([0., 0., 0., 1.])
@@ -378,7 +284,7 @@ def max_pool_backward(G, V, F, *, stride=None):
 
 
 def mean_pool(V, F, *, stride=None):
-    """The mean of every F x F window of every map; otherwise the same as `max_pool`.
+    """The mean of every F x F window of every map: (n, N2, N2, D). The stride is as in `max_pool`.
 
     >>> mean_pool(np.arange(8.0).reshape(1, 2, 4, 1), 2).ravel()
     array([2.5, 4.5])
@@ -388,46 +294,38 @@ def mean_pool(V, F, *, stride=None):
     Y = np.zeros((n, output_size(height, F, S), output_size(width, F, S), D))
     for i, j in np.ndindex(Y.shape[1:3]):
         window = V[:, S * i : S * i + F, S * j : S * j + F]
-        Y[:, i, j] = window.mean(axis=(1, 2), dtype=float)
+        Y[:, i, j] = window.mean(axis=(1, 2))
     return Y
 
 
 def mean_pool_backward(G, V, F, *, stride=None):
-    """dV: every number of a window gets the share G / F^2.
+    """dV (n, N, N, D): each G is spread equally over the F^2 entries of its window.
 
     >>> mean_pool_backward(np.full((1, 1, 1, 1), 8.0), np.zeros((1, 2, 2, 1)), 2).ravel()
     array([2., 2., 2., 2.])
     """
-    dV, S = np.zeros(V.shape), F if stride is None else stride
+    S, dV = F if stride is None else stride, np.zeros(V.shape)
     for i, j in np.ndindex(G.shape[1:3]):
         dV[:, S * i : S * i + F, S * j : S * j + F] += G[:, i, j, None, None] / F**2
     return dV
 
 
-# ---------------------------------------------------------------------------------------
-# Full connection
-# ---------------------------------------------------------------------------------------
+# --- Full connection -------------------------------------------------------------------
 
 
 def dense(V, A, b):
-    """Y = A vec(V) + b: every neuron sees the whole volume, flattened row by row.
+    """Y = A vec(V) + b (n, 1, 1, K): every neuron sees the whole volume, read row by row.
 
     It is the convolution layer with the filters A.reshape(K, N, N, D), as large as the volume.
-
-    Returns: (n, 1, 1, K). Raises: ValueError if b does not hold a number for every output.
 
     >>> dense(np.ones((1, 1, 2, 1)), A=np.array([[1.0, 10.0]]), b=np.array([0.5])).ravel()
     array([11.5])
     """
-    if np.shape(b) != (len(A),):
-        raise ValueError(f"b must have shape ({len(A)},), a number per output; got {np.shape(b)}")
     return net_input(V.reshape(len(V), -1), A, b)[:, None, None]
 
 
 def dense_backward(G, V, A):
     """dV = A^T G, dA = G vec(V)^T and db = G; dA and db are summed over the samples.
-
-    Returns: dV, dA and db.
 
     >>> V, G = np.array([1.0, 2.0]).reshape(1, 1, 2, 1), np.array([3.0]).reshape(1, 1, 1, 1)
     >>> [each.ravel().tolist() for each in dense_backward(G, V, A=np.array([[5.0, 7.0]]))]
@@ -437,38 +335,29 @@ def dense_backward(G, V, A):
     return (g @ A).reshape(V.shape), g.T @ V.reshape(len(V), -1), g.sum(axis=0)
 
 
-# ---------------------------------------------------------------------------------------
-# Layers
-# ---------------------------------------------------------------------------------------
+# --- Layers ----------------------------------------------------------------------------
 
 
 class Layer:
-    """A step from volumes to volumes; a layer without parameters overrides only what it needs."""
+    """A step from volumes V to volumes Y, with its parameters W and b if it has any.
 
-    def __repr__(self):
-        """The call that makes this layer, without its defaults."""
-        given = [(f.name, getattr(self, f.name), f.default) for f in fields(self)]
-        given = [f"{name}={value!r}" for name, value, default in given if value != default]
-        return f"{type(self).__name__}({', '.join(given)})"
+    ``forward(V, W, b)`` returns Y. ``backward(G, V, W, b)`` returns dV, dW and db, from the
+    gradient G in Y.
+
+    >>> Layer().output_shape((8, 8, 3)), Layer().parameter_shapes((8, 8, 3))
+    ((8, 8, 3), ())
+    """
 
     def output_shape(self, shape):
-        """The shape of the output for a volume of the given shape."""
+        """The shape of the output for a volume of the given `shape`; here the same."""
         return shape
 
     def parameter_shapes(self, shape):
-        """The shapes of the weights and the biases for such volumes."""
+        """The shapes of the parameters for a volume of the given `shape`; here there are none."""
         return ()
 
-    def forward(self, V, *parameters):
-        """The output Y."""
-        raise NotImplementedError
 
-    def backward(self, G, V, *parameters):
-        """dV and the gradients in the parameters, from the gradient G in Y."""
-        raise NotImplementedError
-
-
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Conv(Layer):
     """A convolution layer: see `conv`.
 
@@ -481,16 +370,10 @@ class Conv(Layer):
     stride: int = 1
     padding: int = 0
 
-    @property
-    def step(self):
-        """The distance between neighbouring windows."""
-        return self.stride
-
     def output_shape(self, shape):
         """(N2, N2, K)."""
-        check_number("filters", self.filters, at_least=1, integer=True)
-        n_i, n_j = (output_size(N, self.size, self.stride, self.padding) for N in shape[:2])
-        return n_i, n_j, self.filters
+        sizes = (output_size(N, self.size, self.stride, self.padding) for N in shape[:2])
+        return (*sizes, self.filters)
 
     def parameter_shapes(self, shape):
         """The shapes of W and b."""
@@ -505,7 +388,7 @@ class Conv(Layer):
         return conv_backward(G, V, W, stride=self.stride, padding=self.padding)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Relu(Layer):
     """max(0, v) of every number; the slope at 0 is taken to be 0.
 
@@ -522,23 +405,27 @@ class Relu(Layer):
         return (G * (V > 0),)
 
 
-@dataclass(frozen=True, repr=False)
-class _Pool(Layer):
+@dataclass(frozen=True)
+class Pool(Layer):
+    """What all pools have in common: windows, one map at a time, and no parameters.
+
+    >>> Pool(3, stride=2).output_shape((7, 7, 4))
+    (3, 3, 4)
+    """
+
     size: int  # F
     stride: int | None = None  # F if not given
 
-    @property
-    def step(self):
-        """The distance between neighbouring windows."""
-        return self.size if self.stride is None else self.stride
+    def __post_init__(self):
+        if self.stride is None:
+            object.__setattr__(self, "stride", self.size)
 
     def output_shape(self, shape):
         """(N2, N2, D)."""
-        n_i, n_j = (output_size(N, self.size, self.step) for N in shape[:2])
-        return n_i, n_j, shape[2]
+        return (*(output_size(N, self.size, self.stride) for N in shape[:2]), shape[2])
 
 
-class MaxPool(_Pool):
+class MaxPool(Pool):
     """The maximum of every window: see `max_pool`.
 
     >>> MaxPool(2).output_shape((224, 224, 64))
@@ -554,11 +441,11 @@ class MaxPool(_Pool):
         return (max_pool_backward(G, V, self.size, stride=self.stride),)
 
 
-class MeanPool(_Pool):
+class MeanPool(Pool):
     """The mean of every window: see `mean_pool`.
 
-    >>> MeanPool(3, stride=2).output_shape((7, 7, 4))
-    (3, 3, 4)
+    >>> MeanPool(2).forward(np.arange(8.0).reshape(1, 2, 4, 1)).ravel()
+    array([2.5, 4.5])
     """
 
     def forward(self, V):
@@ -570,7 +457,7 @@ class MeanPool(_Pool):
         return (mean_pool_backward(G, V, self.size, stride=self.stride),)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Dense(Layer):
     """A fully connected layer: see `dense`. It flattens its input.
 
@@ -582,7 +469,6 @@ class Dense(Layer):
 
     def output_shape(self, shape):
         """(1, 1, K)."""
-        check_number("units", self.units, at_least=1, integer=True)
         return 1, 1, self.units
 
     def parameter_shapes(self, shape):
@@ -598,20 +484,15 @@ class Dense(Layer):
         return dense_backward(G, V, A)
 
 
-# ---------------------------------------------------------------------------------------
-# Networks
-# ---------------------------------------------------------------------------------------
+# --- Networks --------------------------------------------------------------------------
 
 
 def typical_layers(per_block, filters, units, classes=None, *, size=3, padding=None, pool=2):
-    """Blocks of (CONV-RELU) ... POOL, then (FC-RELU) ..., then the scores, before a softmax.
+    """Blocks of (CONV-RELU) ... POOL, then (FC-RELU) ..., then the scores: a tuple of layers.
 
-    There are len(`filters`) blocks of `per_block` convolution layers, with `filters` maps each, and
-    len(`units`) hidden layers with `units` neurons. `size` is the side of the filters, `pool` that
-    of the pools; None leaves them out. By default, `padding` keeps the size of the maps if `size`
-    is odd. `classes` is the number of scores; None leaves their layer out, as `ConvNet` expects.
-
-    Returns: a tuple of layers.
+    A block has `per_block` convolutions, and there is a block for each number of `filters`, a
+    hidden layer for each number of `units`. `classes` is the number of scores, `pool` the side
+    of the pools; None leaves them out. By default, `padding` keeps the maps' size if `size` is odd.
 
     >>> lenet = typical_layers(1, (6, 16), (120, 84), 10, size=5, padding=0)
     >>> [shape for shape in propagate(lenet, (32, 32, 1))][::3]
@@ -630,134 +511,107 @@ def typical_layers(per_block, filters, units, classes=None, *, size=3, padding=N
 
 
 def propagate(layers, shape):
-    """The shapes of the input and of the output of every layer.
-
-    Raises: ValueError that names the layer whose windows do not fit.
+    """The list of the shapes of the input and of the output of every layer.
 
     >>> propagate((Conv(6, 5), Relu(), Conv(10, 5)), (32, 32, 3))
     [(32, 32, 3), (28, 28, 6), (28, 28, 6), (24, 24, 10)]
     """
     shapes = [tuple(shape)]
     for layer in layers:
-        try:
-            shapes.append(layer.output_shape(shapes[-1]))
-        except ValueError as error:
-            raise ValueError(f"{layer} on a volume of shape {shapes[-1]}: {error}") from None
+        shapes.append(layer.output_shape(shapes[-1]))
     return shapes
+
+
+def receptive_field(layers):
+    """1 + sum_l (F_l - 1) S_1 ... S_{l-1} over layers with windows: the side that an output sees.
+
+    >>> receptive_field([Conv(8, 3), Conv(8, 3), Conv(8, 3)]), receptive_field([Conv(8, 7)])
+    (7, 7)
+    """
+    r, J = 1, 1  # of the input
+    for layer in layers:
+        if isinstance(layer, Conv | Pool):
+            r = r + (layer.size - 1) * J
+            J = J * layer.stride
+    return r
 
 
 def describe(layers, shape):
     """A table of the network: every layer, the shape of its output, its number of parameters.
 
     >>> print(describe((Conv(10, 5, padding=2),), (32, 32, 3)))
-    input                                      32 x 32 x 3           0
-    Conv(filters=10, size=5, padding=2)       32 x 32 x 10         760
-    together                                                       760
+    input                                             32 x 32 x 3           0
+    Conv(filters=10, size=5, stride=1, padding=2)    32 x 32 x 10         760
+    together                                                              760
     """
-    shapes, total = propagate(layers, shape), 0
+    shapes = propagate(layers, shape)
     rows = [("input", shapes[0], 0)]
     for layer, before, after in zip(layers, shapes[:-1], shapes[1:], strict=True):
         p = sum(prod(each) for each in layer.parameter_shapes(before))
         rows.append((repr(layer), after, p))
-        total = total + p
-    lines = [f"{name:38s}{' x '.join(map(str, s)):>16s}{p:12,d}" for name, s, p in rows]
-    return "\n".join([*lines, f"{'together':54s}{total:12,d}"])
+    lines = [f"{name:45s}{' x '.join(map(str, s)):>16s}{p:12,d}" for name, s, p in rows]
+    return "\n".join([*lines, f"{'together':61s}{sum(p for *_, p in rows):12,d}"])
 
 
 def initial_parameters(layers, shape, *, rng):
-    """theta with biases 0 and normal weights of variance 2 / (inputs of the neuron), as ReLUs need.
+    """Biases 0 and normal weights of variance 2 / (inputs of the neuron), as ReLUs need: `params`.
 
-    >>> len(initial_parameters((Dense(10),), (32, 32, 3), rng=np.random.default_rng(0)))
-    30730
+    >>> (A, b), = initial_parameters((Dense(10),), (32, 32, 3), rng=np.random.default_rng(0))
+    >>> A.shape, bool(b.any()), [round(float(v), 5) for v in (A.var(), 2 / 3072)]
+    ((10, 3072), False, [0.00065, 0.00065])
     """
-    theta = [np.zeros(0)]
+    params = []
     for layer, before in zip(layers, propagate(layers, shape)[:-1], strict=True):
-        for each in layer.parameter_shapes(before):
-            part = np.zeros(each)  # the biases (neurons,)
-            if len(each) > 1:  # the weights (neurons, ...)
-                part = rng.normal(scale=np.sqrt(2 / prod(each[1:])), size=each)
-            theta.append(part.ravel())
-    return np.concatenate(theta)
+        if sizes := layer.parameter_shapes(before):
+            (K, *inputs), _ = sizes
+            W = rng.normal(scale=np.sqrt(2 / prod(inputs)), size=(K, *inputs))
+            params.append((W, np.zeros(K)))
+        else:
+            params.append(())
+    return params
 
 
-def unpack(theta, layers, shape):
-    """The weights and biases of every layer, as views of the beginning of theta.
+def cnn_forward(params, layers, V):
+    """The list of the input V and of the output of every layer; the last holds the scores.
 
-    >>> (W, b), *_ = unpack(np.arange(10.0), (Conv(1, 3), Relu()), (5, 5, 1))
-    >>> W.shape, b
-    ((1, 3, 3, 1), array([9.]))
+    >>> params = [(), (np.array([[3.0]]), np.array([0.5]))]
+    >>> [Y.item() for Y in cnn_forward(params, (Relu(), Dense(1)), np.full((1, 1, 1, 1), -1.0))]
+    [-1.0, 0.0, 0.5]
     """
-    parts, end = [], 0
-    for layer, before in zip(layers, propagate(layers, shape)[:-1], strict=True):
-        part = []
-        for each in layer.parameter_shapes(before):
-            start, end = end, end + prod(each)
-            part.append(theta[start:end].reshape(each))
-        parts.append(tuple(part))
-    return parts
+    volumes = [V]
+    for layer, Wb in zip(layers, params, strict=True):
+        volumes.append(layer.forward(volumes[-1], *Wb))
+    return volumes
 
 
-def forward(theta, layers, V):
-    """The output of the last layer; it holds the scores if this is the layer of scores.
+def loss_and_gradient(params, layers, V, T):
+    """L, the mean of -log softmax(f) at the classes of the n images, and its gradient in `params`.
 
-    >>> forward(np.array([3.0, 0.5]), (Relu(), Dense(1)), np.ones((1, 1, 1, 1))).ravel()
-    array([3.5])
+    >>> params = [(np.zeros((2, 1)), np.zeros(2))]
+    >>> loss_and_gradient(params, (Dense(2),), np.ones((1, 1, 1, 1)), np.array([[1, 0]]))
+    (0.6931471805599453, [(array([[-0.5],
+           [ 0.5]]), array([-0.5,  0.5]))])
     """
-    for layer, own in zip(layers, unpack(theta, layers, V.shape[1:]), strict=True):
-        V = layer.forward(V, *own)
-    return V
-
-
-def loss_and_gradient(theta, layers, V, T):
-    """L, the mean of -log softmax(f) at the classes of the n images, and dL/dtheta.
-
-    Returns: L and dL/dtheta (p,). Raises: ValueError if theta, V or T does not fit the layers.
-
-    >>> loss_and_gradient(np.zeros(4), (Dense(2),), np.ones((1, 1, 1, 1)), np.array([[1, 0]]))
-    (0.6931471805599453, array([-0.5,  0.5, -0.5,  0.5]))
-    """
-    _check_scores(theta, layers, V, T)
-    parameters = unpack(theta, layers, V.shape[1:])
-    inputs = []  # of every layer
-    for layer, own in zip(layers, parameters, strict=True):  # forward
-        inputs.append(V)
-        V = layer.forward(V, *own)
-    f = V[:, 0, 0]  # (n, C)
+    *inputs, Y = cnn_forward(params, layers, V)
+    f = Y.reshape(T.shape)  # the scores, (n, C)
     L = np.mean(softmax_cross_entropy(f, T))
-    G = ((softmax(f) - T) / len(T))[:, None, None]  # dL/df, (n, 1, 1, C)
+    G = ((softmax(f) - T) / len(T)).reshape(Y.shape)  # dL/dY
     gradient = []
-    steps = zip(layers[::-1], inputs[::-1], parameters[::-1], strict=True)
-    for layer, V, own in steps:  # back
-        G, *slopes = layer.backward(G, V, *own)
-        gradient = [*slopes, *gradient]
-    return float(L), np.concatenate([slope.ravel() for slope in gradient])
+    for layer, V, Wb in zip(layers[::-1], inputs[::-1], params[::-1], strict=True):  # back
+        G, *slopes = layer.backward(G, V, *Wb)
+        gradient.insert(0, tuple(slopes))
+    return float(L), gradient
 
 
-def _check_scores(theta, layers, V, T):
-    """Refuse a theta or targets that do not suit the layers."""
-    shapes = propagate(layers, V.shape[1:])
-    pairs = zip(layers, shapes[:-1], strict=True)
-    p = sum(prod(each) for layer, before in pairs for each in layer.parameter_shapes(before))
-    if len(theta) != p:
-        raise ValueError(f"theta must hold the {p} parameters of the layers; got {len(theta)}")
-    if len(V) != len(T):
-        raise ValueError(f"V and T must have as many samples; got {len(V)} and {len(T)}")
-    if shapes[-1] != (1, 1, *T.shape[1:]):
-        raise ValueError(
-            "scores must be (n, 1, 1, C) for T (n, C); got shapes "
-            f"{(len(V), *shapes[-1])} and {T.shape}"
-        )
-
-
-# ---------------------------------------------------------------------------------------
-# Estimators
-# ---------------------------------------------------------------------------------------
+# =======================================================================================
+# The estimators
+# =======================================================================================
 
 SMALL = (Conv(16, 3, padding=1), Relu(), Dense(32), Relu())  # for images of any size
 
 
 @dataclass(eq=False, repr=False)
-class ConvNet(Trainer, Classifier):
+class ConvNet(Trainer, LogProbabilisticClassifier):
     """Convolutional network for images of one size: the given layers, a score per class, softmax.
 
     It minimises the mean cross-entropy by mini-batches. An image is a row of X: ``image.ravel()``
@@ -783,7 +637,7 @@ class ConvNet(Trainer, Classifier):
     classes_ : ndarray of shape (C,)
     image_shape_ : tuple; (height, width, depth) of a sample
     layers_ : tuple of Layer; with the layer of scores
-    theta_ : ndarray of shape (p,); all parameters, for `unpack` and `forward`
+    params_ : list; for every layer the tuple (W, b), or () if it has none
     history_ : ndarray of shape (n_iter_ + 1,); the cost at the start, then the mean of every pass
     n_iter_ : int; number of passes
     converged_ : bool; whether training stopped before max_iter
@@ -805,59 +659,62 @@ class ConvNet(Trainer, Classifier):
         y = check_labels(y, len(samples))
         self._check_training()
         rng, classes = check_random_state(self.random_state), np.unique(y)
-        shape = _image_shape(self.image_shape, samples.shape[1])
+        shape = _check_image_shape(self.image_shape, samples.shape[1])
         layers = (*_check_layers(self.layers), Dense(len(classes)))
         V, T = samples.reshape(-1, *shape), one_hot(y, classes)
-        states = self._passes(
-            lambda theta, rows: loss_and_gradient(theta, layers, V[rows], T[rows]),
-            initial_parameters(layers, shape, rng=rng),
-            len(V),
-            rng,
-        )
-        run, _ = self._train(states)
+        start = initial_parameters(layers, shape, rng=rng)
+
+        def cost(params, rows):
+            return loss_and_gradient(params, layers, V[rows], T[rows])
+
+        run, _ = self._train(self._passes(cost, start, len(V), rng))
         self.classes_, self.image_shape_, self.layers_ = classes, shape, layers
-        self.theta_ = run.state.theta
+        self.params_ = run.state.theta
         self._report(run)
         return self._remember(X)
 
     def _scores(self, X):
-        """The scores (n, C), computed for BLOCK images at a time."""
-        V = self._check_fitted(X).reshape(-1, *self.image_shape_)
-        blocks = [V[rows] for rows in row_blocks(len(V), BLOCK)]
-        return np.concatenate([forward(self.theta_, self.layers_, B)[:, 0, 0] for B in blocks])
+        """The scores (n, C), computed for a block of images at a time."""
+        X, shape = self._check_fitted(X), self.image_shape_
+
+        def scores(X):
+            return cnn_forward(self.params_, self.layers_, X.reshape(-1, *shape))[-1][:, 0, 0]
+
+        return by_rows(scores)(X)
 
     def predict(self, X):
         """The labels (n,) of the largest scores."""
         best = self._scores(X).argmax(axis=1)
         return self.classes_[best]
 
-    def predict_proba(self, X):
-        """Probabilities (n, C) of the classes."""
-        return softmax(self._scores(X))
-
     def predict_log_proba(self, X):
-        """Logarithms of the probabilities, finite even where a probability rounds to 0."""
+        """Logarithms of the probabilities (n, C), finite even where a probability rounds to 0."""
         f = self._scores(X)
         return f - log_sum_exp(f)[:, None]
 
 
 def _check_layers(layers):
-    """The layers as a tuple; refuse anything else."""
-    if isinstance(layers, tuple | list) and all(isinstance(each, Layer) for each in layers):
-        return tuple(layers)
-    raise ValueError(f"layers must be a tuple of layers, as (Conv(6, 5), Relu()); got {layers!r}")
+    """The layers, whose sizes must be positive integers."""
+    if not (isinstance(layers, tuple | list) and all(isinstance(each, Layer) for each in layers)):
+        raise ValueError(f"layers must be a tuple such as (Conv(6, 5), Relu()); got {layers!r}")
+    for layer in layers:
+        sizes = vars(layer).items() if isinstance(layer, Conv | Pool | Dense) else ()
+        for name, value in sizes:
+            check_number(name, value, at_least=int(name != "padding"), integer=True)
+    return layers
 
 
-def _image_shape(image_shape, d):
+def _check_image_shape(image_shape, d):
     """(height, width, depth) of a row of d numbers."""
     if image_shape is None:
         side = isqrt(d)
         return (side, side, 1) if side**2 == d else (1, d, 1)
-    given = tuple(image_shape) if isinstance(image_shape, tuple | list) else ()
-    whole = all(isinstance(N, Integral) and N > 0 for N in given)
-    if len(given) not in (2, 3) or not whole or prod(given) != d:
+    shape = image_shape if isinstance(image_shape, tuple | list) else ()
+    for N in shape:
+        check_number("image_shape", N, at_least=1, integer=True)
+    if len(shape) not in (2, 3) or prod(shape) != d:
         raise ValueError(
             "image_shape must be None, (height, width) or (height, width, depth) of product "
             f"{d}, the number of features; got {image_shape!r}"
         )
-    return (*given, 1)[:3]
+    return (*shape, 1)[:3]

@@ -10,7 +10,6 @@ from mlnotes.convolution import (
     Relu,
     initial_parameters,
     loss_and_gradient,
-    unpack,
 )
 from mlnotes.neural_networks import adam
 
@@ -31,39 +30,41 @@ def batch():
     return V, y, initial_parameters(LENET, SHAPE, rng=rng)
 
 
-def torch_network(theta, dtype):
+def torch_network(params, dtype):
     """The same layers in PyTorch with the same parameters: its volumes have the depth first."""
     from torch import nn, tensor
 
-    parts = [
+    modules = [
         nn.Conv2d(1, 6, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(6, 16, 5), nn.ReLU(),
         nn.MaxPool2d(2), nn.Flatten(), nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84),
         nn.ReLU(), nn.Linear(84, C),
     ]  # fmt: skip
-    network = nn.Sequential(*parts).to(dtype)
-    own = [pair for pair in unpack(theta, LENET, SHAPE) if pair]
-    own[2] = own[2][0].reshape(120, 5, 5, 16).transpose(0, 3, 1, 2).reshape(120, -1), own[2][1]
-    for part, (W, b) in zip([part for part in parts if hasattr(part, "weight")], own, strict=True):
+    network = nn.Sequential(*modules).to(dtype)
+    pairs = [Wb for Wb in params if Wb]
+    A, c = pairs[2]
+    pairs[2] = A.reshape(120, 5, 5, 16).transpose(0, 3, 1, 2).reshape(120, -1), c
+    modules = [module for module in modules if hasattr(module, "weight")]
+    for module, (W, b) in zip(modules, pairs, strict=True):
         W = W.transpose(0, 3, 1, 2) if W.ndim == 4 else W
-        part.weight.data, part.bias.data = tensor(W, dtype=dtype), tensor(b, dtype=dtype)
+        module.weight.data, module.bias.data = tensor(W, dtype=dtype), tensor(b, dtype=dtype)
     return network
 
 
 def against_torch(precision):
     """Ours in float64, PyTorch in the `precision`: the loss of the last step."""
-    V, y, theta = batch()
+    V, y, params = batch()
     Y = np.eye(C)[y]
 
     def ours():
-        cost = lambda theta, rows: loss_and_gradient(theta, LENET, V, Y)  # noqa: E731
-        states = adam(cost, theta, len(V), batch_size=len(V), learning_rate=RATE, rng=None)
+        cost = lambda params, rows: loss_and_gradient(params, LENET, V, Y)  # noqa: E731
+        states = adam(cost, params, len(V), batch_size=len(V), learning_rate=RATE, rng=None)
         return [next(states).objective for _ in range(STEPS + 1)][-1]
 
     def theirs():
         import torch
 
         dtype = getattr(torch, precision)
-        network = torch_network(theta, dtype)
+        network = torch_network(params, dtype)
         images, labels = torch.tensor(V.transpose(0, 3, 1, 2), dtype=dtype), torch.tensor(y)
         optimiser = torch.optim.Adam(network.parameters(), lr=RATE)
         for k in range(STEPS + 1):

@@ -19,9 +19,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mlnotes import convolution
 from mlnotes.base import row_blocks
-from mlnotes.convolution import Conv, Dense, MaxPool, Relu, initial_parameters, loss_and_gradient
+from mlnotes.convolution import (
+    Conv,
+    Dense,
+    MaxPool,
+    Relu,
+    cnn_forward,
+    initial_parameters,
+    loss_and_gradient,
+)
 from mlnotes.datasets import load_mnist
 from mlnotes.neural_networks import (
     CROSS_ENTROPY,
@@ -42,7 +49,7 @@ class Trained(NamedTuple):
     """A network with its parameters: ``scores_of(theta, X)`` gives the scores (n, 10)."""
 
     scores_of: Callable
-    theta: list | np.ndarray
+    theta: list
 
     def score(self, X, y):
         """The share of images (n, 784) that it reads as the digits y."""
@@ -78,10 +85,10 @@ LENET = (
 )  # fmt: skip
 
 
-def lenet_scores(theta, X):
+def lenet_scores(params, X):
     """The scores that LeNet computes, for some images at a time."""
     blocks = [X[rows].reshape(-1, *IMAGE) for rows in row_blocks(len(X), 200)]
-    return np.concatenate([convolution.forward(theta, LENET, V)[:, 0, 0] for V in blocks])
+    return np.concatenate([cnn_forward(params, LENET, V)[-1][:, 0, 0] for V in blocks])
 
 
 def convnet(split, passes, seed):
@@ -89,19 +96,19 @@ def convnet(split, passes, seed):
     rng, (X, y) = np.random.default_rng(seed), split.train[:]
     V, Y = X.reshape(-1, *IMAGE), one_hot(y, np.arange(10))
 
-    def cost(theta, rows):
-        return loss_and_gradient(theta, LENET, V[rows], Y[rows])
+    def cost(params, rows):
+        return loss_and_gradient(params, LENET, V[rows], Y[rows])
 
-    theta, done = initial_parameters(LENET, IMAGE, rng=rng), 0
+    params, done = initial_parameters(LENET, IMAGE, rng=rng), 0
     for rate, count in (1e-3, passes - passes // 4), (1e-4, passes // 4):
-        states = adam(cost, theta, len(V), batch_size=64, learning_rate=rate, rng=rng)
+        states = adam(cost, params, len(V), batch_size=64, learning_rate=rate, rng=rng)
         start = perf_counter()
         for k, state in enumerate(islice(states, count + 1)):
             if k > 0:  # the start has its loss, but no steps
                 report(done + k, state.objective, perf_counter() - start)
-            theta, start = state.theta, perf_counter()
+            params, start = state.theta, perf_counter()
         done += count
-    return Trained(lenet_scores, theta)
+    return Trained(lenet_scores, params)
 
 
 NETWORKS = {"mlp": mlp, "convnet": convnet}  # subcommand: (split, passes, seed) -> trained model
