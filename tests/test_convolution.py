@@ -9,7 +9,6 @@ from checks import check_gradient, differences
 from matplotlib.figure import Figure
 from numpy.lib.stride_tricks import sliding_window_view
 
-from mlnotes import neural_networks
 from mlnotes.convolution import (
     Conv,
     ConvNet,
@@ -42,7 +41,7 @@ from mlnotes.convolution import (
 )
 from mlnotes.datasets import load_digits
 from mlnotes.logistic_regression import softmax
-from mlnotes.neural_networks import adam, pack, tree_map
+from mlnotes.neural_networks import adam, pack, sgd, tree_map
 
 PIECE = np.array([[1, 1, 2, 4], [5, 6, 7, 8], [3, 2, 1, 0], [1, 2, 3, 4.0]])  # printed in the notes
 LENET = typical_layers(1, (6, 16), (120, 84), 10, size=5, padding=0)
@@ -215,26 +214,11 @@ def test_conv_equals_its_loops_and_its_gradient_differences(rng):
     np.testing.assert_array_equal(conv(np.asfortranarray(V), W, b), conv(V, W, b))
 
 
-@pytest.mark.claims("convolution-04")
-def test_conv_makes_each_map_by_its_own_filter(rng):
-    V, (W, b), order = volume(rng, 1, 32, 32), filters(rng, 6, 5), rng.permutation(6)
-    Y = conv(V, W, b)
-    assert Y.shape == (1, 28, 28, 6)
-    np.testing.assert_allclose(conv(V, W[order], b[order]), Y[..., order], **NEAR)
-    summed = sum(correlate(V[0, :, :, c], W[2, :, :, c]) for c in range(3)) + b[2]
-    np.testing.assert_allclose(Y[0, :, :, 2], summed, **NEAR)
-    W[2] += 1
-    changed = np.abs(conv(V, W, b) - Y).max(axis=(0, 1, 2)) > 0
-    np.testing.assert_array_equal(changed, np.arange(6) == 2)
-
-
-@pytest.mark.claims("convolution-08")
+@pytest.mark.claims("convolution-04", "convolution-08")
 def test_conv_is_a_sheet_of_neurons_that_see_chunks_of_75_numbers(rng):
     V, (W, b) = volume(rng, 1, 32, 32), filters(rng, 5, 5)
-    Y = conv(V, W, b)
-    assert Y.shape == (1, 28, 28, 5)
-    chunk = V[0, 10:15, 4:9]
-    assert chunk.size == 75
+    Y, chunk = conv(V, W, b), V[0, 10:15, 4:9]
+    assert Y.shape == (1, 28, 28, 5) and chunk.size == 75
     neurons = [w.ravel() @ chunk.ravel() + each for w, each in zip(W, b, strict=True)]
     np.testing.assert_allclose(Y[0, 10, 4], neurons, **NEAR)
     M = correlation_matrix(W[0], (32, 32, 3))
@@ -242,11 +226,14 @@ def test_conv_is_a_sheet_of_neurons_that_see_chunks_of_75_numbers(rng):
     np.testing.assert_allclose(M @ V.ravel() + b[0], Y[0, :, :, 0].ravel(), **NEAR)
     np.testing.assert_array_equal(np.sort(M, axis=1), np.sort(M[:1], axis=1).repeat(784, axis=0))
     for d in range(5):  # five neurons look at this region, with different weights
-        G = np.zeros((1, 28, 28, 5))
+        G, inside = np.zeros((1, 28, 28, 5)), np.zeros((32, 32, 3))
         G[0, 10, 4, d] = 1
-        inside = np.zeros((32, 32, 3))
         inside[10:15, 4:9] = W[d]
         np.testing.assert_array_equal(conv_backward(G, V, W)[0][0], inside)
+    W[2] += 1  # a map depends on its own filter only
+    changed = np.abs(conv(V, W, b) - Y).max(axis=(0, 1, 2)) > 0
+    np.testing.assert_array_equal(changed, np.arange(5) == 2)
+    assert conv(V, *filters(rng, 6, 5)).shape == (1, 28, 28, 6)
 
 
 @pytest.mark.claims("convolution-09")
@@ -346,7 +333,7 @@ def test_dense_is_a_convolution_as_large_as_its_input(rng):
 
 
 @pytest.mark.claims("convolution-15")
-def test_typical_layers_have_the_pattern_and_its_sizes():
+def test_typical_layers_have_the_pattern_and_the_sizes_of_lenet(rng):
     for N, M, K in product((0, 1, 3), (0, 1, 2), (0, 1, 2)):
         block = [f for f in (4, 8)[:M] for f in (*N * (Conv(f, 3, padding=1), Relu()), MaxPool(2))]
         hidden = [f for m in (20, 30)[:K] for f in (Dense(m), Relu())]
@@ -357,19 +344,13 @@ def test_typical_layers_have_the_pattern_and_its_sizes():
     for size, kept in ((1, 8), (2, 7), (3, 8), (4, 7), (5, 8)):
         layers = typical_layers(2, (4,), (), size=size, pool=None)
         assert propagate(layers[:2], (8, 8, 1))[-1] == (kept, kept, 4)
-
-
-@pytest.mark.claims("convolution-15")
-def test_lenet_has_the_sizes_and_the_parameters_of_the_books(rng):
     assert list(dict.fromkeys(propagate(LENET, (32, 32, 1)))) == [
         (32, 32, 1), (28, 28, 6), (14, 14, 6), (10, 10, 16), (5, 5, 16), (1, 1, 120), (1, 1, 84),
         (1, 1, 10),
     ]  # fmt: skip
     params = initial_parameters(LENET, (32, 32, 1), rng=rng)
     assert [W.size + b.size for W, b in filter(None, params)] == [156, 2416, 48120, 10164, 850]
-    assert pack(params).size == 61706
-    assert describe(LENET, (32, 32, 1)).endswith("61,706")
-    assert cnn_forward(params, LENET, rng.normal(size=(3, 32, 32, 1)))[-1].shape == (3, 1, 1, 10)
+    assert pack(params).size == 61706 and describe(LENET, (32, 32, 1)).endswith("61,706")
 
 
 @pytest.mark.claims("convolution-16")
@@ -426,15 +407,10 @@ EVERY_LAYER = (
 )  # fmt: skip
 
 
-def small_task(rng, n=6):
-    """Images 8 x 12 x 2 of three classes, and parameters for EVERY_LAYER, biases too."""
-    V, T = rng.normal(size=(n, 8, 12, 2)), np.eye(3)[rng.integers(3, size=n)]
+def test_loss_and_gradient_is_that_of_the_layers_one_by_one_and_of_differences(rng):
+    V, T = rng.normal(size=(6, 8, 12, 2)), np.eye(3)[rng.integers(3, size=6)]
     params = initial_parameters(EVERY_LAYER, V.shape[1:], rng=rng)
-    return tree_map(lambda w: w + 0.1 * rng.normal(size=w.shape), params), V, T
-
-
-def test_cnn_forward_is_its_layers_one_by_one(rng):
-    params, V, _ = small_task(rng)
+    params = tree_map(lambda w: w + 0.1 * rng.normal(size=w.shape), params)  # biases, too
     (W, b), _, _, (W2, b2), _, _, (A, c), _, (A2, c2) = params
     V1 = max_pool(np.maximum(conv(V, W, b, padding=1), 0), 2)
     V2 = mean_pool(np.maximum(conv(V1, W2, b2, stride=2), 0), 2, stride=1)
@@ -442,16 +418,10 @@ def test_cnn_forward_is_its_layers_one_by_one(rng):
     volumes = cnn_forward(params, EVERY_LAYER, V)
     assert [Y.shape[1:] for Y in volumes] == propagate(EVERY_LAYER, (8, 12, 2))
     np.testing.assert_allclose(volumes[-1][:, 0, 0], f, **NEAR)
-
-
-def test_loss_and_gradient_is_minus_log_probability_and_its_differences(rng):
-    params, V, T = small_task(rng)
     for start in (0, 1, 6):  # the first layers may have no parameters
-        layers, part = EVERY_LAYER[start:], params[start:]
-        inputs = cnn_forward(params, EVERY_LAYER, V)[start]
+        layers, part, inputs = EVERY_LAYER[start:], params[start:], volumes[start]
         L, gradient = loss_and_gradient(part, layers, inputs, T)
-        P = softmax(cnn_forward(part, layers, inputs)[-1][:, 0, 0])
-        assert L == pytest.approx(-np.mean(np.log(P[T == 1])), rel=1e-12)
+        assert L == pytest.approx(-np.mean(np.log(softmax(f)[T == 1])), rel=1e-12)
         assert [len(slopes) for slopes in gradient] == [len(Wb) for Wb in part]
 
         def loss(theta):
@@ -460,20 +430,9 @@ def test_loss_and_gradient_is_minus_log_probability_and_its_differences(rng):
             return loss_and_gradient(tree_map(take, part), layers, inputs, T)[0]  # noqa: B023
 
         check_gradient(loss, lambda _: pack(gradient), pack(part))  # noqa: B023
-
-
-def test_loss_and_gradient_of_dense_layers_are_those_of_chapter_16(rng):
-    layers = (Dense(7), Relu(), Dense(5), Relu(), Dense(3))
-    X, T = rng.normal(size=(20, 6)), np.eye(3)[rng.integers(3, size=20)]
-    params = initial_parameters(layers, (2, 3, 1), rng=rng)
-    net = neural_networks.network((6, 7, 5, 3), loss=neural_networks.CROSS_ENTROPY)
-    J, slopes = neural_networks.backpropagate(net, params[::2], X, T)
-    L, gradient = loss_and_gradient(params, layers, X.reshape(20, 2, 3, 1), T)
-    assert L == pytest.approx(J, rel=1e-12)
-    np.testing.assert_allclose(pack(gradient), pack(slopes), rtol=1e-12, atol=1e-12)
     for wrong in (T[:1], T[:, :2], T.argmax(axis=1)):  # would broadcast
         with pytest.raises(ValueError, match="cannot reshape"):
-            loss_and_gradient(params, layers, X.reshape(20, 2, 3, 1), wrong)
+            loss_and_gradient(params, EVERY_LAYER, V, wrong)
 
 
 # --- Estimators ------------------------------------------------------------------------
@@ -506,33 +465,27 @@ def test_convnet_recognises_digits():
     np.testing.assert_array_equal(far.max(axis=1).round(9), 0)
 
 
-def test_convnet_fit_is_adam_on_the_cost_of_mini_batches():
+@pytest.mark.parametrize(
+    "solver, how, params",
+    [
+        (adam, {"beta_1": 0.8, "beta_2": 0.99, "epsilon": 1e-4}, {}),
+        (sgd, {"momentum": 0.5}, {"nesterov": True}),
+    ],
+)
+def test_convnet_fit_is_its_solver_on_the_cost_of_mini_batches(solver, how, params):
     X, y = (each[:200] for each in digits()[:2])
+    model = ConvNet(TWO_BLOCKS, solver=solver.__name__, max_iter=2, random_state=3, **how)
     with pytest.warns(UserWarning, match="stopped after 2 iterations"):
-        model = ConvNet(TWO_BLOCKS, max_iter=2, random_state=3).fit(X, y)
+        model.fit(X, y)
     layers, rng = (*TWO_BLOCKS, Dense(10)), np.random.default_rng(3)
-    params, V = initial_parameters(layers, (8, 8, 1), rng=rng), X.reshape(-1, 8, 8, 1)
-    states = adam(
-        lambda params, rows: loss_and_gradient(params, layers, V[rows], np.eye(10)[y][rows]),
-        params, len(X), batch_size=32, learning_rate=0.001, rng=rng,
+    start, V, T = initial_parameters(layers, (8, 8, 1), rng=rng), X.reshape(-1, 8, 8, 1), np.eye(10)
+    states = solver(
+        lambda params, rows: loss_and_gradient(params, layers, V[rows], T[y][rows]),
+        start, len(X), batch_size=32, learning_rate=0.001, rng=rng, **how, **params,
     )  # fmt: skip
     *_, last = islice(states, 3)
     np.testing.assert_array_equal(pack(model.params_), pack(last.theta))
-    start, _ = loss_and_gradient(params, layers, V, np.eye(10)[y])
-    assert model.history_[0] == pytest.approx(start, rel=1e-10)
-
-
-def test_convnet_passes_the_parameters_of_its_solver_on():
-    X, y = (each[:200] for each in digits()[:2])
-    how = {"solver": "sgd", "max_iter": 2, "learning_rate_init": 0.02, "random_state": 0}
-    fitted = []
-    for change in ({}, {"nesterovs_momentum": False}, {"momentum": 0.0}):
-        with pytest.warns(UserWarning, match="stopped after 2 iterations"):
-            fitted.append(ConvNet(TWO_BLOCKS, **(how | change)).fit(X, y))
-    assert fitted[0].history_[-1] < fitted[0].history_[0]
-    assert len({pack(model.params_).tobytes() for model in fitted}) == 3
-    with pytest.raises(ValueError, match="must lie within .*lower the learning rate"):
-        ConvNet(solver="sgd", learning_rate_init=1e90, random_state=0).fit(100 * X, y)
+    assert model.history_[0] == pytest.approx(loss_and_gradient(start, layers, V, T[y])[0])
 
 
 @pytest.mark.parametrize(
@@ -597,36 +550,35 @@ def test_figure_sharing_has_the_edges_of_both_matrices():
     axes = panels(sharing, columns=2)
     left, right = ([line for line in ax.lines if line.get_linestyle() != "None"] for ax in axes)
     assert (len(left), len(right)) == (10, 6)
-    assert title_of(axes[0]) == "Fully connected: 10 weights"
-    assert title_of(axes[1]) == "Convolution: 6 edges, 3 weights"
-    M = correlation_matrix(np.array([1, 2, 3]), (5,), stride=2)
+    titles = ["Fully connected: 10 weights", "Convolution: 6 edges, 3 weights"]
+    assert [title_of(ax) for ax in axes] == titles
     drawn, height = {}, {n: list((n - 1) / 2 - np.arange(n)) for n in (2, 5)}
     for line in right:
         start, end = line.get_ydata()
-        place = height[2].index(end), height[5].index(start)
-        drawn[place] = line.get_linestyle(), line.get_color()
+        drawn[height[2].index(end), height[5].index(start)] = line
+    M = correlation_matrix(np.array([1, 2, 3]), (5,), stride=2)
     assert set(drawn) == set(zip(*np.nonzero(M), strict=True))
-    assert len({(M[place], style) for place, (style, _) in drawn.items()}) == 3  # a style a weight
-    assert len({(place[0], color) for place, (_, color) in drawn.items()}) == 2  # a color a window
+    assert len({(M[place], line.get_linestyle()) for place, line in drawn.items()}) == 3
+    assert len({(place[0], line.get_color()) for place, line in drawn.items()}) == 2
 
 
 @pytest.mark.claims("convolution-17")
-def test_figure_strides_has_a_window_at_every_start_and_an_unseen_rim():
+def test_figure_strides_has_a_dot_at_every_start_and_an_unseen_rim():
     from figures.convolution import strides
 
     for S, ax in enumerate(panels(strides, columns=3), start=1):
         (dots,) = [line for line in ax.lines if line.get_marker() == "o"]
         starts = len(range(0, 7 - 3 + 1, S))
         assert len(dots.get_xdata()) == starts**2
-        unseen = [patch for patch in ax.patches if patch.get_label() == "unseen"]
+        rim = [area(patch.get_xy()) for patch in ax.patches if patch.get_label() == "unseen"]
         if S < 3:
-            assert output_size(7, 3, S) == starts and not unseen
+            assert output_size(7, 3, S) == starts and not rim
             assert title_of(ax) == f"$S = {S}$: {starts} × {starts}"
         else:
-            assert "?" in title_of(ax)
-            assert area(unseen[0].get_xy()[:-1]) == 7**2 - 6**2
-        first, second = (line.get_xydata() for line in ax.lines if len(line.get_xdata()) == 5)
-        assert area(first[:-1]) == area(second[:-1]) == 9 and second.min(axis=0)[0] == S
+            assert "?" in title_of(ax) and rim == [7**2 - 6**2]
+        squares = [line.get_xydata() for line in ax.lines if len(line.get_xdata()) == 5]
+        assert [area(square) for square in squares] == [9, 9]
+        assert sorted(square[:, 0].min() for square in squares) == [0, S]
 
 
 @pytest.mark.claims("convolution-18")
