@@ -323,7 +323,7 @@ def shattering(growth, four):
         four.plot(*X[y == c].T, color=color, lw=1.2, ls="-" if c == 0 else "--", zorder=1)
     draw_samples(four, X, y, size=8)
     four.set(xlim=(0, 1), ylim=(0, 1), xticks=(), yticks=(), aspect="equal")
-    four.set(xlabel="$x_1$", ylabel="$x_2$", title="Not for half planes")
+    four.set(xlabel="$x_1$", ylabel="$x_2$", title="No half plane has these labels")
 
 
 # ---------------------------------------------------------------------------------------

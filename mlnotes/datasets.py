@@ -10,7 +10,7 @@ Contents
     From a folder        load_mnist, TrainTest, read_idx, load_orl_faces, read_pgm, REAL_SETS
     Printed examples     joint_table, five_events
     Linear models        make_linear, LinearTruth, make_curve, Curve, make_patients, Risk
-    Learning theory      make_separable, Hyperplane, make_concept, Box, make_independent_labels
+    Learning theory      make_separable, Hyperplane, make_independent_labels
     Groups and shapes    make_blobs, Blobs, make_moons, make_rings, make_annulus,
                          make_quadrants, make_three_modes, Modes
     Stories              make_emails, Words, make_fish
@@ -673,33 +673,6 @@ def make_separable(n, d=2, *, gap=0.5, rng):
     X, f = rng.normal(size=(n, d)), y * (gap + np.abs(rng.normal(size=n)))
     X = X + np.outer(f - b - X @ w, w)  # now w^T x + b = f
     return TrainingSet(X, y, class_names=SIGNS, truth=Hyperplane(w, b, gap))
-
-
-def make_concept(n, concept, d=2, *, rng):
-    """Examples y = C*(x) of a concept without noise, with x uniform on [-1, 1]^d.
-
-    `concept` is the truth: a function of samples (n, d) that returns labels, such as a `Box`.
-
-    >>> make_concept(3, Box(low=(-1, -1), high=(0, 1)), rng=np.random.default_rng(0)).y
-    array([-1,  1, -1])
-    """
-    X = rng.uniform(-1, 1, size=(n, d))
-    return TrainingSet(X, concept(X), class_names=SIGNS, truth=concept)
-
-
-class Box(NamedTuple):
-    """The concept low <= x <= high in every coordinate: +1 inside, -1 outside.
-
-    >>> Box(low=(0, 0), high=(2, 1))(np.array([[1.0, 1.0], [1.0, 3.0]]))
-    array([ 1, -1])
-    """
-
-    low: Any  # (d,)
-    high: Any  # (d,)
-
-    def __call__(self, X):
-        """The labels of samples X."""
-        return np.where(((X >= self.low) & (X <= self.high)).all(axis=1), 1, -1)
 
 
 def make_independent_labels(n, d=2, *, rng):

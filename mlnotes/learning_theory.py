@@ -5,20 +5,17 @@ also do well on new pairs. The chapter computes how far the two errors may diffe
 domains, and in closed form for thresholds, intervals and boxes.
 
 Contents
-    The setting               Setting, losses, matrix_loss, draw, every_sample
-    Risk and its estimate     risk, loss_variance, erm, generalisation_gap, uniform_gap,
-                              excess_risk
+    The setting               Setting, losses, draw, every_sample
+    Risk and its estimate     risk, erm, generalisation_gap, uniform_gap
     Deviations of a mean      deviation_probability, hoeffding, hoeffding_sample_size,
                               uniform_radius
     Concepts                  concept_error, Box, inside, box_volume, box_error
-    Learners of concepts      smallest_positive, tightest_box, learn_conjunction, satisfies
-    Numbers of examples       exact_failure, failure_bound, pac_sample_size,
-                              finite_class_sample_size
+    Learners of concepts      smallest_positive, tightest_box, learn_conjunction, satisfies,
+                              pac_sample_size
     With noise                best_threshold, threshold_risk
     Labellings                all_labellings, threshold_realises, box_realises,
                               half_space_realises, sine_frequency, radon_labels, dichotomies
-    VC dimension              shatters, vc_dimension, sauer_bound, vc_bound, vc_radius,
-                              vc_sample_size
+    VC dimension              shatters, vc_dimension, sauer_bound, vc_radius, vc_sample_size
     No free lunch             constant, memoriser, majority, nearest_neighbor,
                               off_training_error, errors_on_targets, expected_errors
 
@@ -33,14 +30,15 @@ Symbols
     t       float             a deviation |R_n(h) - R(h)|
     theta   float             a threshold: the concept x >= theta;  theta_star: that of C*
     eps     float             an acceptable error;  delta: the probability of a larger one
-    s       int               the number of parts of the region of errors, `parts` in the code
+    s       int               the number of parts of the region of errors
     v       int               VC dimension;  S(n): Sauer's sum, at most so many labellings
-    C       (k,)              a concept, a subset of k points: True for its points; C_star: C*
+    C       (k,)              a concept, a subset of k points: 1 for its points; C_star: C*
     X       (n, d)            samples, one per row;  x (n,): samples of one feature
     y       (n,)              their labels, 1 (or True) in the concept and 0 outside
     box     Box               the concept low <= x <= high
     p       (k,)              probabilities of the k points
     F       (..., k)          targets: the true labels of the k points
+    q       (m,)              probabilities with which a learner returns the functions of H
     rng     Generator         source of random numbers
 
 Notes: MLN "Statistical Learning Framework", "Learning and Generalization", "Probably Approximately
@@ -56,19 +54,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mlnotes.base import ROUNDING, bits, distribution, floats
 from mlnotes.decision_theory import cut_errors
 from mlnotes.linear_regression import augment
 from mlnotes.optimization import closest_points
 from mlnotes.probability import binomial_log_pmf, log_gamma, x_log_y
 
-QUADRATURE = 1e-6  # P may miss the sum 1 by this much, for densities at the nodes of a quadrature
-ROUND_OFF = 1e-9  # a count that exceeds its limit by less equals it, up to rounding
-SINE_DIGITS = 14  # labels that the digits of one floating-point frequency can hold
+# =======================================================================================
+# The lecture
+# =======================================================================================
 
-
-# ---------------------------------------------------------------------------------------
-# The setting
-# ---------------------------------------------------------------------------------------
+# --- The setting -----------------------------------------------------------------------
 
 
 class Setting(NamedTuple):
@@ -83,23 +79,8 @@ class Setting(NamedTuple):
     loss: Callable  # (prediction, target) -> loss >= 0
 
 
-def _check_distribution(setting):
-    P, values, H, _ = setting
-    if P.shape != (len(values), H.shape[1]):
-        raise ValueError(
-            f"P must be ({len(values)}, {H.shape[1]}), a row for each value of Y and a column "
-            f"for each point of H; got {P.shape}"
-        )
-    if not (np.min(P) >= 0 and abs(np.sum(P) - 1) <= QUADRATURE):
-        raise ValueError(
-            f"P must be >= 0 and sum to 1; got the sum {np.sum(P):g}, the least {np.min(P):g}"
-        )
-
-
 def losses(setting):
     """L(h(x_j), y_i) of every function and every pair, (m, k_y, k); the prediction comes first.
-
-    Raises: ValueError if the tables do not fit, P is no distribution, or a loss is < 0 or infinite.
 
     >>> P, H = np.array([[0.5, 0.0], [0.25, 0.25]]), np.array([[0, 0], [0, 1]])
     >>> losses(Setting(P, np.array([0, 1]), H, np.not_equal)).astype(int).tolist()
@@ -107,78 +88,48 @@ def losses(setting):
 
     Errata: learning_theory-03 (MLN and IRHD write both L(y, h(x)) and l(f(x), y)).
     """
-    _check_distribution(setting)
-    L = setting.loss(setting.H[:, None, :], setting.values[:, None])
-    if not (np.min(L) >= 0 and np.max(L) < inf):
-        raise ValueError(f"a loss must be finite and >= 0; got {np.min(L)} to {np.max(L)}")
-    return L
-
-
-def matrix_loss(f, y, L):
-    """L[f, y] for actions f and classes y: the table L has a row for each action.
-
-    ``functools.partial(matrix_loss, L=L)`` is a loss for a `Setting`.
-
-    Raises: ValueError for a negative class, which would count from the end of the table.
-
-    >>> matrix_loss(np.array([0, 1]), np.array([1, 0]), L=np.array([[0, 8], [1, 0]]))
-    array([8, 1])
-    """
-    least = min(np.min(f), np.min(y))
-    if least < 0:
-        raise ValueError(f"classes must be numbered 0, 1, ...; got {least}")
-    return L[f, y]
+    return setting.loss(setting.H[:, None, :], setting.values[:, None])
 
 
 def draw(setting, n, size=1, *, rng):
     """`size` samples of n pairs from P, as counts (size, k_y, k), because order is irrelevant.
 
-    Raises: ValueError if P is not a distribution.
-
     >>> P, H = np.array([[1.0, 0.0]]), np.array([[0, 0]])
     >>> draw(Setting(P, np.array([0]), H, np.not_equal), n=3, rng=np.random.default_rng(0))
     array([[[3, 0]]])
     """
-    _check_distribution(setting)
-    P = setting.P
+    P = distribution(setting.P, "P")
     return rng.multinomial(n, P.ravel() / P.sum(), size=size).reshape(size, *P.shape)
 
 
 def every_sample(setting, n):
-    """All samples of n pairs, each with its probability n! prod_ij P_ij^counts_ij / counts_ij!
+    """All samples of n pairs as counts (S, k_y, k), and their probabilities (S,):
 
-    With c = k_y k pairs there are C(n + c - 1, c - 1) samples. Keep n and c small.
+        n! prod_ij P_ij^counts_ij / counts_ij!
 
-    Returns: counts (S, k_y, k) and probabilities (S,). Raises: ValueError if P is no distribution.
+    With c = k_y k pairs, S = C(n + c - 1, c - 1): keep n and c small.
 
     >>> P, H = np.array([[0.5], [0.5]]), np.array([[0]])
     >>> counts, probability = every_sample(Setting(P, np.array([0, 1]), H, np.not_equal), n=2)
     >>> counts[:, :, 0].tolist(), probability.round(12).tolist()
     ([[0, 2], [1, 1], [2, 0]], [0.25, 0.5, 0.25])
     """
-    _check_distribution(setting)
-    c = setting.P.size  # counts_ij is the distance of two of c - 1 bars among n + c - 1 positions
-    bars = np.array(list(combinations(range(n + c - 1), c - 1)), dtype=int).reshape(-1, c - 1)
-    bars = np.pad(bars, ((0, 0), (1, 1)), constant_values=((0, 0), (-1, n + c - 1)))
+    P = distribution(setting.P, "P")
+    c = P.size  # counts_ij is the distance of two of c - 1 bars among n + c - 1 positions
+    bars = [(-1, *inner, n + c - 1) for inner in combinations(range(n + c - 1), c - 1)]
     counts = np.diff(bars, axis=1) - 1
-    log_p = log_gamma(n + 1) - np.sum(log_gamma(counts + 1), axis=1)
-    log_p = log_p + np.sum(x_log_y(counts, setting.P.ravel()), axis=1)
-    return counts.reshape(-1, *setting.P.shape), np.exp(log_p)
+    log_p = log_gamma(n + 1) - np.sum(log_gamma(counts + 1) - x_log_y(counts, P.ravel()), axis=1)
+    return counts.reshape(-1, *P.shape), np.exp(log_p)
 
 
-# ---------------------------------------------------------------------------------------
-# Risk and its estimate
-# ---------------------------------------------------------------------------------------
+# --- Risk and its estimate -------------------------------------------------------------
 
 
 def risk(setting, counts=None):
-    """The risk, or the empirical risks of samples that are given as counts:
+    """The risks R (m,), or the empirical risks R_n (..., m) of samples given as counts:
 
         R(h) = E L(h(X), Y) = sum_ij P_ij L(h(x_j), y_i),
-        R_n(h) = 1/n sum_i L(h(x_i), y_i) = sum_ij counts_ij / n L(h(x_j), y_i) .
-
-    Returns: R (m,), or R_n (..., m) for counts. Raises: ValueError if the counts do not have the
-    shape of P, or a sample is empty; or as `losses` does.
+        R_n(h) = 1/n sum_i L(h(x_i), y_i) = 1/n sum_ij counts_ij L(h(x_j), y_i) .
 
     >>> P, H = np.array([[0.5, 0.0], [0.25, 0.25]]), np.array([[0, 0], [0, 1]])
     >>> setting = Setting(P, np.array([0, 1]), H, np.not_equal)
@@ -188,37 +139,16 @@ def risk(setting, counts=None):
     L = losses(setting)  # (m, k_y, k)
     over_pairs = [-2, -1], [-2, -1]  # sum over these axes: over i and j
     if counts is None:
-        return np.tensordot(setting.P, L, axes=over_pairs)
-    counts, n = _check_counts(counts, setting)
+        return np.tensordot(distribution(setting.P, "P"), L, axes=over_pairs)
+    counts = floats(counts)
+    n = counts.sum(axis=(-2, -1))[..., None]
     return np.tensordot(counts, L, axes=over_pairs) / n  # at the end: equal sums stay equal
 
 
-def _check_counts(counts, setting):
-    """The counts as floats (..., k_y, k), and their sums n (..., 1)."""
-    counts = np.asarray(counts, dtype=float)
-    if counts.shape[-2:] != setting.P.shape:
-        raise ValueError(f"counts must be (..., k_y, k) as P {setting.P.shape}; got {counts.shape}")
-    n = counts.sum(axis=(-2, -1))[..., None]
-    if not (n > 0).all():
-        raise ValueError(f"a sample must hold a pair at least; got the counts of {np.min(n):g}")
-    return counts, n
-
-
-def loss_variance(setting):
-    """Var(L) = E (L(h(X), Y) - R(h))^2, (m,): n times the variance of R_n(h).
-
-    >>> P, H = np.array([[0.5], [0.5]]), np.array([[0], [1]])
-    >>> loss_variance(Setting(P, np.array([0, 1]), H, np.not_equal))
-    array([0.25, 0.25])
-    """
-    deviation = losses(setting) - risk(setting)[:, None, None]
-    return np.sum(setting.P * deviation**2, axis=(1, 2))
-
-
 def erm(setting, counts):
-    """h_hat = argmin_h R_n(h), empirical risk minimisation.
+    """h_hat = argmin_h R_n(h) (...,), empirical risk minimisation: a row of H for each sample.
 
-    Returns: the row of H with the least empirical risk, the first of equals (...,).
+    Of rows with equal empirical risks, it is the first.
 
     >>> P, H = np.array([[0.5], [0.5]]), np.array([[0], [1]])
     >>> int(erm(Setting(P, np.array([0, 1]), H, np.not_equal), np.array([[1], [2]])))
@@ -229,11 +159,9 @@ def erm(setting, counts):
 
 
 def generalisation_gap(setting, counts):
-    """G_n(h) = R(h) - R_n(h), the mean loss on new pairs minus that on the sample.
+    """G_n(h) = R(h) - R_n(h) (..., m), the mean loss on new pairs minus that on the sample.
 
     For a fixed h it has mean 0. For the h_hat of `erm` its mean is >= 0.
-
-    Returns: (..., m).
 
     >>> P, H = np.array([[0.5], [0.5]]), np.array([[0], [1]])
     >>> generalisation_gap(Setting(P, np.array([0, 1]), H, np.not_equal), np.array([[3], [1]]))
@@ -245,7 +173,7 @@ def generalisation_gap(setting, counts):
 
 
 def uniform_gap(setting, counts):
-    """sup_h |R_n(h) - R(h)|, (...,): the largest error of the empirical risks of the class.
+    """sup_h |R_n(h) - R(h)| (...,), the largest error of the empirical risks of the class.
 
     >>> P, H = np.array([[0.5], [0.5]]), np.array([[0], [1]])
     >>> float(uniform_gap(Setting(P, np.array([0, 1]), H, np.not_equal), np.array([[3], [1]])))
@@ -254,35 +182,18 @@ def uniform_gap(setting, counts):
     return np.abs(generalisation_gap(setting, counts)).max(axis=-1)
 
 
-def excess_risk(setting, counts):
-    """R(h_hat) - R(h*) >= 0, (...,): the price of learning from a sample; at most 2 `uniform_gap`.
-
-    >>> P, H = np.array([[0.75], [0.25]]), np.array([[0], [1]])
-    >>> float(excess_risk(Setting(P, np.array([0, 1]), H, np.not_equal), np.array([[1], [2]])))
-    0.5
-    """
-    R = risk(setting)
-    return R[erm(setting, counts)] - R.min()
-
-
-# ---------------------------------------------------------------------------------------
-# Deviations of a mean
-# ---------------------------------------------------------------------------------------
+# --- Deviations of a mean --------------------------------------------------------------
 
 
 def deviation_probability(n, p, t):
     """Pr(|K/n - p| > t) with K binomial(n, p): exact, for one fixed h of risk p under 0-1 loss.
 
-    Raises: ValueError unless p is in [0, 1].
-
-    >>> round(deviation_probability(n=4, p=0.5, t=0.25), 12)  # K = 0 or 4
+    >>> float(deviation_probability(n=4, p=0.5, t=0.25).round(12))  # K = 0 or 4
     0.125
     """
-    if not 0 <= p <= 1:
-        raise ValueError(f"p must be between 0 and 1; got {p}")
     k = np.arange(n + 1)
-    beyond = np.abs(k - n * p) > n * t + ROUND_OFF
-    return float(np.exp(binomial_log_pmf(k, n, p))[beyond].sum())
+    beyond = np.abs(k / n - p) > t + ROUNDING
+    return np.exp(binomial_log_pmf(k, n, p))[beyond].sum()
 
 
 def hoeffding(n, t, m=1):
@@ -291,18 +202,15 @@ def hoeffding(n, t, m=1):
     >>> round(hoeffding(n=200, t=0.1), 4), round(hoeffding(n=200, t=0.1, m=3), 4)
     (0.0366, 0.1099)
     """
-    return exp(log(2 * m) - 2 * n * t**2)  # m may be an integer beyond the floats
+    return 2 * m * exp(-2 * n * t**2)
 
 
 def hoeffding_sample_size(t, delta, m=1):
     """The least n with 2 m exp(-2 n t^2) <= delta: ln(2 m / delta) / (2 t^2), rounded up.
 
-    Raises: ValueError unless t and delta are in (0, 1).
-
     >>> hoeffding_sample_size(0.1, 0.05), hoeffding_sample_size(0.1, 0.05, m=1000)
     (185, 530)
     """
-    _check_open(t=t, delta=delta)
     return ceil((log(2 * m) - log(delta)) / (2 * t**2))
 
 
@@ -311,55 +219,22 @@ def uniform_radius(n, delta, m=1):
 
     With probability 1 - delta all m empirical risks are within t of the risks.
 
-    Raises: ValueError unless delta is in (0, 1).
-
     >>> round(uniform_radius(n=185, delta=0.05), 2)
     0.1
     """
-    _check_open(delta=delta)
     return sqrt((log(2 * m) - log(delta)) / (2 * n))
 
 
-def _check_open(**numbers):
-    for name, value in numbers.items():
-        if not 0 < value < 1:
-            raise ValueError(f"{name} must be between 0 and 1; got {value}")
+# --- Concepts --------------------------------------------------------------------------
 
 
-# ---------------------------------------------------------------------------------------
-# Concepts
-# ---------------------------------------------------------------------------------------
-
-
-def _flags(name, values):
-    """The values 1 and 0 as True and False; others are refused, as -1 would become True."""
-    values = np.asarray(values)
-    wrong = (values != 0) & (values != 1)
-    if wrong.any():
-        raise ValueError(f"{name} must hold 0 and 1 alone; got {values[wrong][0]}")
-    return values.astype(bool)
-
-
-def _positives(y, shape):
-    """The labels y as True and False, checked against the `shape` of the samples."""
-    y = _flags("y", y)
-    if y.shape != shape:
-        raise ValueError(f"y must have shape {shape}, a label a sample; got {y.shape}")
-    return y
-
-
-def concept_error(C, C_star, p=None):
-    """err(C) = Pr(C(X) != C*(X)), for the probabilities `p` of the points, which are equal if None.
-
-    Raises: ValueError if C (..., k) and C_star (k,) differ in k or hold anything but 0 and 1.
+def concept_error(C, C_star, p):
+    """err(C) = Pr(C(X) != C*(X)) (...,), for a concept C* and concepts C (..., k).
 
     >>> float(concept_error(np.array([1, 1, 0]), np.array([0, 1, 1]), np.array([0.5, 0.25, 0.25])))
     0.75
     """
-    C, C_star = _flags("C", C), _flags("C_star", C_star)
-    if C.shape[-1] != C_star.shape[-1]:
-        raise ValueError(f"concepts must be of the same k points; got {C.shape} and {C_star.shape}")
-    return np.average(C != C_star, axis=-1, weights=p)
+    return (bits(C) != bits(C_star)) @ distribution(p)
 
 
 class Box(NamedTuple):
@@ -370,91 +245,70 @@ class Box(NamedTuple):
 
 
 def inside(box, X):
-    """C(x): whether each sample is in the `Box`.
-
-    Raises: ValueError if the box does not have the features of X.
+    """C(x) (n,): whether each sample is in the `Box`.
 
     >>> inside(Box(np.array([0.0, 0.0]), np.array([2.0, 1.0])), np.array([[1.0, 1.0], [1.0, 3.0]]))
     array([ True, False])
     """
-    _check_features(np.shape(box.low), X.shape[1:])
     return np.all((box.low <= X) & (X <= box.high), axis=1)
-
-
-def _check_features(given, needed):
-    if given != needed:
-        raise ValueError(f"a box must have a side for each feature; got {given} for {needed}")
 
 
 def box_volume(box):
     """prod_j (high_j - low_j) of the part of the `Box` in [0, 1]^d: its uniform probability.
 
-    >>> box_volume(Box(np.array([-1.0, 0.5]), np.array([0.5, 1.0])))
+    >>> float(box_volume(Box(np.array([-1.0, 0.5]), np.array([0.5, 1.0]))))
     0.25
     """
     sides = np.clip(box.high, 0, 1) - np.clip(box.low, 0, 1)
-    return float(np.prod(np.maximum(sides, 0)))
+    return np.prod(np.maximum(sides, 0))
 
 
 def box_error(box, target):
     """err = P(A) + P(B) - 2 P(A n B) for A = `box` and B = `target`, with P uniform on [0, 1]^d.
 
-    Raises: ValueError for boxes with different numbers of features.
-
     >>> A, B = Box(np.zeros(2), np.array([0.5, 1.0])), Box(np.zeros(2), np.array([1.0, 0.5]))
-    >>> box_error(A, B)
+    >>> float(box_error(A, B))
     0.5
     """
-    _check_features(np.shape(box.low), np.shape(target.low))
     common = Box(np.maximum(box.low, target.low), np.minimum(box.high, target.high))
     return box_volume(box) + box_volume(target) - 2 * box_volume(common)
 
 
-# ---------------------------------------------------------------------------------------
-# Learners of concepts
-# ---------------------------------------------------------------------------------------
+# --- Learners of concepts --------------------------------------------------------------
 
 
 def smallest_positive(x, y):
     """theta of the smallest concept x >= theta with all positive samples: their minimum, or inf.
 
-    Raises: ValueError unless y (n,) holds 0 and 1 alone.
-
     >>> float(smallest_positive(np.array([0.9, 0.2, 0.6]), np.array([1, 0, 1])))
     0.6
     """
-    x = np.asarray(x, dtype=float)
-    positives = x[_positives(y, x.shape)]
-    return positives.min(initial=inf)
+    return floats(x)[bits(y) == 1].min(initial=inf)
 
 
 def tightest_box(X, y):
     """The smallest `Box` that holds all positive samples; an empty one (inf, -inf) without any.
 
-    Raises: ValueError unless y (n,) holds 0 and 1 alone.
-
     >>> X = np.array([[1.0, 5.0], [2.0, 3.0], [9.0, 9.0]])
     >>> tightest_box(X, np.array([1, 1, 0]))
     Box(low=array([1., 3.]), high=array([2., 5.]))
     """
-    X = np.asarray(X, dtype=float)
-    positives = X[_positives(y, X.shape[:1])]
+    positives = floats(X)[bits(y) == 1]
     low = positives.min(axis=0, initial=inf)  # inf if there are none
     high = positives.max(axis=0, initial=-inf)
     return Box(low, high)
 
 
 def learn_conjunction(X, y):
-    """The longest conjunction of literals, x_j or not x_j, that all positive samples satisfy.
+    """The longest conjunction that all positive samples satisfy, as literals (2, d).
 
-    Returns: (2, d), whether each x_j and each "not x_j" is in it. Raises: ValueError unless X (n,
-    d) and y (n,) hold 0 and 1 alone.
+    Row 0 tells whether each x_j is in it, row 1 whether each "not x_j" is. X holds 0 and 1.
 
     >>> X = np.array([[1, 0, 1], [1, 0, 0], [0, 0, 1]])
     >>> learn_conjunction(X, np.array([1, 1, 0])).tolist()  # x_1 and not x_2
     [[True, False, False], [False, True, False]]
     """
-    X, positive = _flags("X", X), _positives(y, np.shape(X)[:1])
+    X, positive = bits(X) == 1, bits(y) == 1
     literals = np.ones((2, X.shape[1]), dtype=bool)  # x_j in row 0, "not x_j" in row 1
     for x in X[positive]:
         literals[0] &= x  # strike out x_j where x_j = 0
@@ -463,95 +317,43 @@ def learn_conjunction(X, y):
 
 
 def satisfies(literals, X):
-    """C(x): whether each sample of 0 and 1 satisfies all of the `literals` (2, d).
-
-    Raises: ValueError if X (n, d) holds anything else, or has another d.
+    """C(x) (n,): whether each sample of 0 and 1 satisfies all of the `literals` (2, d).
 
     >>> literals = np.array([[True, False, False], [False, True, False]])
     >>> satisfies(literals, np.array([[1, 0, 1], [1, 1, 0]]))
     array([ True, False])
     """
-    X = _flags("X", X)
-    if np.shape(literals) != (2, X.shape[1]):
-        raise ValueError(f"literals must be (2, {X.shape[1]}); got {np.shape(literals)}")
+    X = bits(X) == 1
     contradicted = (literals[0] & ~X) | (literals[1] & X)
     return ~contradicted.any(axis=1)
 
 
-# ---------------------------------------------------------------------------------------
-# Numbers of examples
-# ---------------------------------------------------------------------------------------
-
-
-def exact_failure(n, eps, ends=1, mass=1.0):
-    """Prob[err > eps] = Pr(K < ends), K binomial(n, eps), for the tightest concept on the line.
-
-    A threshold has one end, an interval two. X is continuous, and C* has the probability `mass`.
-
-    >>> round(exact_failure(n=2, eps=0.5), 12), round(exact_failure(n=2, eps=0.5, ends=2), 12)
-    (0.25, 0.75)
-    """
-    if eps >= mass:  # the tightest concept errs only in C*
-        return 0.0
-    return float(np.exp(binomial_log_pmf(np.arange(ends), n, eps)).sum())
-
-
-def failure_bound(n, eps, parts=1):
-    """s (1 - eps / s)^n >= Prob[err > eps], where the region of errors has s = `parts` parts.
-
-    A threshold has one part, a box or a conjunction 2d: one for each face or literal.
-
-    >>> failure_bound(n=2, eps=0.5), failure_bound(n=2, eps=0.5, parts=2)
-    (0.25, 1.125)
-    """
-    return parts * (1 - eps / parts) ** n
-
-
-def pac_sample_size(eps, delta, parts=1):
+def pac_sample_size(eps, delta, s=1):
     """N = (s / eps) ln(s / delta), rounded up: Prob[err > eps] < delta for all n > N.
 
-    It holds for every distribution of X and every C* of the class, if the labels are without noise.
+    A threshold has one part s, a box or a conjunction 2d: one for each face or literal. N serves
+    every distribution of X and every C* of the class, if the labels are without noise.
 
-    Raises: ValueError unless eps and delta are in (0, 1).
-
-    >>> pac_sample_size(0.1, 0.05), pac_sample_size(0.1, 0.05, parts=4)  # threshold, rectangle
+    >>> pac_sample_size(0.1, 0.05), pac_sample_size(0.1, 0.05, s=4)  # threshold, rectangle
     (30, 176)
     """
-    _check_open(eps=eps, delta=delta)
-    return ceil(parts / eps * (log(parts) - log(delta)))
+    return ceil(s / eps * log(s / delta))
 
 
-def finite_class_sample_size(eps, delta, m):
-    """(ln m + ln 1/delta) / eps, rounded up, for m concepts and a learner without training errors.
-
-    If C* is not in the class, `hoeffding_sample_size` is needed.
-
-    Raises: ValueError unless eps and delta are in (0, 1).
-
-    >>> finite_class_sample_size(0.1, 0.05, m=1000)
-    100
-    """
-    _check_open(eps=eps, delta=delta)
-    return ceil((log(m) - log(delta)) / eps)
-
-
-# ---------------------------------------------------------------------------------------
-# With noise
-# ---------------------------------------------------------------------------------------
+# --- With noise ------------------------------------------------------------------------
 
 
 def best_threshold(x, y):
-    """Empirical risk minimisation over the concepts x >= theta under 0-1 loss, in O(n log n).
+    """theta of the concept x >= theta with the fewest errors, the first of equals: O(n log n).
 
-    The candidates for theta are those of `decision_theory.cut_errors`; the first of equals wins.
+    It is empirical risk minimisation under 0-1 loss. The candidates are those of
+    `decision_theory.cut_errors`.
 
-    Raises: ValueError unless y (n,) holds 0 and 1 alone, and x (n,) finite numbers.
-
-    >>> best_threshold(np.array([1.0, 2.0, 3.0, 4.0]), np.array([0, 1, 0, 1]))
+    >>> float(best_threshold(np.array([1.0, 2.0, 3.0, 4.0]), np.array([0, 1, 0, 1])))
     1.5
     """
-    cuts, errors = cut_errors(x, _positives(y, np.shape(x)))
-    return float(cuts[errors.argmin()])
+    cuts, errors = cut_errors(x, y)
+    return cuts[errors.argmin()]
 
 
 def threshold_risk(theta, theta_star, noise=0.0):
@@ -566,9 +368,7 @@ def threshold_risk(theta, theta_star, noise=0.0):
     return noise + (1 - 2 * noise) * np.abs(np.clip(theta, 0, 1) - theta_star)
 
 
-# ---------------------------------------------------------------------------------------
-# Labellings
-# ---------------------------------------------------------------------------------------
+# --- Labellings ------------------------------------------------------------------------
 
 
 def all_labellings(n):
@@ -583,42 +383,36 @@ def all_labellings(n):
 def threshold_realises(X, y):
     """Whether some x >= theta has the labels y: every negative sample is below every positive one.
 
-    x is the first feature of X. Raises: ValueError unless y (n,) holds 0 and 1 alone.
+    x is the first feature of X.
 
     >>> X = np.array([[1.0], [2.0]])
-    >>> threshold_realises(X, np.array([0, 1])), threshold_realises(X, np.array([1, 0]))
-    (True, False)
+    >>> print(threshold_realises(X, np.array([0, 1])), threshold_realises(X, np.array([1, 0])))
+    True False
     """
-    x, y = X[:, 0], _positives(y, X.shape[:1])
-    return bool((x[~y] < smallest_positive(x, y)).all())
+    return np.all(X[bits(y) == 0, 0] < smallest_positive(X[:, 0], y))
 
 
 def box_realises(X, y):
     """Whether some `Box` has the labels y: the tightest box holds no negative sample.
 
-    Raises: ValueError unless y (n,) holds 0 and 1 alone.
-
     >>> X = np.array([[1.0], [2.0], [3.0]])  # d = 1: intervals
-    >>> box_realises(X, np.array([1, 1, 0])), box_realises(X, np.array([1, 0, 1]))
-    (True, False)
+    >>> print(box_realises(X, np.array([1, 1, 0])), box_realises(X, np.array([1, 0, 1])))
+    True False
     """
-    y = _positives(y, X.shape[:1])
-    return not inside(tightest_box(X, y), X[~y]).any()
+    return not inside(tightest_box(X, y), X[bits(y) == 0]).any()
 
 
 def half_space_realises(X, y):
-    """Whether some w^T x + b > 0 has the labels y: the convex hulls of the two parts are disjoint.
-
-    Raises: ValueError unless y (n,) holds 0 and 1 alone.
+    """Whether some w^T x + b > 0 has the labels y: the convex hulls of the classes are disjoint.
 
     >>> X = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
-    >>> [half_space_realises(X, np.array(y)) for y in ([0, 1, 0, 1], [0, 0, 1, 1])]
-    [True, False]
+    >>> print(*[half_space_realises(X, np.array(y)) for y in ([0, 1, 0, 1], [0, 0, 1, 1])])
+    True False
     """
-    y = _positives(y, X.shape[:1])
-    if y.all() or not y.any():  # w = 0 realises them
+    positive = bits(y) == 1
+    if positive.all() or not positive.any():  # w = 0 has these labels
         return True
-    return closest_points(X[y], X[~y]).distance > 0
+    return closest_points(X[positive], X[~positive]).distance > 0
 
 
 def sine_frequency(y):
@@ -626,34 +420,25 @@ def sine_frequency(y):
 
         omega = pi (1 + sum_i (1 - y_i) 10^i)
 
-    The class has one parameter, but its VC dimension is not finite.
-
-    Raises: ValueError for more labels than the digits of a float can hold, or others than 0 and 1.
+    The class has one parameter, but its VC dimension is not finite. A floating-point number has
+    digits for 14 labels.
 
     >>> y = np.array([1, 0, 0, 1])
     >>> (np.sin(sine_frequency(y) * 10.0 ** -np.arange(1, 5)) > 0).astype(int)
     array([1, 0, 0, 1])
     """
-    if len(y) > SINE_DIGITS:
-        raise ValueError(f"y must have at most {SINE_DIGITS} labels; got {len(y)}")
-    negative = ~_flags("y", y)
-    return float(np.pi * (1 + negative @ 10.0 ** np.arange(1, len(y) + 1)))
+    return np.pi * (1 + (1 - bits(y)) @ 10.0 ** np.arange(1, len(y) + 1))
 
 
 def radon_labels(X):
-    """A labelling of d + 2 points that no half space of R^d has, y_i = [a_i > 0] with
+    """Labels (d + 2,) of d + 2 points X that no half space of R^d has, y_i = [a_i > 0] with
 
         sum_i a_i = 0,   sum_i a_i x_i = 0,   a != 0 .
-
-    Raises: ValueError unless X is (d + 2, d).
 
     >>> y = radon_labels(np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]))
     >>> bool(y[0] == y[1] != y[2] == y[3])
     True
     """
-    n, d = X.shape
-    if n != d + 2:
-        raise ValueError(f"X must be (d + 2, d); got {X.shape}")
     a = np.linalg.svd(augment(X).T)[2][-1]
     return (a > 0).astype(int)
 
@@ -667,24 +452,22 @@ def dichotomies(X, realises):
     [[0, 0], [0, 1], [1, 1]]
     """
     Y = all_labellings(len(X))
-    return Y[np.array([realises(X, y) for y in Y], dtype=bool)]
+    return Y[[bool(realises(X, y)) for y in Y]]
 
 
-# ---------------------------------------------------------------------------------------
-# VC dimension
-# ---------------------------------------------------------------------------------------
+# --- VC dimension ----------------------------------------------------------------------
 
 
 def shatters(H, points):
     """Whether the class H, with predictions 0 and 1, has all 2^r labellings of r points.
 
-    `points` (r,) are columns of H. Raises: ValueError if H holds anything but 0 and 1.
+    `points` (r,) are columns of H.
 
     >>> H = np.array([[0, 0], [0, 1], [1, 1]])
     >>> shatters(H, [0]), shatters(H, [1]), shatters(H, [0, 1])
     (True, True, False)
     """
-    labellings = np.unique(_flags("H", H)[:, list(points)], axis=0)
+    labellings = np.unique(H[:, list(points)], axis=0)
     return len(labellings) == 2 ** len(points)
 
 
@@ -704,7 +487,7 @@ def vc_dimension(H):
 
 
 def sauer_bound(n, v):
-    """sum_{i <= v} C(n, i): the most labellings of n points for VC dimension v, an exact integer.
+    """S(n) = sum_{i <= v} C(n, i): the most labellings of n points for VC dimension v, exactly.
 
     >>> [sauer_bound(n, v=1) for n in range(4)], sauer_bound(4, v=2)
     ([1, 2, 3, 4], 11)
@@ -712,49 +495,31 @@ def sauer_bound(n, v):
     return sum(comb(n, i) for i in range(v + 1))
 
 
-def vc_bound(n, t, v):
-    """4 S(2n) exp(-n t^2 / 8) >= Pr(sup_h |R_n(h) - R(h)| > t), S(n) the `sauer_bound`, 0-1 loss.
-
-    Values above 1 say nothing and are returned as 1.
-
-    >>> vc_bound(n=1000, t=0.1, v=1), round(vc_bound(n=20000, t=0.1, v=1), 6)
-    (1.0, 2e-06)
-    """
-    return exp(min(log(4 * sauer_bound(2 * n, v)) - n * t**2 / 8, 0.0))
-
-
 def vc_radius(n, delta, v):
-    """The t with 4 S(2n) exp(-n t^2 / 8) = delta.
+    """The t with 4 S(2n) exp(-n t^2 / 8) = delta, where S is the `sauer_bound`.
 
-    With probability 1 - delta all empirical risks of the class are within t of the risks.
-
-    Raises: ValueError unless delta is in (0, 1).
+    With probability 1 - delta all empirical risks of the class under 0-1 loss are within t of the
+    risks.
 
     >>> round(vc_radius(1000, delta=0.05, v=1), 3)
     0.31
     """
-    _check_open(delta=delta)
     return sqrt(8 / n * (log(4 * sauer_bound(2 * n, v)) - log(delta)))
 
 
 def vc_sample_size(t, delta, v):
-    """The least n with `vc_bound` <= delta; it grows nearly in proportion to v.
-
-    Raises: ValueError unless t and delta are in (0, 1).
+    """The least n with `vc_radius` <= t; it grows nearly in proportion to v.
 
     >>> vc_sample_size(0.1, 0.05, v=1), vc_sample_size(0.1, 0.05, v=3)
     (11544, 28341)
     """
-    _check_open(t=t)
-    n = 1  # the bound rises first and then falls for good: it crosses delta once
-    while vc_radius(n, delta, v) > t:
+    n = 1
+    while vc_radius(n, delta, v) > t:  # it falls as n grows
         n *= 2
-    return bisect_left(range(n), True, key=lambda i: i > 0 and vc_radius(i, delta, v) <= t)
+    return 1 + bisect_left(range(1, n), True, key=lambda i: vc_radius(i, delta, v) <= t)
 
 
-# ---------------------------------------------------------------------------------------
-# No free lunch
-# ---------------------------------------------------------------------------------------
+# --- No free lunch ---------------------------------------------------------------------
 #
 # A learner is a function of training points x (n,), their labels y (n,) and the number k of points
 # 0, ..., k - 1. It returns the labels h (k,) that it predicts for all points.
@@ -799,25 +564,21 @@ def nearest_neighbor(x, y, k):
     return y[distance.argmin(axis=1)]
 
 
-def off_training_error(F, H, p, x, q=None, *, seen=False):
-    """J(F, D) = sum_h q_h sum_{x not in D} p(x) [1 - delta(F(x), h(x))]: errors on unseen points.
+def off_training_error(F, H, q, p, x, *, seen=False):
+    """The errors at unseen points (...,), for targets F and a learner that returns h with q_h:
 
-    q_h is the probability that the learner returns h. With `seen`, the inner sum runs over x in D.
+        J(F, D) = sum_h q_h sum_{x not in D} p(x) [1 - delta(F(x), h(x))]
 
-    x : (n,), the points of D.
-    q : (m,), the probabilities of the rows of H, or None for equal ones.
-
-    Returns: (...), for each of the targets F.
+    x (n,) are the points of D. With `seen`, the inner sum runs over x in D.
 
     >>> F, H, p = np.array([1, 1, 0, 1]), np.array([[1, 1, 0, 0]]), np.full(4, 0.25)
-    >>> float(off_training_error(F, H, p, x=np.array([0, 1])))
+    >>> float(off_training_error(F, H, np.ones(1), p, x=np.array([0, 1])))
     0.25
 
     Errata: learning_theory-19 (MLN prints the sum over x in D, for which the theorem is false).
     """
-    q = np.full(len(H), 1 / len(H)) if q is None else q
-    counted = np.where(np.isin(np.arange(len(p)), x) == seen, p, 0.0)
-    return (F[..., None, :] != H) @ counted @ q
+    in_D = np.isin(np.arange(len(p)), x)
+    return (F[..., None, :] != H) @ np.where(in_D == seen, p, 0.0) @ q
 
 
 def errors_on_targets(learner, x, p, *, seen=False):
@@ -830,21 +591,16 @@ def errors_on_targets(learner, x, p, *, seen=False):
     >>> [float(errors_on_targets(learner, x, p).sum()) for learner in (memoriser, majority)]
     [4.0, 4.0]
     """
-    k = len(p)
-    targets = all_labellings(k)
-    J = np.zeros(len(targets))
-    for y in np.unique(targets[:, x], axis=0):
-        agree = (targets[:, x] == y).all(axis=1)
-        J[agree] = off_training_error(targets[agree], learner(x, y, k)[None], p, x, seen=seen)
-    return J
+    k, one = len(p), np.ones(1)
+    learnt = [(F, learner(x, F[x], k)[None]) for F in all_labellings(k)]
+    return np.array([off_training_error(F, H, one, p, x, seen=seen) for F, H in learnt])
 
 
 def expected_errors(learner, n, p, *, seen=False):
-    """sum_D Pr[D | F] J(F, D) for each target F; D ranges over all k^n draws of n points by p.
+    """sum_D Pr[D | F] J(F, D) for each target F (2^k,), in the order of `all_labellings`.
 
-    No free lunch: the sum over all F is the same for every `learner`, unless `seen` is true.
-
-    Returns: (2^k,), the targets in the order of `all_labellings`.
+    D ranges over all k^n draws of n points by p. No free lunch: the sum over all F is the same for
+    every `learner`, unless `seen` is true.
 
     >>> p = np.array([0.5, 0.5])
     >>> expected_errors(constant, 1, p), expected_errors(majority, 1, p)

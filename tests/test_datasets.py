@@ -18,7 +18,6 @@ import pytest
 from mlnotes import datasets
 from mlnotes.datasets import (
     REAL_SETS,
-    Box,
     TrainingSet,
     decode_labels,
     encode_labels,
@@ -32,7 +31,6 @@ from mlnotes.datasets import (
     load_wine,
     make_annulus,
     make_blobs,
-    make_concept,
     make_curve,
     make_emails,
     make_faces,
@@ -57,13 +55,11 @@ DATA = os.environ.get("MLNOTES_DATA")
 needs_data = pytest.mark.skipif(
     DATA is None, reason="MLNOTES_DATA must name the folder of mnist/ and orl.npz"
 )
-BOX = Box(low=(-0.5, -1.0), high=(0.5, 0.2))
 GENERATORS = {
     "make_linear": lambda rng: make_linear(40, [2.0, -1.0, 0.5], 3.0, rng=rng),
     "make_curve": lambda rng: make_curve(40, np.sin, rng=rng),
     "make_patients": lambda rng: make_patients(40, rng=rng),
     "make_separable": lambda rng: make_separable(40, 3, rng=rng),
-    "make_concept": lambda rng: make_concept(40, BOX, rng=rng),
     "make_independent_labels": lambda rng: make_independent_labels(40, rng=rng),
     "make_blobs": lambda rng: make_blobs([10, 30], [[0.0, 0.0], [5.0, 5.0]], rng=rng),
     "make_moons": lambda rng: make_moons(40, rng=rng),
@@ -863,21 +859,6 @@ def test_the_classes_of_a_separable_set_are_shuffled(rng):
     T = make_separable(400, rng=rng)
     runs = 1 + np.sum(T.y[1:] != T.y[:-1])
     assert abs(runs - 201) <= 4 * 10  # runs of 200 and 200: mean 201, deviation 9.99
-
-
-@pytest.mark.claims("datasets-07")
-def test_the_concept_makes_no_mistake_and_equal_samples_have_equal_labels(rng):
-    T = make_concept(2000, BOX, rng=rng)
-    assert T.truth is BOX
-    for x, label in T:
-        within = all(low <= z <= high for low, z, high in zip(BOX.low, x, BOX.high, strict=True))
-        assert label == (1 if within else -1)
-    assert within_standard_errors(np.mean(T.y == 1), 1.0 * 1.2 / 4, 2000)  # areas
-    assert np.abs(T.X).max() <= 1
-    twice = np.vstack([T.X, T.X])
-    np.testing.assert_array_equal(T.truth(twice), np.concatenate([T.y, T.y]))
-    assert np.any(Box((-0.4, -1), (0.5, 0.2))(T.X) != T.y)  # a concept that is not the hidden one
-    np.testing.assert_array_equal(Box((0,), (1,))(np.array([[0.0], [1.0], [1.1]])), [1, 1, -1])
 
 
 @pytest.mark.claims("datasets-07")
