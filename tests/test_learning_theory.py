@@ -518,13 +518,6 @@ def half_space_count(n, d):
     return 2 * sauer_bound(n - 1, d)
 
 
-def test_all_labellings_are_the_binary_numbers():
-    for n in (0, 1, 5):
-        Y = all_labellings(n)
-        assert Y.shape == (2**n, n)
-        assert [int("0" + "".join(map(str, y)), 2) for y in Y] == list(range(2**n))
-
-
 @pytest.mark.claims("learning_theory-17")
 @pytest.mark.parametrize("n", [1, 2, 8])
 def test_dichotomies_of_thresholds_and_intervals(rng, n):
@@ -607,12 +600,6 @@ def test_shatters_is_what_the_definition_says(rng):
     assert vc_dimension(H) == vc_dimension(2 * H - 1) == max(sizes)
     assert vc_dimension(all_labellings(4)) == 4 and vc_dimension(H[:1]) == 0
     assert len(np.unique(H, axis=0)) <= sauer_bound(6, vc_dimension(H))
-
-
-def test_sauer_bound_obeys_its_recursion():
-    assert [sauer_bound(n, 5) for n in range(6)] == [2**n for n in range(6)]
-    for n, d in product(range(1, 12), range(1, 6)):
-        assert sauer_bound(n, d) == sauer_bound(n - 1, d) + sauer_bound(n - 1, d - 1)
 
 
 @pytest.mark.claims("learning_theory-17")
