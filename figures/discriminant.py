@@ -14,7 +14,7 @@ from mlnotes.discriminant import (
     local_scatters,
     mean_direction,
     principal_axes,
-    project,
+    project_on_line,
     projected_scatters,
     threshold_rule,
     trace_criterion,
@@ -92,7 +92,7 @@ def one_direction(above, below, T, w, b):
     draw_line(above, across, -across @ middle, color=GREY, lw=1.2, ls="--")
     draw_samples(above, T.X, T.y, size=4)
     above.set(xlabel="$x_1$", ylabel="$x_2$", xticks=(-4, 0, 4), yticks=(-4, 0, 4))
-    z = project(T.X, w) + b
+    z = project_on_line(T.X, w) + b
     edges = np.linspace(-np.abs(z).max(), np.abs(z).max(), 25)
     for c, color in enumerate(COLORS[:2]):
         below.hist(z[T.y == c], edges, histtype="stepfilled", fc=(*tint(color, 0.6), 0.6),
@@ -160,7 +160,7 @@ def hard_sets():
 def error_on_lines(X, y):
     """The error of the best cut of the projections, at every one of the ANGLES."""
     W = np.array([np.cos(ANGLES), np.sin(ANGLES)])
-    return np.array([best_cut(z, y).errors / len(y) for z in project(X, W).T])
+    return np.array([best_cut(z, y).errors / len(y) for z in project_on_line(X, W).T])
 
 
 @figure("failures", claims=("discriminant-24",), panels=(2, 4), size=(1.75, 1.75))
@@ -230,7 +230,7 @@ def reduction(plane, by_pca, by_lda):
     for ax, (A, value), name, axis in zip(
         (by_pca, by_lda), axes_of(X, y, 2), ("PCA", "LDA"), ("axis", "discriminant"), strict=True
     ):
-        Z = project(X, A)
+        Z = project_on_line(X, A)
         draw_samples(ax, Z, y, size=3.5)
         ax.set(title=f"{name} tr {value:.2f}", xlabel=f"{axis} 1", ylabel=f"{axis} 2")
         ax.set(xticks=(), yticks=())
@@ -273,7 +273,7 @@ def two_clumps(plane, below_fisher, below_local):
         solid = name == "local"
         draw_line(plane, np.array([-w[1], w[0]]), color=INK if solid else GREY, lw=1.6,
                   ls="-" if solid else "--")  # fmt: skip
-        z = project(X, w)
+        z = project_on_line(X, w)
         edges = np.linspace(z.min(), z.max(), 31)
         for c, color in enumerate(COLORS[:2]):
             below.hist(z[y == c], edges, histtype="stepfilled", fc=(*tint(color, 0.6), 0.6),
@@ -301,7 +301,7 @@ def turning_film(classes):
     best, middle = fisher_direction(within_scatter(T.X, T.y), mu), T.X.mean(axis=0)
 
     def on_line(X, w):
-        return middle + project(X - middle, w)[:, None] * w
+        return middle + project_on_line(X - middle, w)[:, None] * w
 
     def draw(ax, state):
         w, _ = state
@@ -322,7 +322,7 @@ def turning_film(classes):
 
     def words(state):
         w, J = state
-        apart = abs(project(mu[1] - mu[0], w))
+        apart = abs(project_on_line(mu[1] - mu[0], w))
         spread = projected_scatters(T.X, T.y, w).sum()
         return (
             f"J = {J:.3f}. The projected means are {apart:.2f} apart, the scatter is {spread:.0f}."

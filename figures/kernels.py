@@ -3,8 +3,9 @@
 import numpy as np
 
 from mlnotes.datasets import make_moons, make_rings
-from mlnotes.discriminant import separator, threshold_rule
+from mlnotes.discriminant import threshold_rule
 from mlnotes.kernels import Gaussian, Linear, Polynomial, kernel_descent, ring_map
+from mlnotes.optimization import separating_hyperplane
 from mlnotes.plotting import (
     GREY,
     INK,
@@ -35,7 +36,8 @@ def rings():
 def ring_plane():
     """w and b of a plane that separates the rings on the paraboloid."""
     T = rings()
-    return separator(ring_map(T.X), T.y)
+    P = ring_map(T.X)
+    return separating_hyperplane(P[T.y > 0], P[T.y < 0])
 
 
 def from_the_side(P):

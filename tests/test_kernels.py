@@ -11,7 +11,6 @@ import pytest
 from checks import check_gradient, differences
 
 from mlnotes.datasets import make_rings
-from mlnotes.discriminant import separator
 from mlnotes.kernels import (
     AllSubsets,
     Exponential,
@@ -50,7 +49,8 @@ from mlnotes.kernels import (
     semidefinite,
     subset_products,
 )
-from mlnotes.linear_regression import ridge
+from mlnotes.linear_regression import augment, ridge
+from mlnotes.logistic_regression import separating_theta
 from mlnotes.optimization import box, gradient_descent, solve_qp
 from mlnotes.perceptron import perceptron
 from mlnotes.svm import SVC
@@ -88,7 +88,7 @@ def close(a, b, atol=1e-10):
 @pytest.mark.claims("kernels-01")
 def test_no_line_separates_xor_and_a_plane_in_feature_space_does():
     X, y = np.array([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]]), np.array([1, 1, -1, -1])
-    assert separator(X, y) is None
+    assert separating_theta(augment(X), y) is None
     last = list(islice(perceptron(subset_products(X), y), 20))[-1]
     assert last.mistakes == 0
     assert (y * linear_in_features(X, subset_products, last.w) > 0).all()
@@ -131,7 +131,7 @@ def test_every_conic_is_linear_in_the_quadratic_map(rng):
     close(quadratic_map(X) @ [f, a, b, c, d, e], direct)
     T = make_rings(80, radii=(1.0, 2.0), noise=0.3, rng=rng)
     circle = quadratic_map(T.X) @ [-(1.5**2), 0, 0, 0, 1, 1]
-    assert (np.sign(circle) == T.y).all() and separator(T.X, T.y) is None
+    assert (np.sign(circle) == T.y).all() and separating_theta(augment(T.X), T.y) is None
 
 
 @pytest.mark.claims("kernels-04", "kernels-06", "kernels-08", "kernels-10")
@@ -908,7 +908,9 @@ def test_rings_are_parted_by_a_plane_and_by_no_line():
     left, middle, right = Figure().subplots(1, 3)
     lifted_rings(left, middle, right)
     T, (w, b) = rings(), ring_plane()
-    assert (np.sign(ring_map(T.X) @ w + b) == T.y).all() and separator(T.X, T.y) is None
+    assert (np.sign(ring_map(T.X) @ w + b) == T.y).all() and separating_theta(
+        augment(T.X), T.y
+    ) is None
     curve = np.vstack([path.vertices for c in right.collections for path in c.get_paths()])
     assert len(curve) > 50
     close(ring_map(curve) @ w + b, 0, 1e-3)  # the conic is where the plane cuts the paraboloid

@@ -27,3 +27,18 @@ def five_classes():
         return LinearDiscriminantAnalysis().fit(X, y).predict(X)
 
     return ours, theirs, lambda found: np.count_nonzero(found != y)
+
+
+@row("LDA 200 x 4,000", objective="training errors")
+def few_samples():
+    X, y = normal_classes(200, 4_000, 5)
+
+    def ours():
+        return LinearDiscriminantAnalysis().fit(X, y).predict(X)
+
+    def theirs():
+        from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+        return LinearDiscriminantAnalysis().fit(X, y).predict(X)
+
+    return ours, theirs, lambda found: np.count_nonzero(found != y)
