@@ -34,7 +34,7 @@ ln int f(x | theta) f(theta) dtheta of the next sample.
 Notes: MLN "Maximum Likelihood Estimation", "Bayesian Estimation"; IRHD 1.1, 3.1, 4.1, X^T for X.
 """
 
-from math import inf, lgamma, log, pi, sqrt
+from math import inf, lgamma, log, nan, pi, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -146,11 +146,14 @@ def log_likelihood(log_f, x, *theta):
 def maximum_likelihood(log_f, x, theta):
     """argmax_theta sum_i ln f(x_i | theta) over m candidates theta (m,); the first if several tie.
 
+    It is nan if no candidate can have given the samples.
+
     >>> maximum_likelihood(bernoulli_log_pmf, np.array([1, 0, 0]), np.array([0.2, 0.3, 0.4]))
     0.3
     """
     log_L = log_likelihood(log_f, x[:, None], theta)
-    return float(theta[log_L.argmax()])
+    best = log_L.argmax()
+    return float(theta[best]) if log_L[best] > -inf else nan
 
 
 # --- Closed forms ----------------------------------------------------------------------
