@@ -5,7 +5,7 @@ import numpy as np
 from mlnotes.datasets import make_blobs, make_moons, make_rings, make_separable, to_signs
 from mlnotes.kernels import Gaussian, ring_map
 from mlnotes.linear_regression import augment
-from mlnotes.perceptron import decision, perceptron
+from mlnotes.perceptron import decision, margin, perceptron
 from mlnotes.plotting import (
     BLUE,
     GREEN,
@@ -28,15 +28,12 @@ from mlnotes.plotting import (
 from mlnotes.svm import (
     SVC,
     c_dual,
-    geometric_margin,
     hard_margin,
     hinge,
-    kernel_score,
     offsets,
-    project,
+    project_on_hyperplane,
     smo,
     soft_margin,
-    step_bounds,
 )
 
 ARROW = {"arrowstyle": "-|>", "shrinkA": 0, "shrinkB": 0, "lw": 1.3}
@@ -100,13 +97,13 @@ def separators(left, right):
         draw_samples(ax, T.X, T.y)
     lines = [perceptron_line(T.X, T.y, seed) for seed in ORDERS]
     for (w, b), dash in zip(lines, DASHES, strict=True):
-        name = f"margin {geometric_margin(T.X, w, b):.3f}"
+        name = f"margin {margin(T.X, w, b):.3f}"
         draw_line(left, w, b, color=INK, lw=1.2, ls=dash, label=name)
     below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.1), "ncols": 2, "handlelength": 1.6}
     left.legend(handles=left.lines[2:], **below)
     machine = hard_margin(T.X, T.y)
     draw_margin(right, machine.w, machine.b)
-    right.lines[2].set_label(f"margin {geometric_margin(T.X, machine.w, machine.b):.3f}")
+    right.lines[2].set_label(f"margin {margin(T.X, machine.w, machine.b):.3f}")
     ring(right, T.X[on_margin(T.X, T.y, machine.w, machine.b)])
     right.lines[-1].set_label("support vector")
     right.legend(handles=[right.lines[2], right.lines[-1]], **below)
@@ -121,7 +118,7 @@ def geometry_points():
 
 def _onto(x, w, b):
     """The point of the hyperplane that is nearest to the point x."""
-    return project(x[None], w, b)[0]
+    return project_on_hyperplane(x[None], w, b)[0]
 
 
 @figure("geometry", claims=("svm-31",), size=(5.0, 3.9))
@@ -151,10 +148,11 @@ def geometry(ax):
     for text, place, shift in (
         ("$x$", x, (6, 4)),
         ("$x_P$", foot, (-16, -11)),
-        ("$x_+$", x_plus, (7, 3)),
-        ("$x_-$", x_minus, (-8, -14)),
+        ("$x_{{+}}$", x_plus, (7, 3)),
+        ("$x_{{-}}$", x_minus, (-8, -14)),
         (r"$d = f(x)\, w\, /\, \Vert w \Vert^2$", (x + foot) / 2, (12, 2)),
-        ("$x_+ - x_-$", (x_minus + 2 * x_plus) / 3, (-16, -13)),
+        ("$x_{{+}} - x_{{-}}$", (x_minus + 2 * x_plus) / 3, (-16, -13)),
+        ("along $w$", (3 * x_minus + across) / 4, (-54, 4)),
         (r"$2\, /\, \Vert w \Vert$", gap[0] + 0.75 * (gap[1] - gap[0]), (8, -6)),
         ("$w$", np.array([3.95, 0.45]), (6, -4)),
     ):
@@ -170,27 +168,24 @@ def geometry(ax):
 # ---------------------------------------------------------------------------------------
 
 KINDS = {
-    "free, $0 < \\alpha < C$": {"marker": "o", "ms": 10, "mec": INK},
-    "bound, $0 \\leq \\xi < 1$": {"marker": "s", "ms": 9.5, "mec": GREEN, "mew": 1.8},
+    "free, $0 < \\alpha < C$": {"marker": "o", "ms": 9, "mec": INK, "mew": 1.2},
+    "bound, $0 \\leq \\xi < 1$": {"marker": "s", "ms": 9.5, "mec": GREEN, "mew": 1.5},
     "bound, $\\xi = 1$": {"marker": "D", "ms": 9.5, "mec": PURPLE, "mew": 1.8},
-    "bound, $\\xi > 1$": {
-        "marker": "X",
-        "ms": 10.5,
-        "mec": INK,
-        "mfc": tint(INK, 0.3),
-        "zorder": 2,
-    },
+    "bound, $\\xi > 1$": {"marker": "x", "ms": 9, "mec": INK, "mew": 1.2},
 }
+COSTS = (0.04, 0.2, 20.0)  # a small, a medium and a large C
+TURNING = 18  # a sample that changes sides at the medium C, where b is unique
 
 
 def overlapping_set():
-    """Twenty-eight samples of two classes that overlap, with the labels -1 and +1."""
+    """Twenty-eight samples of two classes that overlap, with the labels -1 and +1.
+
+    Their unit is such that sample TURNING is on the hyperplane for the medium C.
+    """
     T = make_blobs((14, 14), [(-1.0, -0.4), (1.0, 0.4)], np.diag([0.9, 1.3]),
                    rng=np.random.default_rng(53))  # fmt: skip
-    return T.X, to_signs(T.y)
-
-
-TURNING = 18  # a sample of theirs that changes sides as C grows, at a C that leaves b unique
+    y = to_signs(T.y)
+    return T.X * np.sqrt(crossing_cost(T.X, y, TURNING) / COSTS[1]), y
 
 
 def crossing_cost(X, y, i, low=0.19, high=0.25):
@@ -215,23 +210,20 @@ def kind_of(alpha, xi, C):
     return np.where(bound, kind, np.where(alpha > 1e-6 * C, 0, -1))
 
 
-@figure("soft", claims=("svm-51",), panels=3, size=(2.5, 2.9))
+@figure("soft", claims=("svm-51",), panels=3, size=(2.5, 2.5))
 def soft(*axes):
-    """The same samples with a small, a medium and a large C. A sample that misses its margin line
-    has slack, the thin segment of length xi / ||w||. As slack becomes dearer the strip narrows and
-    fewer samples are in it. Free support vectors are on the margin lines; at the bound alpha = C
-    are those inside the strip, and those on the wrong side. With the medium C one sample is just
-    about to change sides.
+    """The same samples (class +1: blue discs, class -1: orange squares) with a small, a medium and
+    a large C. A sample that misses its margin line has slack, the thin segment of length
+    xi / ||w||. As slack becomes dearer the strip narrows and fewer samples are in it. Free support
+    vectors are on the margin lines; at the bound alpha = C are those inside the strip, and those on
+    the wrong side. With the medium C one sample is just about to change sides.
     """
     X, y = overlapping_set()
-    medium = crossing_cost(X, y, TURNING)
-    for ax, C, name in zip(
-        axes, (medium / 5, medium, 100 * medium), ("Small", "Medium", "Large"), strict=True
-    ):
+    for ax, C, name in zip(axes, COSTS, ("Small", "Medium", "Large"), strict=True):
         one_soft(ax, X, y, C)
-        ax.set_title(f"{name}, $C = {C:.3g}$")
-    handles = [axes[0].plot([], [], ls="", **({"mfc": "none"} | KINDS[kind] | {"ms": 8}))[0]
-               for kind in KINDS]  # fmt: skip
+        ax.set_title(f"{name}, $C = {C:g}$")
+    handles = [axes[0].plot([], [], ls="", **({"mfc": "none"} | look | {"ms": 8}))[0]
+               for look in KINDS.values()]  # fmt: skip
     axes[0].figure.legend(handles, KINDS, loc="outside lower center", ncols=4, handletextpad=0.2)
 
 
@@ -416,7 +408,7 @@ def moons_machine(X, y):
 
 def parzen_difference(Z, X, y):
     """What the kernel score at points Z is with alpha_i = 1/n for every sample, and b = 0."""
-    return kernel_score(Z, X, y / len(y), BELL)
+    return BELL(Z, X) @ (y / len(y))
 
 
 @figure("parzen", claims=("svm-67",), panels=2, size=(3.2, 2.4))
@@ -522,8 +514,10 @@ def end_without_box(K, y, state, pair):
 def segment_ends(dual, y, beta, pair):
     """The ends of the segment in the box that a step on the pair may move on: (2, 2)."""
     i, j = pair
-    beta_i = np.array(step_bounds(dual, beta, i, j))
-    return np.column_stack([beta_i, beta[i] + beta[j] - beta_i]) * y[pair]
+    total = beta[i] + beta[j]
+    low = max(dual.lower[i], total - dual.upper[j])
+    high = min(dual.upper[i], total - dual.lower[j])
+    return np.array([[low, total - low], [high, total - high]]) * y[pair]
 
 
 # ---------------------------------------------------------------------------------------

@@ -7,7 +7,6 @@ Contents
     Distances and kernels    squared_norms, squared_distances, relative_squares, GramRows,
                              kernel_product
     Linear algebra           square, symmetric, positive_cholesky, cholesky_solve
-    Quadratic programs       at_bounds, newton_in_box, low_rank_factor, low_rank_start
 
 Symbols
     X, Y    (n, d), (m, d)    points, one per row
@@ -15,7 +14,7 @@ Symbols
 """
 
 from itertools import combinations_with_replacement
-from math import isqrt, sqrt
+from math import isqrt
 
 import numpy as np
 
@@ -28,13 +27,6 @@ ASYMMETRY_SINGLE = 1e-5  # and this close in single precision
 PANEL = 128  # unknowns for which a triangular system is solved at a time
 ENTRIES = 2**20  # entries of a kernel matrix that a product computes at a time: 8 MiB
 SMALL = 64  # samples whose Gram matrix is computed for its diagonal
-LARGE, LOW = 500, 64  # numbers of multipliers, and ranks, that count as large and as low
-RANK = 1e-12  # of the largest diagonal entry: what a full factor leaves by rounding
-GAP, PATH = 1e-7, 100  # an interior point is near enough, relative to the objective; its most steps
-INSIDE = 0.99  # of the way to the next bound
-SIDES = np.array([[1.0], [-1.0]])  # of a box: the room grows with beta, and falls with it
-NEAR_BOUND = 1e-3, 1e-8  # of the width of a box; the second if the first moves beta too far
-DAMPING = 1e-9  # of the largest diagonal entry, added to a matrix that may be singular
 EXPONENT = 1e3  # norms decide exponents up to this size with an error below 1e-12
 
 
@@ -134,7 +126,10 @@ class GramRows:
     def __getitem__(self, i):
         """Row i (n,), or for an array of m indices their rows (m, n)."""
         if np.ndim(i):
-            return np.array([self[k] for k in i]).reshape(len(i), len(self.X))
+            rows = np.empty((len(i), len(self.X)))
+            for row, k in zip(rows, i, strict=True):
+                row[:] = self[k]
+            return rows
         row = self.rows.pop(i, None)
         if row is None:
             if len(self.rows) == self.capacity:
@@ -250,124 +245,3 @@ def cholesky_solve(L, y):
     for p in reversed(panels):  # L^T a = b
         a[p] = np.linalg.solve(L[p, p].T, a[p] - L[p.stop :, p].T @ a[p.stop :])
     return a
-
-
-# ---------------------------------------------------------------------------------------
-# Quadratic programs
-# ---------------------------------------------------------------------------------------
-
-
-def at_bounds(x, lower, upper, near):
-    """x in its box [lower, upper]; what is at most `near` off a bound is put on it.
-
-    >>> at_bounds(np.array([-0.1, 0.5, 0.999]), 0.0, 1.0, near=0.01)
-    array([0. , 0.5, 1. ])
-    """
-    return np.where(x >= upper - near, upper, np.where(x <= lower + near, lower, x))
-
-
-def newton_in_box(K, g, sums, low, high):
-    """The v that maximises g^T v - 1/2 v^T K v subject to sums v = 0, kept within a box.
-
-    Entries that leave low <= v <= high are put on the bound that they cross, and the others are
-    found again, until none leaves. Those on a bound stay, even if the maximum has them inside.
-    With it, support vector regression to six digits needs 0.6 of the steps of SMO.
-
-    K (m, m) is positive semidefinite. `sums` (k, m) has a row of ones and zeros for each sum.
-
-    Returns: (m,). If half of the entries leave, or all of one sum, it is the first v, outside.
-
-    >>> K, g, one = np.eye(3), np.array([3.0, 0.0, 0.0]), np.ones(3)
-    >>> newton_in_box(K, g, one[None], -one, one).round(6)
-    array([ 1. , -0.5, -0.5])
-    """
-    v, first, inside, k = np.zeros(len(g)), None, np.ones(len(g), dtype=bool), len(sums)
-    damped = K + DAMPING * (np.abs(K.diagonal()).max() or 1.0) * np.eye(len(g))
-    while inside.mean() > 0.5 and sums[:, inside].any(axis=1).all():
-        v = np.where(inside, 0.0, np.clip(v, low, high))
-        S, rest, m = sums[:, inside], -sums @ v, np.count_nonzero(inside)
-        system = np.zeros((m + k, m + k))
-        system[:m, :m], system[:m, m:], system[m:, :m] = damped[inside][:, inside], S.T, S
-        u = np.linalg.solve(system, np.append((g - K @ v)[inside], rest))[:m]
-        v[inside] = u - S.T @ ((S @ u - rest) / S.sum(axis=1))  # rounding changes the sums
-        leave = (v < low) | (v > high)
-        if not leave.any():
-            return v
-        first = v if first is None else first
-        inside &= ~leave
-    return first
-
-
-def low_rank_factor(K, most):
-    """Z (n, r) with K = Z Z^T up to rounding, or None if Z would have more than `most` columns.
-
-    It is a Cholesky factor whose next row has most left on the diagonal. It is None, too, if half
-    of the columns do not explain half of the trace. K is an array or has its rows, as `GramRows`.
-
-    >>> low_rank_factor(np.array([[1.0, -1.0], [-1.0, 1.0]]), most=2).T
-    array([[ 1., -1.]])
-    """
-    left = K.diagonal()
-    total, largest, Z = left.sum(), left.max(), np.zeros((len(left), most))
-    for r in range(most + 1):
-        i = int(left.argmax())
-        if left[i] <= RANK * largest:
-            return Z[:, :r]
-        if r == most or (r == most // 2 and left.sum() > total / 2):
-            return None
-        Z[:, r] = (K[i] - Z[:, :r] @ Z[i, :r]) / sqrt(left[i])
-        left = left - Z[:, r] ** 2
-
-
-def low_rank_start(K, p, lower, upper, start, sums, large=LARGE):
-    """A point near the maximum of p^T beta - 1/2 beta^T K beta over a box, for K of low rank.
-
-    The box is `lower` <= beta <= `upper`, and `sums` beta stays that of the `start`; `sums` (k, n)
-    has a row of ones and zeros for each sum. An interior point method finds the point, in O(n r^2)
-    a step for the rank r: each step aims at a smaller gap, less so after a short one. SMO takes 4
-    to 30 times as long to find out which few multipliers are strictly inside the box.
-
-    Returns: (n,); the `start` itself if n < `large`, if `low_rank_factor` finds no r <= LOW, if a
-    side of the box has the length 0 or inf, or if no better point with these sums was found.
-
-    >>> K, p, one = np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([1.0, -1.0]), np.ones(2)
-    >>> low_rank_start(K, p, -one, one, np.zeros(2), one[None], large=2).round(6)
-    array([ 0.5, -0.5])
-    """
-    width = upper - lower
-    fits = len(p) >= large and np.isfinite(width).all() and width.all()
-    Z = low_rank_factor(K, LOW) if fits else None
-    if Z is None:
-        return start
-    M, own = np.hstack([Z, sums.T]), np.append(np.ones(Z.shape[1]), np.zeros(len(sums)))
-    beta = lower + (sums @ (start - lower) / (sums @ width)) @ sums * width
-    gradient = p - Z @ (Z.T @ beta)
-    b = sums @ gradient / sums.sum(axis=1)
-    rest = gradient - b @ sums
-    z = np.maximum(-SIDES * rest, 0) + (np.abs(rest).mean() or 1.0)  # multipliers of the bounds
-    t = 0.0  # the share of the last step that was taken
-    for _ in range(PATH):
-        room = np.array([beta - lower, upper - beta])
-        gap = float(np.sum(z * room))
-        if gap <= GAP * np.abs(beta) @ np.abs(p + gradient) or not (room > 0).all():
-            break
-        aim = (1 - t) * gap / z.size - z * room  # a short step makes room for the next
-        D = np.sum(z / room, axis=0)
-        rest = gradient - b @ sums + np.sum(SIDES * (z + aim / room), axis=0)
-        system = M.T @ (M / D[:, None])
-        system += np.diag(own + len(own) * EPS * np.trace(system))  # M may have dependent columns
-        d = np.linalg.solve(system, M.T @ (rest / D))
-        change = (rest - M @ d) / D
-        change_z = (aim - z * SIDES * change) / room
-        t = INSIDE / max(1.0, np.max(-SIDES * change / room), np.max(-change_z / z))
-        beta, b, z = beta + t * change, b + t * d[Z.shape[1] :], z + t * change_z
-        gradient = p - Z @ (Z.T @ beta)
-    for near in NEAR_BOUND:
-        point = at_bounds(beta, lower, upper, near * width)
-        free = sums * ((point > lower) & (point < upper))
-        point += sums @ (start - point) / np.maximum(free.sum(axis=1), 1) @ free
-        kept = np.allclose(sums @ point, sums @ start, rtol=1e-12, atol=1e-12 * np.abs(point).sum())
-        rise = p @ (point - start) - np.sum((Z.T @ point) ** 2 - (Z.T @ start) ** 2) / 2
-        if kept and rise > 0 and (lower <= point).all() and (point <= upper).all():
-            return point
-    return start

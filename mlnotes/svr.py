@@ -49,7 +49,7 @@ from mlnotes.base import (
     row_blocks,
 )
 from mlnotes.kernels import Linear, make_kernel
-from mlnotes.numerics import squared_distances
+from mlnotes.numerics import kernel_product, squared_distances
 from mlnotes.optimization import solve_qp
 from mlnotes.perceptron import decision
 from mlnotes.svm import (
@@ -58,7 +58,6 @@ from mlnotes.svm import (
     about_mean,
     fill,
     kernel_matrix,
-    kernel_score,
     offsets,
     solve,
     weights_of,
@@ -646,7 +645,7 @@ class _Tube(KernelMachine, Regressor):
         counted = np.flatnonzero(weights)
         A, mean = about_mean(samples[counted], kernel)
         centre = np.median(y[counted])
-        K = kernel_matrix(A, kernel, self.cache_size, self._ridge())
+        K = kernel_matrix(A, kernel, self.cache_size, self._ridge(weights))
         run, certificate = self._solve(K, y[counted] - centre, weights[counted])
         beta = beta_of(unstack(run.state.beta))
         shift = centre - (weights_of(beta, A) @ mean)
@@ -671,7 +670,7 @@ class _Tube(KernelMachine, Regressor):
         X = self._check_fitted(X)
         if isinstance(self._kernel, Linear):
             return decision(X, self.coef_[0], self.intercept_[0])
-        f = kernel_score(X, self.support_vectors_, self.dual_coef_[0], self._kernel)
+        f = kernel_product(self._kernel, X, self.support_vectors_, self.dual_coef_[0])
         return f + self.intercept_[0]
 
 
@@ -701,7 +700,7 @@ class SVR(_Tube):
     n_support_ : ndarray of shape (1,); s
     dual_coef_ : ndarray of shape (1, s); their beta_i
     intercept_ : ndarray of shape (1,); b
-    certificate_ : `svm.Certificate`; primal, dual, and the gap between
+    certificate_ : `svm.OptimalityBounds`; primal, dual, and the gap between
     history_ : ndarray of shape (n_iter_ + 1,); the dual objective after every step
     n_iter_ : int; steps
     converged_ : bool
@@ -808,7 +807,7 @@ class L2SVR(SVR):
         check_number("C", self.C, above=0, below=inf)
         super()._check_parameters()
 
-    def _ridge(self):
+    def _ridge(self, weights):
         return 1 / self.C
 
     def _solve(self, K, y, weights):

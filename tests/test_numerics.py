@@ -1,6 +1,5 @@
 """The helpers of `numerics` against the plain formulas that they stand for."""
 
-import itertools
 import tracemalloc
 
 import numpy as np
@@ -10,19 +9,14 @@ from mlnotes import numerics
 from mlnotes.kernels import Gaussian, Laplacian, Linear, Polynomial, Sigmoid
 from mlnotes.numerics import (
     GramRows,
-    at_bounds,
     cholesky_solve,
     kernel_product,
-    low_rank_factor,
-    low_rank_start,
-    newton_in_box,
     relative_squares,
     square,
     squared_distances,
     squared_norms,
     symmetric,
 )
-from mlnotes.optimization import solve_qp
 from mlnotes.svr import Stacked
 
 # ---------------------------------------------------------------------------------------
@@ -161,25 +155,6 @@ def test_cholesky_solve_solves_the_equations(rng, n):
 
 
 # ---------------------------------------------------------------------------------------
-# Boxes
-# ---------------------------------------------------------------------------------------
-
-
-def test_numbers_near_a_bound_are_on_it_and_others_stay(rng):
-    x = np.concatenate([rng.uniform(-1, 2, size=200), [1e-13, 1 - 1e-13, 1e-3, 0.0, 1.0]])
-    for near in (0.0, 1e-12, 0.1):
-        boxed = at_bounds(x, 0.0, 1.0, near)
-        for before, after in zip(x, boxed, strict=True):  # the plain form, one by one
-            clipped = min(max(before, 0.0), 1.0)
-            expected = 1.0 if 1 - clipped <= near else 0.0 if clipped <= near else clipped
-            assert after == pytest.approx(expected, rel=0, abs=1e-15)
-    assert at_bounds(np.array([3.0]), 0.0, np.inf, 1e-9)[0] == 3.0  # no bound above
-
-
-# ---------------------------------------------------------------------------------------
-
-
-# ---------------------------------------------------------------------------------------
 # Gram matrices that are not in memory
 # ---------------------------------------------------------------------------------------
 
@@ -245,124 +220,3 @@ def test_kernel_products_take_blocks_of_rows(monkeypatch, rng):
     np.testing.assert_allclose(kernel_product(counting, Z, X, beta), Z @ X.T @ beta, rtol=1e-12)
     assert seen == [3, 3, 3, 2]
     assert not kernel_product(counting, Z, X[:0], beta[:0]).any()
-
-
-# ---------------------------------------------------------------------------------------
-# Quadratic programs of low rank
-# ---------------------------------------------------------------------------------------
-
-
-def programs_in_a_box(seed):
-    """K, g, the sums of two sets of entries, and a box around 0."""
-    rng = np.random.default_rng(seed)
-    A = rng.normal(size=(30, 40))
-    sums = np.repeat(np.eye(2), (12, 18), axis=1)
-    g, low, high = rng.normal(size=30), *np.abs(rng.normal(size=(2, 30))) * [[-0.4], [0.4]]
-    return A @ A.T + 4 * np.eye(30), g, sums, low, high
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_newtons_step_without_a_box_is_the_optimum_with_these_sums(seed):
-    K, g, sums, _, _ = programs_in_a_box(seed)
-    v = newton_in_box(K, g, sums, -np.inf, np.inf)
-    np.testing.assert_allclose(v, solve_qp(K, -g, sums, np.zeros(2)).x, rtol=1e-4, atol=1e-6)
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_newtons_step_in_a_box_is_best_for_the_entries_inside(seed):
-    K, g, sums, low, high = programs_in_a_box(seed)
-    v = newton_in_box(K, g, sums, low, high)
-    inside = (v > low) & (v < high)
-    assert (low <= v).all() and (v <= high).all() and inside.any() and not inside.all()
-    np.testing.assert_allclose(sums @ v, 0, rtol=0, atol=1e-12 * np.abs(v).sum())
-    gradient = g - K @ v
-    for own in sums == 1:  # no change of two of them gains anything
-        same = gradient[own & inside]
-        np.testing.assert_allclose(same, same.mean(), rtol=0, atol=1e-6 * np.abs(g).max())
-
-
-def test_newtons_step_leaves_the_box_where_half_of_the_entries_would():
-    K, g, sums, low, high = programs_in_a_box(0)
-    whole = newton_in_box(K, g, sums, -np.inf, np.inf)
-    np.testing.assert_array_equal(newton_in_box(K, g, sums, low / 1e9, high / 1e9), whole)
-
-
-def test_a_matrix_of_low_rank_is_the_product_of_its_factor(rng):
-    X = rng.normal(size=(80, 5)) * [1e3, 1.0, 1.0, 1e-2, 0.0]
-    Z = low_rank_factor(X @ X.T, most=10)
-    assert Z.shape == (80, 4)
-    np.testing.assert_allclose(Z @ Z.T, X @ X.T, rtol=0, atol=1e-11 * np.abs(X @ X.T).max())
-    stacked = low_rank_factor(Stacked(X @ X.T), most=10)
-    np.testing.assert_allclose(stacked @ stacked.T, np.tile(Z @ Z.T, (2, 2)), rtol=0, atol=1e-5)
-    assert low_rank_factor(X @ X.T, most=4).shape == (80, 4)
-    assert low_rank_factor(X @ X.T, most=3) is None
-    assert low_rank_factor(Gaussian(1.0)(X[:, :3]), most=10) is None
-
-
-def random_box(rng, n, r, groups):
-    """A program of rank r over a box, with a start inside and so many sums to keep."""
-    Z, p = rng.normal(size=(n, r)), rng.normal(size=n)
-    lower, upper = -rng.random(n), rng.random(n)
-    start = lower + rng.random(n) * (upper - lower)
-    ends = np.linspace(0, n, groups + 1).astype(int)
-    sums = [np.isin(np.arange(n), np.arange(*end)) for end in itertools.pairwise(ends)]
-    return Z @ Z.T, p, lower, upper, start, np.array(sums, dtype=float)
-
-
-@pytest.mark.parametrize("r, groups", [(1, 1), (3, 1), (3, 2), (12, 2)])
-def test_the_start_in_a_box_is_near_the_optimum_of_the_quadratic_program(r, groups, rng):
-    K, p, lower, upper, start, sums = random_box(rng, 60, r, groups)
-    beta = low_rank_start(K, p, lower, upper, start, sums, large=60)
-    exact = solve_qp(
-        K, -p, A=sums, b=sums @ start, G=np.vstack([np.eye(60), -np.eye(60)]),
-        h=np.concatenate([lower, -upper]),
-    ).x  # fmt: skip
-
-    def objective(x):
-        return p @ x - x @ K @ x / 2
-
-    assert (beta >= lower).all() and (beta <= upper).all()
-    np.testing.assert_allclose(sums @ beta, sums @ start, rtol=1e-12, atol=1e-12)
-    assert objective(exact) - objective(beta) < 1e-4 * (objective(exact) - objective(start))
-    free = (beta > lower) & (beta < upper)
-    assert free.sum() <= r + groups  # an optimum at a vertex of the other multipliers
-    np.testing.assert_allclose(beta[~free], exact[~free], rtol=0, atol=1e-6)
-
-
-def test_the_start_stays_with_few_multipliers_a_high_rank_or_a_box_without_an_end(rng):
-    K, p, lower, upper, start, sums = random_box(rng, 90, 2, 1)
-    assert low_rank_start(K, p, lower, upper, start, sums, large=90) is not start
-    assert low_rank_start(K, p, lower, upper, start, sums, large=91) is start
-    assert low_rank_start(np.eye(90), p, lower, upper, start, sums, large=90) is start
-    for end in (np.inf, lower[3]):
-        other = np.where(np.arange(90) == 3, end, upper)
-        assert low_rank_start(K, p, lower, other, start, sums, large=90) is start
-
-
-@pytest.mark.parametrize("K", [np.zeros((60, 60)), np.ones((60, 60))], ids=["zero", "one"])
-@pytest.mark.parametrize("size", [0.0, 1e-6, 1.0])
-def test_the_start_of_a_constant_kernel_is_a_vertex_of_the_linear_program(K, size, rng):
-    p, one = size * rng.normal(size=60), np.ones(60)
-    beta = low_rank_start(K, p, -one, one, np.zeros(60), one[None], large=60)
-    best = np.where(p > np.median(p), 1.0, -1.0)  # sum_i beta_i = 0, so that K beta = 0
-    np.testing.assert_allclose(beta, best if size else np.zeros(60), rtol=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(10, 30))
-def test_the_start_does_not_mind_columns_that_depend_on_each_other(seed):
-    rng = np.random.default_rng(seed)
-    X, sign = rng.normal(size=(500, 2)), np.repeat([1.0, -1.0], 250)
-    lower, upper = np.minimum(sign, 0) / 500, np.maximum(sign, 0) / 500  # of the nu machine
-    start, sums = 0.999 * sign / 1000, np.repeat(np.eye(2), 250, axis=1)
-    beta = low_rank_start(1 + 1e-13 * X @ X.T, np.zeros(500), lower, upper, start, sums)
-    assert (lower <= beta).all() and (beta <= upper).all()
-    np.testing.assert_allclose(beta.reshape(2, -1).sum(axis=1), [0.24975, -0.24975], rtol=1e-12)
-
-
-def test_the_start_is_found_for_a_high_price_of_large_samples():
-    rng, C = np.random.default_rng(0), 1e6
-    X, zero = 1e3 * rng.normal(size=(600, 3)), np.zeros(600)
-    y = np.where(X[:, 0] + 1e3 * rng.normal(size=600) > 0, 1.0, -1.0)
-    box = np.minimum(0, C * y), np.maximum(0, C * y)
-    beta = low_rank_start(X @ X.T, y, *box, zero, np.ones((1, 600)))
-    assert y @ beta - np.sum((X.T @ beta) ** 2) / 2 > 3.5e8  # SMO is at 2.5e6 after 100,000 steps
