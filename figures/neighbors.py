@@ -7,8 +7,8 @@ from mlnotes.decision_theory import bayes_error
 from mlnotes.neighbors import (
     KNeighborsClassifier,
     asymptotic_error,
-    classify,
     cover_hart_bound,
+    knn_classify,
     nearest_neighbors,
     nearest_to_farthest,
     norm_log_density,
@@ -58,7 +58,7 @@ def neighborhoods(left, right):
         r, index = nearest_neighbors(QUERY, X, k)
         rim = r[0, -1] * np.column_stack([np.cos(turn), np.sin(turn)])
         left.plot(*rim.T, color=INK, lw=0.9, ls="-" if k == 1 else "--")
-        (answer,) = classify(QUERY, X, y, k)
+        (answer,) = knn_classify(QUERY, X, y, k)
         place = r[0, -1] * np.array([np.cos(-0.75), np.sin(-0.75)])
         text = left.annotate(f"$k={k}$: {answer}", place, (3, -9), textcoords="offset points")
         text.set(fontsize=9, bbox={"fc": "white", "ec": "none", "pad": 0.5})
@@ -175,7 +175,7 @@ def one_nn_error(n, shift, runs, rng):
     y, y_new = rng.integers(2, size=(runs, n)), rng.integers(2, size=(runs, 100))
     X, X_new = shift * y + rng.normal(size=y.shape), shift * y_new + rng.normal(size=y_new.shape)
     pairs = zip(X[..., None], y, X_new[..., None], y_new, strict=True)
-    wrong = [np.mean(classify(b, a, labels, 1) != truth) for a, labels, b, truth in pairs]
+    wrong = [np.mean(knn_classify(b, a, labels, 1) != truth) for a, labels, b, truth in pairs]
     return np.mean(wrong), np.std(wrong, ddof=1) / np.sqrt(runs)
 
 
@@ -263,7 +263,7 @@ def nothing_is_near(ax):
 # ---------------------------------------------------------------------------------------
 
 
-@film("regions", classify, measure="error", wrong=("10 %", "0 %", "25 %"))
+@film("regions", knn_classify, measure="error", wrong=("10 %", "0 %", "25 %"))
 def regions_film(wrong):
     """The answers of k-NN at every point, as k grows, with some labels of the 80 samples wrong. For
     k = 1 every wrong label makes an island. The islands vanish as k grows, and the boundary becomes
@@ -292,15 +292,15 @@ def regions_film(wrong):
         ax.set(xticks=(-1, 0, 1, 2), yticks=(-1, 0, 1))
 
     def error(state):
-        return np.mean(classify(X_new, X, y, state[0]) != y_new)
+        return np.mean(knn_classify(X_new, X, y, state[0]) != y_new)
 
     def words(state):
-        own = np.mean(classify(X, X, y, state[0]) != y)
+        own = np.mean(knn_classify(X, X, y, state[0]) != y)
         errors = f"{100 * own:.0f} % on the samples, {100 * error(state):.0f} % on new ones"
         return f"The errors for k = {state[0]}: {errors}."
 
     ks = (1, 3, 5, 7, 9, 13, 19, 25, 35, 47, 63, 79)
-    return Take(((k, classify(grid, X, y, k)) for k in ks), draw, words, error)
+    return Take(((k, knn_classify(grid, X, y, k)) for k in ks), draw, words, error)
 
 
 @film("averages", regress, measure="error", noise=(0.3, 0.1, 0.6))

@@ -6,7 +6,7 @@ Contents
     Norms and distances      norm, distances
     The nearest samples      nearest_neighbors, Neighbors, other_neighbors
     Regression               relative_frequency, regress, smoother
-    Classification           tally, vote, classify, neighbor_weights, leave_one_out_errors
+    Classification           tally, vote, knn_classify, leave_one_out_errors, neighbor_weights
     Voronoi cells            Cell, box_cell, clip, voronoi_cell, voronoi_edges, Edges
     The error of 1-NN        asymptotic_error, cover_hart_bound
     Many dimensions          sample_ball, cube_share, tail_probability, nearest_distance,
@@ -37,12 +37,12 @@ and 2.3; MLN "Bootstrap Methods". IRHD writes N for n and p for d.
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from math import inf, isqrt, lgamma, log
-from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
 
 from mlnotes.base import (
+    ROUNDING,
     Classifier,
     Estimator,
     Regressor,
@@ -52,45 +52,37 @@ from mlnotes.base import (
     check_number,
     check_samples,
     check_targets,
+    floats,
     row_blocks,
 )
-from mlnotes.clustering import euclidean, manhattan
-from mlnotes.decision_theory import log_evidence, posterior
-from mlnotes.density import ball_volume, sample_kernel
-from mlnotes.numerics import relative_squares
+from mlnotes.decision_theory import log_joint
+from mlnotes.density import ball_volume
+from mlnotes.numerics import squared_norms
 
-BLOCK = 2**20  # distances held at a time: 8 megabytes
-ROUND_OFF = 1e-11  # two distances that differ by no more than this share may be equal
+# =======================================================================================
+# The lecture
+# =======================================================================================
 
-
-# ---------------------------------------------------------------------------------------
-# Norms and distances
-# ---------------------------------------------------------------------------------------
+# --- Norms and distances ---------------------------------------------------------------
 
 
 def norm(x, p=2):
-    """||x||_p = (sum_j |x_j|^p)^{1/p}; the sum for p = 1, the largest |x_j| for p = inf.
-
-    x (..., d). Returns: (...).
+    """||x||_p = (sum_j |x_j|^p)^{1/p} of vectors x (..., d): (...); the largest |x_j| for p = inf.
 
     >>> [norm(np.array([3.0, -4.0]), p).item() for p in (1, 2, inf)]
     [7.0, 5.0, 4.0]
 
     Errata: neighbors-29 (REP prints no plus sign before x_n^2).
     """
-    if not (isinstance(p, Real) and p >= 1):
-        raise ValueError(f"p must be a number >= 1: no norm otherwise; got {p!r}")
+    x = np.abs(floats(x))
     if p in (1, 2, inf):
         return np.linalg.norm(x, p, axis=-1)
-    largest = np.abs(x).max(axis=-1, keepdims=True)
-    unit = np.where(largest > 0, largest, 1.0)  # large powers of the others would not be finite
-    return unit[..., 0] * np.sum(np.abs(x / unit) ** p, axis=-1) ** (1 / p)
+    unit = np.maximum(x.max(axis=-1), np.finfo(float).tiny)  # high powers stay finite
+    return unit * np.sum((x / unit[..., None]) ** p, axis=-1) ** (1 / p)
 
 
 def distances(x, X, p=2):
     """D(x, x_i) = ||x - x_i||_p of every query and every sample: (m, n).
-
-    Raises: ValueError if p is a function that returns anything but numbers >= 0.
 
     >>> x, X = np.array([[0.0, 0.0]]), np.array([[3.0, 4.0], [0.0, 2.0]])
     >>> distances(x, X), distances(x, X, p=1), distances(x, X, lambda a, b: abs(b[0] - a[0]))
@@ -98,20 +90,13 @@ def distances(x, X, p=2):
 
     Errata: neighbors-29 (ISML prints x for both vectors).
     """
+    x, X = floats(x, X)
     if callable(p):
-        D = np.array([[float(p(a, b)) for b in X] for a in x]).reshape(len(x), len(X))
-        if not (D >= 0).all():
-            raise ValueError(f"a distance must be a number >= 0; got {D[~(D >= 0)][0]:g}")
-        return D
-    if p in (1, 2):
-        return manhattan(x, X) if p == 1 else euclidean(x, X)
-    blocks = row_blocks(len(x), BLOCK // X.size)
-    return np.concatenate([norm(x[rows, None] - X, p) for rows in blocks])
+        return np.array([[float(p(query, sample)) for sample in X] for query in x])
+    return np.array([norm(query - X, p) for query in x])
 
 
-# ---------------------------------------------------------------------------------------
-# The nearest samples
-# ---------------------------------------------------------------------------------------
+# --- The nearest samples ---------------------------------------------------------------
 
 
 class Neighbors(NamedTuple):
@@ -122,117 +107,48 @@ class Neighbors(NamedTuple):
 
 
 def nearest_neighbors(x, X, k, p=2):
-    """N_k(x), the k samples nearest to x: the first k when all n distances are sorted.
-
-    Returns: `Neighbors`. Raises: ValueError unless 1 <= k <= n and x has the columns of X.
+    """N_k(x), the k samples nearest to each query: `Neighbors`, the first k of all n in order.
 
     >>> nearest_neighbors(np.array([[1.0]]), np.array([[9.0], [3.0], [0.0]]), k=2)
     Neighbors(distance=array([[1., 2.]]), index=array([[2, 1]]))
     """
-    _check_query(x, X, k)
-    x, X = np.asarray(x, dtype=float), np.asarray(X, dtype=float)
-    step = min(len(x), max(BLOCK // len(X), X.shape[1]))
-    candidates, found = _search(X, k, p, most=step), []
-    for rows in row_blocks(len(x), step):
-        i, j, r = candidates(x[rows])  # query, sample, distance
-        order = np.lexsort((j, r, i))  # by query, by distance, by number
-        first = np.unique(i, return_index=True)[1]  # where each query begins
-        chosen = order[first[:, None] + np.arange(k)]
-        found.append((r[chosen], j[chosen]))
-    return Neighbors(*map(np.concatenate, zip(*found, strict=True)))
+    D = distances(x, X, p)
+    index = np.argsort(D, axis=1, kind="stable")[:, :k]  # stable: of equal ones the first in X
+    return Neighbors(np.take_along_axis(D, index, axis=1), index)
 
 
-def _check_query(x, X, k):
-    if not 1 <= k <= len(X):
-        raise ValueError(f"k must be between 1 and the {len(X)} samples; got {k}")
-    if x.ndim != 2 or X.ndim != 2 or x.shape[1] != X.shape[1] or len(x) == 0:
-        raise ValueError(f"queries and samples must be (m, d), (n, d); got {x.shape}, {X.shape}")
+def other_neighbors(near):
+    """The neighbours of n samples among the others, from the k + 1 nearest of all: `Neighbors`.
 
+    `near` holds, for every sample, the k + 1 samples nearest to it, of which it is one.
 
-def _search(X, k, p, most):
-    """The function of up to `most` queries x that gives the samples that may be among the nearest.
-
-    The candidates are the samples within a bound that k of the distances do not exceed, up to
-    rounding. For p = 2 the squares less ||x||^2 take the place of the distances. The function
-    returns pairs (i, j) of a query and a sample, and their distances r; the i rise.
-    """
-    measure = relative_squares(X, most) if p == 2 else lambda x: (distances(x, X, p), 0.0)
-
-    def candidates(x):
-        D, squares = measure(x)
-        bound = _bound_of_kth(D, k)
-        bound = bound + ROUND_OFF * (squares + np.abs(squares + bound))
-        i, j = np.divmod(np.flatnonzero(D <= bound), len(X))
-        return i, j, D[i, j] if callable(p) else _distances_of_pairs(x, X, i, j, p)
-
-    return candidates
-
-
-def _bound_of_kth(D, k):
-    """A number for each row of D (m, n) that at least k of its entries do not exceed: (m, 1).
-
-    It is the k-th smallest of g minima, over every g-th column each; up to g columns are left out.
-    """
-    m, n = D.shape
-    g = isqrt(n * k)
-    minima = D[:, : n - n % g].reshape(m, -1, g).min(axis=1)
-    return np.partition(minima, k - 1, axis=1)[:, k - 1 : k]
-
-
-def _distances_of_pairs(x, X, i, j, p):
-    """||x_i - X_j||_p of pairs of rows, to the last digit: equal distances are equal."""
-    blocks = row_blocks(len(i), BLOCK // X.shape[1])
-    return np.concatenate([norm(x[i[part]] - X[j[part]], p) for part in blocks])
-
-
-def other_neighbors(X, k, p=2):
-    """The k samples nearest to each sample among the n - 1 others.
-
-    Returns: `Neighbors`, (n, k). Raises: ValueError unless 1 <= k <= n - 1.
-
-    >>> other_neighbors(np.array([[0.0], [1.0], [3.0]]), k=1).index.ravel()
+    >>> X = np.array([[0.0], [1.0], [3.0]])
+    >>> other_neighbors(nearest_neighbors(X, X, k=2)).index.ravel()
     array([1, 0, 1])
     """
-    _check_others(X, k)
-    distance, index = nearest_neighbors(X, X, k + 1, p)
-    other = index != np.arange(len(X))[:, None]
+    other = near.index != np.arange(len(near.index))[:, None]
     other[other.all(axis=1), -1] = False  # k + 1 equal ones come first
-    return Neighbors(distance[other].reshape(len(X), k), index[other].reshape(len(X), k))
+    return Neighbors(*(values[other].reshape(len(other), -1) for values in near))
 
 
-def _check_others(X, k):
-    if not 1 <= k < len(X):
-        raise ValueError(f"k must be between 1 and the {len(X) - 1} other samples; got {k}")
-
-
-# ---------------------------------------------------------------------------------------
-# Regression
-# ---------------------------------------------------------------------------------------
+# --- Regression ------------------------------------------------------------------------
 
 
 def relative_frequency(x, X, y):
-    """The average of the y_i with x_i = x: E[Y | X = x] of the sample, if x was observed at all.
+    """The average of the y_i with x_i = x, E[Y | X = x] of the sample: (m,).
 
-    Returns: (m,). Raises: ValueError if a query was never observed.
+    For a query that is no sample there is none: nan.
 
     >>> relative_frequency(np.array([[1.0]]), np.array([[1.0], [1.0], [2.0]]), np.array([3, 5, 7]))
     array([4.])
 
     Errata: neighbors-06 (IRHD's five events are pairs (y, x), not (x, y)).
     """
-    averages = []
-    for query in np.asarray(x):
-        same = y[(X == query).all(axis=1)]
-        if len(same) == 0:
-            raise ValueError(
-                f"x must be among the samples to average their y; got {query.tolist()}"
-            )
-        averages.append(same.sum() / len(same))
-    return np.array(averages)
+    return np.array([y[(X == query).all(axis=1)].mean() for query in x])
 
 
 def regress(x, X, y, k, p=2):
-    """f_k(x) = 1/k sum_{x_i in N_k(x)} y_i (REP; IRHD 2.9).
+    """f_k(x) = 1/k sum_{x_i in N_k(x)} y_i, the average of the k nearest (REP; IRHD 2.9): (m,).
 
     >>> regress(np.array([[1.2]]), np.array([[1.0], [2.0], [9.0]]), np.array([10, 20, 90]), k=2)
     array([15.])
@@ -241,7 +157,7 @@ def regress(x, X, y, k, p=2):
 
 
 def smoother(x, X, k, p=2):
-    """S (m, n) with f_k = S y: s_i = 1/k for the neighbours x_i, 0 for the rest.
+    """S with f_k = S y: s_i = 1/k for the neighbours x_i, 0 for the other samples: (m, n).
 
     >>> smoother(np.array([[1.2]]), np.array([[1.0], [2.0], [9.0]]), k=2)
     array([[0.5, 0.5, 0. ]])
@@ -251,13 +167,11 @@ def smoother(x, X, k, p=2):
     return S
 
 
-# ---------------------------------------------------------------------------------------
-# Classification
-# ---------------------------------------------------------------------------------------
+# --- Classification --------------------------------------------------------------------
 
 
 def tally(labels, K, w=None):
-    """The sum of the weights w (1 each if not given) of each class among the neighbours: (m, K).
+    """The sum of the weights w, 1 each if not given, of each class among the neighbours: (m, K).
 
     >>> tally(np.array([[2, 0, 2]]), K=3)
     array([[1., 0., 2.]])
@@ -268,9 +182,9 @@ def tally(labels, K, w=None):
 
 
 def vote(labels, K, w=None, ties="first"):
-    """The class with the most votes; of several, the "first" (PRNN), or that of the "nearest".
+    """The class with the most votes: (m,); of several, the "first" (PRNN) or the "nearest" one's.
 
-    `ties` names the rule. An odd k prevents ties between two classes only. Returns: (m,).
+    `ties` names the rule. An odd k prevents ties between two classes only.
 
     >>> labels = np.array([[2, 0, 1], [2, 1, 1]])
     >>> vote(labels, K=3), vote(labels, K=3, ties="nearest")
@@ -278,7 +192,6 @@ def vote(labels, K, w=None, ties="first"):
 
     Errata: neighbors-15 (ISML says that k should be odd, as if that prevented all ties).
     """
-    check_choice("ties", ties, ("first", "nearest"))
     votes = tally(labels, K, w)
     if ties == "first":
         return votes.argmax(axis=1)
@@ -286,12 +199,13 @@ def vote(labels, K, w=None, ties="first"):
     return labels[np.arange(len(labels)), winning.argmax(axis=1)]
 
 
-def classify(x, X, y, k, p=2, ties="first"):
-    """argmax_c k_c(x), where k_c neighbours are of class c; for labels -1 and +1, sign of f_k.
+def knn_classify(x, X, y, k, p=2, ties="first"):
+    """argmax_c k_c(x), where k_c of the k neighbours are of class c: labels (m,).
 
-    `ties` are broken as by `vote`. Returns: labels (m,).
+    For labels -1 and +1 and odd k it is the sign of f_k. `ties` are broken as by `vote`.
 
-    >>> classify(np.array([[0.2]]), np.array([[0.0], [1.0], [2.0]]), np.array(["a", "b", "b"]), k=3)
+    >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array(["a", "b", "b"])
+    >>> knn_classify(np.array([[0.2]]), X, y, k=3)
     array(['b'], dtype='<U1')
 
     Errata: neighbors-14 (ISML: 1-NN never errs on its samples; but equal samples may differ in y).
@@ -301,51 +215,30 @@ def classify(x, X, y, k, p=2, ties="first"):
     return classes[vote(labels, len(classes), ties=ties)]
 
 
-def neighbor_weights(r, weights="uniform"):
-    """w = 1 ("uniform"), w = r_1 / r ("distance", proportional to 1 / r), or a function of r.
-
-    If samples coincide with the query (r = 0), only they count.
-
-    >>> neighbor_weights(np.array([[1.0, 2.0], [0.0, 3.0]]), "distance")
-    array([[1. , 0.5],
-           [1. , 0. ]])
-
-    Raises: ValueError if the `weights` of a function are not finite, negative, or all 0 in a row.
-    """
-    if callable(weights):
-        return _check_weights_of_function(np.asarray(weights(r), dtype=float), r)
-    check_choice("weights", weights, ("uniform", "distance"))
-    if weights == "uniform":
-        return np.ones(r.shape)
-    nearest = r[:, :1]
-    return np.where(r > nearest, nearest / np.where(r > 0, r, 1.0), 1.0)
-
-
-def _check_weights_of_function(w, r):
-    if w.shape != r.shape or not (np.isfinite(w) & (w >= 0)).all() or not w.any(axis=1).all():
-        raise ValueError(
-            "weights must give finite numbers >= 0 in the shape of the distances, not all of a row "
-            f"zero; got shape {w.shape} for {r.shape}"
-        )
-    return w
-
-
 def leave_one_out_errors(X, y, ks, p=2):
-    """The share of samples that their k nearest others misclassify, for every k of `ks`.
-
-    Returns: (len(ks),).
+    """The share of samples that their k nearest others misclassify, for each k of `ks`: (len(ks),).
 
     >>> leave_one_out_errors(np.array([[0], [1], [2], [9]]), np.array([0, 0, 0, 1]), ks=[1, 3])
     array([0.25, 0.25])
     """
     classes, number = np.unique(y, return_inverse=True)
-    labels = number[other_neighbors(X, max(ks), p).index]
+    labels = number[other_neighbors(nearest_neighbors(X, X, max(ks) + 1, p)).index]
     return np.array([np.mean(vote(labels[:, :k], len(classes)) != number) for k in ks])
 
 
-# ---------------------------------------------------------------------------------------
-# Voronoi cells
-# ---------------------------------------------------------------------------------------
+def neighbor_weights(r):
+    """w = r_1 / r, weights proportional to 1 / r: (m, k).
+
+    If samples coincide with the query, r = 0, only they count.
+
+    >>> neighbor_weights(np.array([[1.0, 2.0], [0.0, 3.0]]))
+    array([[1. , 0.5],
+           [1. , 0. ]])
+    """
+    return np.where(r > r[:, :1], r[:, :1] / np.where(r > 0, r, 1.0), 1.0)
+
+
+# --- Voronoi cells ---------------------------------------------------------------------
 
 
 class Cell(NamedTuple):
@@ -356,24 +249,20 @@ class Cell(NamedTuple):
 
 
 def box_cell(box):
-    """The whole box as a cell.
+    """The whole box as a `Cell`.
 
     >>> box_cell([[0, 0], [2, 1]]).vertices.tolist()
     [[0.0, 0.0], [2.0, 0.0], [2.0, 1.0], [0.0, 1.0]]
     """
-    (left, bottom), (right, top) = np.asarray(box, dtype=float)
-    if not (left < right and bottom < top):
-        raise ValueError(
-            f"box must be (left, bottom), (right, top); got {np.asarray(box).tolist()}"
-        )
+    (left, bottom), (right, top) = floats(box)
     corners = [(left, bottom), (right, bottom), (right, top), (left, top)]
     return Cell(np.array(corners), np.full(4, -1))
 
 
 def clip(cell, a, c, site):
-    """The part of the cell with a^T x <= c; the edge cut along a^T x = c faces the sample `site`.
+    """The part of the `cell` with a^T x <= c: a `Cell`; the new edge faces the sample `site`.
 
-    a (2,) is the normal of the line, c a number.
+    The vector a (2,) is the normal of the line a^T x = c, c a number.
 
     >>> vertices, across = clip(box_cell([[0, 0], [2, 1]]), np.array([1.0, 0.0]), 1.0, site=7)
     >>> vertices.tolist(), across
@@ -396,21 +285,20 @@ def clip(cell, a, c, site):
 
 
 def voronoi_cell(X, i, box):
-    """The points of the box no farther from x_i than from any other sample of X (n, 2):
+    """The points of the box no farther from x_i than from any other sample of X (n, 2): a `Cell`.
 
         2 (x_j - x_i)^T x <= ||x_j||^2 - ||x_i||^2    for all j.
 
     A sample farther away than twice the farthest vertex cuts nothing off.
 
-    i : number of the sample. Returns: `Cell`.
-
     >>> voronoi_cell(np.array([[0, 0], [2, 0]]), 0, box=[[-1, -1], [9, 1]]).vertices.tolist()
     [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]]
     """
+    X = floats(X)
     cell, r = box_cell(box), norm(X - X[i])
     for j in np.argsort(r, kind="stable"):
         if len(cell.vertices) == 0 or r[j] > 2 * norm(cell.vertices - X[i]).max():
-            break  # nothing is left, or the rest is too far away
+            break  # nothing is left, or the other samples are too far away
         if r[j] > 0:
             a = X[j] - X[i]
             cell = clip(cell, a, a @ (X[i] + X[j]) / 2, j)
@@ -425,21 +313,13 @@ class Edges(NamedTuple):
 
 
 def voronoi_edges(X, box):
-    """All edges of the Voronoi diagram of X (n, 2) inside the box, each once.
+    """All `Edges` of the Voronoi diagram of distinct samples X (n, 2) inside the box, each once.
 
     The edges between samples of different classes are the decision boundary of 1-NN.
-
-    Returns: `Edges`. Raises: ValueError if two samples are equal.
 
     >>> voronoi_edges(np.array([[0.0, 0.0], [2.0, 0.0]]), box=[[-1, -1], [3, 1]]).sites
     array([[0, 1]])
     """
-    distinct, times = np.unique(X, axis=0, return_counts=True)
-    if len(distinct) < len(X):
-        twice = distinct[times.argmax()].tolist()
-        raise ValueError(
-            f"samples must be distinct to have cells of their own; got {twice} {times.max()} times"
-        )
     segments, sites = [], []
     for i in range(len(X)):
         vertices, across = voronoi_cell(X, i, box)
@@ -449,29 +329,28 @@ def voronoi_edges(X, box):
     return Edges(np.array(segments).reshape(-1, 2, 2), np.array(sites, dtype=int).reshape(-1, 2))
 
 
-# ---------------------------------------------------------------------------------------
-# The error of 1-NN
-# ---------------------------------------------------------------------------------------
+# --- The error of 1-NN -----------------------------------------------------------------
 
 
 def asymptotic_error(log_p, prior, dx):
-    """R_NN = E[1 - sum_k q_k(x)^2], the error of 1-NN as n grows: E[2 q (1 - q)] of two classes.
+    """R_NN = E[1 - sum_k q_k(x)^2], the error of 1-NN as n grows: a float.
 
-    log_p (m, K) at the points of a quadrature, its weights dx (m,), the prior (K,).
+    For two classes it is E[2 q (1 - q)]. The densities log_p (m, K) are taken at the points of a
+    quadrature with the weights dx (m,). A point of density 0 adds nothing.
 
     >>> round(asymptotic_error(np.log([[0.5, 0.5]]), np.array([0.75, 0.25]), np.array([2.0])), 12)
     0.375
     """
-    log_evidences = log_evidence(log_p, prior)
-    seen = log_evidences > -inf
-    q = posterior(log_p[seen], prior)
-    return float((dx * np.exp(log_evidences))[seen] @ (1 - np.sum(q**2, axis=1)))
+    joint = np.exp(log_joint(log_p, prior))
+    evidence = joint.sum(axis=1, keepdims=True)
+    q = joint / np.where(evidence > 0, evidence, 1.0)
+    return float((dx * evidence[:, 0]) @ (1 - np.sum(q**2, axis=1)))
 
 
 def cover_hart_bound(R, K=2):
-    """R (2 - K / (K - 1) R), which is 2 R (1 - R) <= 2 R for two classes: R* <= R_NN <= bound(R*).
+    """R (2 - K / (K - 1) R) of the Bayes error R of K classes, an upper bound of R_NN: a float.
 
-    R is the Bayes error R*, K the number of classes. The bound holds in the limit of large n only.
+    For two classes it is 2 R (1 - R) <= 2 R. The bound holds in the limit of large n only.
 
     >>> cover_hart_bound(0.25), cover_hart_bound(0.5)
     (0.375, 0.5)
@@ -481,20 +360,21 @@ def cover_hart_bound(R, K=2):
     return R * (2 - K / (K - 1) * R)
 
 
-# ---------------------------------------------------------------------------------------
-# Many dimensions
-# ---------------------------------------------------------------------------------------
+# --- Many dimensions -------------------------------------------------------------------
 
 
 def sample_ball(n, d, *, rng):
-    """n points drawn uniformly from the unit ball in d dimensions: P(||x|| <= r) = r^d, (n, d).
+    """n points drawn uniformly from the unit ball in d dimensions, P(||x|| <= r) = r^d: (n, d).
+
+    The direction is that of a normal vector. The length has the density d r^{d-1}, Beta(d, 1).
 
     >>> bool((norm(sample_ball(100, 3, rng=np.random.default_rng(0))) < 1).all())
     True
 
     Errata: neighbors-27 (IRHD says sphere, where all points have distance 1 from the centre).
     """
-    return sample_kernel(n, d, "tophat", rng=rng)
+    z = rng.standard_normal((n, d))
+    return z * (rng.beta(d, 1, n) / norm(z))[:, None]
 
 
 def cube_share(d):
@@ -507,7 +387,9 @@ def cube_share(d):
 
 
 def tail_probability(alpha, d):
-    """1 - (1 - alpha)^d: at least one of d independent events of probability alpha happens.
+    """1 - (1 - alpha)^d, the probability of at least one of d independent events: a float.
+
+    Each has the probability alpha.
 
     >>> round(tail_probability(0.05, d=10), 3)
     0.401
@@ -516,7 +398,7 @@ def tail_probability(alpha, d):
 
 
 def nearest_distance(n, d, share=0.5):
-    """The distance r from the centre of the unit ball to the nearest of n uniform points in it:
+    """The distance r from the centre to the nearest of n uniform points in the unit ball: a float.
 
         P(nearest > r) = (1 - r^d)^n,    P(nearest <= r) = share
         for r = (1 - (1 - share)^{1/n})^{1/d}.
@@ -528,11 +410,9 @@ def nearest_distance(n, d, share=0.5):
 
 
 def norm_log_density(r, d):
-    """ln p(r) of the length r = ||x|| of x from N(0, I) in d dimensions (chi distribution):
+    """ln p(r) of the lengths r = ||x|| > 0 of x from N(0, I), the chi distribution: (m,).
 
         p(r) = r^{d-1} exp(-r^2 / 2) / (2^{d/2-1} Gamma(d/2)),    largest at r = sqrt(d - 1).
-
-    r (m,), positive.
 
     >>> norm_log_density(np.array([1.0, 2.0]), d=2).round(6)
     array([-0.5     , -1.306853])
@@ -541,7 +421,7 @@ def norm_log_density(r, d):
 
 
 def nearest_to_farthest(x, X, p=2):
-    """min_i D(x, x_i) / max_i D(x, x_i) of each query (m,): if it is close to 1, no sample is near.
+    """min_i D(x, x_i) / max_i D(x, x_i) of each query: (m,); close to 1, no sample is near.
 
     >>> nearest_to_farthest(np.array([[0.0]]), np.array([[1.0], [4.0], [2.0]]))
     array([0.25])
@@ -550,11 +430,58 @@ def nearest_to_farthest(x, X, p=2):
     return D.min(axis=1) / D.max(axis=1)
 
 
-# ---------------------------------------------------------------------------------------
-# Estimators
-# ---------------------------------------------------------------------------------------
+# =======================================================================================
+# The estimators
+# =======================================================================================
 
+BLOCK = 2**20  # distances held at a time: 8 megabytes
 ORDERS = {"euclidean": 2, "manhattan": 1, "chebyshev": inf}
+
+
+def _search(x, X, k, p):
+    """`nearest_neighbors` of many queries: only samples that may be among the nearest are sorted.
+
+    For p = 2 one product gives ||x - x_i||^2 - ||x||^2 = ||x_i||^2 - 2 x^T x_i of all pairs, about
+    the mean of X, up to rounding. The exact distances then decide.
+    """
+    origin, near = X.mean(axis=0), []
+    columns = np.vstack([(X - origin).T, squared_norms(X - origin)])
+    for rows in row_blocks(len(x), max(BLOCK // len(X), X.shape[1])):
+        if p == 2:
+            D = np.column_stack([-2 * (x[rows] - origin), np.ones(len(x[rows]))]) @ columns
+            bound, squares = _bound_of_kth(D, k), squared_norms(x[rows] - origin)
+            bound += 10 * ROUNDING * (squares + np.abs(squares + bound))
+        else:
+            D = distances(x[rows], X, p)
+            if not (D >= 0).all():
+                raise ValueError(f"a distance must be a number >= 0; got {D[~(D >= 0)][0]:g}")
+            bound = _bound_of_kth(D, k)
+        i, j = np.divmod(np.flatnonzero(D <= bound[:, None]), len(X))  # query and candidate
+        parts = row_blocks(len(i), BLOCK // X.shape[1])
+        exact = [norm(x[rows][i[part]] - X[j[part]]) for part in parts if p == 2]
+        r = np.concatenate(exact) if p == 2 else D[i, j]
+        place = np.arange(len(i)) - np.searchsorted(i, i)  # among the candidates of the query
+        R, J = np.full((len(D), place.max() + 1), inf), np.zeros((len(D), place.max() + 1), int)
+        R[i, place], J[i, place] = r, j
+        first = np.argsort(R, axis=1, kind="stable")[:, :k]
+        near.append([np.take_along_axis(values, first, axis=1) for values in (R, J)])
+    return Neighbors(*map(np.concatenate, zip(*near, strict=True)))
+
+
+def _bound_of_kth(D, k):
+    """A number for each row of D (m, n) that at least k of its entries do not exceed: (m,).
+
+    It is the k-th smallest of g minima, over every g-th column each; up to g columns are left out.
+    """
+    m, n = D.shape
+    g = isqrt(n * k)
+    minima = D[:, : n - n % g].reshape(m, -1, g).min(axis=1)
+    return np.partition(minima, k - 1, axis=1)[:, k - 1]
+
+
+def _check_enough(k, n):
+    if k > n:
+        raise ValueError(f"n_neighbors must be at most the {n} samples to choose from; got {k}")
 
 
 @dataclass(eq=False, repr=False)
@@ -563,26 +490,19 @@ class _KNeighbors(Estimator):
 
     n_neighbors: int = 5
     _: KW_ONLY
-    weights: str | Callable = "uniform"
+    weights: str = "uniform"
     p: float = 2
     metric: str | Callable = "minkowski"
 
     def _keep(self, X):
         """Check the hyperparameters and store the samples: there is nothing else to learn."""
         k = check_number("n_neighbors", self.n_neighbors, at_least=1, integer=True)
-        if not callable(self.weights):
-            check_choice("weights", self.weights, ("uniform", "distance"))
+        check_choice("weights", self.weights, ("uniform", "distance"))
         if not callable(self.metric):
             check_choice("metric", self.metric, ("minkowski", *ORDERS))
         check_number("p", self.p, at_least=1)
         _check_enough(k, len(X))
         self.samples_, self.n_samples_fit_ = np.array(X, order="C"), len(X)
-
-    def _order(self):
-        """The p of `nearest_neighbors`: the order of a norm, or the user's own metric."""
-        if callable(self.metric):
-            return self.metric
-        return ORDERS.get(self.metric, self.p)
 
     def kneighbors(self, X=None, n_neighbors=None, return_distance=True):
         """The samples nearest to X (m, d): distances (m, k) and numbers (m, k), nearest first.
@@ -591,27 +511,22 @@ class _KNeighbors(Estimator):
         `return_distance`, only the numbers. `n_neighbors` takes the place of the estimator's.
         """
         self._require_fit()
-        queries = self.samples_ if X is None else self._check_fitted(X)
         k = self.n_neighbors if n_neighbors is None else n_neighbors
         check_number("n_neighbors", k, at_least=1, integer=True)
         check_flag("return_distance", return_distance)
         _check_enough(k, self.n_samples_fit_ - (X is None))
+        order = self.metric if callable(self.metric) else ORDERS.get(self.metric, self.p)
         if X is None:
-            near = other_neighbors(queries, k, self._order())
+            near = other_neighbors(_search(self.samples_, self.samples_, k + 1, order))
         else:
-            near = nearest_neighbors(queries, self.samples_, k, self._order())
+            near = _search(self._check_fitted(X), self.samples_, k, order)
         return tuple(near) if return_distance else near.index
 
     def _neighbor_targets(self, X):
         """The targets of the neighbours of X, and their weights: both (m, k)."""
-        X = self._check_fitted(X)
-        r, index = nearest_neighbors(X, self.samples_, self.n_neighbors, self._order())
-        return self.targets_[index], neighbor_weights(r, self.weights)
-
-
-def _check_enough(k, n):
-    if k > n:
-        raise ValueError(f"n_neighbors must be at most the {n} samples to choose from; got {k}")
+        r, index = self.kneighbors(X)
+        w = neighbor_weights(r) if self.weights == "distance" else np.ones(r.shape)
+        return self.targets_[index], w
 
 
 @dataclass(eq=False, repr=False)
@@ -621,7 +536,7 @@ class KNeighborsClassifier(_KNeighbors, Classifier):
     Parameters
     ----------
     n_neighbors : int; k
-    weights : "uniform", "distance" (1 / r) or a function of the distances (m, k)
+    weights : "uniform" or "distance" (1 / r)
     p : number >= 1; the order of the norm, where `metric` is "minkowski"
     metric : "minkowski", "euclidean", "manhattan", "chebyshev", or a function of two samples
 

@@ -4,8 +4,7 @@ What only makes a chapter exact or fast on a computer stands here. Each routine 
 and ``tests/test_numerics.py`` compares it with the plain formula that it stands for.
 
 Contents
-    Distances and kernels    squared_norms, squared_distances, relative_squares, GramRows,
-                             kernel_product
+    Distances and kernels    squared_norms, squared_distances, GramRows, kernel_product
     Linear algebra           square, symmetric, positive_cholesky, cholesky_solve
 
 Symbols
@@ -79,27 +78,6 @@ def _same_columns(X, Y):
     if X.ndim != 2 or Y.ndim != 2 or X.shape[1] != Y.shape[1]:
         raise ValueError(f"X and Y must be (n, d) and (m, d); got {X.shape} and {Y.shape}")
     return X, Y
-
-
-def relative_squares(X, most):
-    """||x - x_i||^2 - ||x||^2 = ||x_i||^2 - 2 x^T x_i for every row x_i of X, a function of x.
-
-    Up to rounding, they order the rows of X by distance from x, in a third of the time of
-    `squared_distances`. Returns: the function of x (m, d), m <= `most`. It returns these numbers
-    (m, n), which the next call overwrites, and ||x||^2 (m, 1). For them 0 is the mean of X.
-
-    >>> relative_squares(np.array([[-1.0], [1.0]]), most=5)(np.array([[3.0]]))  # of 16 and 4
-    (array([[ 7., -5.]]), array([[9.]]))
-    """
-    origin, D = X.mean(axis=0), np.empty((most, len(X)))
-    columns = np.vstack([(X - origin).T, squared_norms(X - origin)])
-
-    def squares(x):
-        A = x - origin
-        rows = np.column_stack([-2 * A, np.ones(len(A))])
-        return np.matmul(rows, columns, out=D[: len(A)]), squared_norms(A)[:, None]
-
-    return squares
 
 
 class GramRows:

@@ -808,9 +808,9 @@ LETTERS = np.arange(1.0, 8)[:, None], np.array(list("aababbb"))
 
 @answer("neighbors-x01a", "the answers of 1-NN, 3-NN and 7-NN, such as 'a'", kind="words")
 def seven_samples():
-    from mlnotes.neighbors import classify
+    from mlnotes.neighbors import knn_classify
 
-    yield [classify(np.array([[3.2]]), *LETTERS, k)[0] for k in (1, 3, 7)]
+    yield [knn_classify(np.array([[3.2]]), *LETTERS, k)[0] for k in (1, 3, 7)]
     yield ("b", "b", "b"), "Which are the three nearest, and what are their labels?"
     yield ("b", "a", "a"), "For k = 7 all samples vote."
 
@@ -839,12 +839,12 @@ def three_norms():
 
 @answer("neighbors-x03", "the leave-one-out errors for k = 1, 2, 4, 7", 4)
 def leave_a_wine_out():
-    from mlnotes.neighbors import classify, leave_one_out_errors
+    from mlnotes.neighbors import knn_classify, leave_one_out_errors
 
     X, y = wines(), datasets.load_wine().y
     ks = [1, 2, 4, 7]
     yield leave_one_out_errors(X, y, ks)
-    seen = [np.mean(classify(X, X, y, k) != y) for k in ks]
+    seen = [np.mean(knn_classify(X, X, y, k) != y) for k in ks]
     yield seen, "Here each wine is its own neighbour: leave it out before you ask."
 
 

@@ -11,7 +11,6 @@ from mlnotes.numerics import (
     GramRows,
     cholesky_solve,
     kernel_product,
-    relative_squares,
     square,
     squared_distances,
     squared_norms,
@@ -47,13 +46,6 @@ def test_distances_keep_12_digits_where_the_expanded_square_cancels(rng):
     norms = ((X + 1e6) ** 2).sum(axis=1)
     naive = norms[:, None] + norms - 2 * (X + 1e6) @ (X + 1e6).T
     assert np.abs(naive - squared_distances(X)).max() > 1e-4
-
-
-def test_relative_squares_are_distances_without_the_square_of_the_point(rng):
-    X, x = rng.normal(size=(40, 3)) + 100, rng.normal(size=(7, 3)) + 100
-    D, squares = relative_squares(X, most=9)(x)
-    np.testing.assert_allclose(D + squares, by_differences(x, X), rtol=1e-10)
-    np.testing.assert_allclose(squares[:, 0], squared_norms(x - X.mean(axis=0)), rtol=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["uint8", "int8", "int32", "float32"])
