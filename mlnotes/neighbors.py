@@ -289,7 +289,7 @@ def voronoi_cell(X, i, box):
 
         2 (x_j - x_i)^T x <= ||x_j||^2 - ||x_i||^2    for all j.
 
-    A sample farther away than twice the farthest vertex cuts nothing off.
+    `i` is the number of x_i. A sample farther away than twice the farthest vertex cuts nothing off.
 
     >>> voronoi_cell(np.array([[0, 0], [2, 0]]), 0, box=[[-1, -1], [9, 1]]).vertices.tolist()
     [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]]
@@ -336,7 +336,7 @@ def asymptotic_error(log_p, prior, dx):
     """R_NN = E[1 - sum_k q_k(x)^2], the error of 1-NN as n grows: a float.
 
     For two classes it is E[2 q (1 - q)]. The densities log_p (m, K) are taken at the points of a
-    quadrature with the weights dx (m,). A point of density 0 adds nothing.
+    quadrature with the weights dx (m,), the `prior` is (K,). A point of density 0 adds nothing.
 
     >>> round(asymptotic_error(np.log([[0.5, 0.5]]), np.array([0.75, 0.25]), np.array([2.0])), 12)
     0.375

@@ -88,7 +88,7 @@ def test_norm_of_large_vectors_and_small_integers_is_right_for_every_order():
 
 @pytest.mark.claims("neighbors-01")
 @pytest.mark.parametrize("p", [1, 2, 3, np.inf])
-def test_distances_are_the_loop_and_a_metric(rng, p):
+def test_distances_are_the_loop_and_a_metric_and_for_p_2_the_matrix_form(rng, p):
     x, X = rng.normal(size=(15, 4)), rng.normal(size=(12, 4))
     loop = [[np.linalg.norm(a - b, p) for b in X] for a in x]
     np.testing.assert_allclose(distances(x, X, p), loop, rtol=1e-10)
@@ -97,16 +97,12 @@ def test_distances_are_the_loop_and_a_metric(rng, p):
     np.testing.assert_allclose(D, D.T, rtol=1e-12)
     assert (np.diag(D) == 0).all() and (D[~np.eye(12, dtype=bool)] > 0).all()
     assert (D[:, :, None] <= D[:, None] + D.T[None] + 1e-12).all()  # d(i, l) by way of j
-
-
-@pytest.mark.claims("neighbors-01")
-@pytest.mark.parametrize("mean", [0, 1e8])
-def test_distances_are_those_of_the_matrix_form(rng, mean):
-    X = mean + rng.normal(size=(30, 3))
-    np.testing.assert_allclose(distances(X, X), euclidean(X), rtol=1e-8)
-    squares = (X**2).sum(axis=1)
-    printed = squares[:, None] + squares - 2 * X @ X.T  # as it stands, it cancels far off
-    assert np.allclose(printed, distances(X, X) ** 2) == (mean == 0)
+    for mean in (0.0, 1e8):
+        A = X + mean
+        squares = (A**2).sum(axis=1)
+        printed = squares[:, None] + squares - 2 * A @ A.T  # as it stands, it cancels far off
+        assert np.allclose(printed, distances(A, A, p) ** 2) == (p == 2 and mean == 0)
+        assert np.allclose(euclidean(A), distances(A, A, p), rtol=1e-8) == (p == 2)
 
 
 # --- The nearest samples ---------------------------------------------------------------
@@ -184,26 +180,19 @@ def test_the_five_events_are_pairs_of_y_and_x():
 
 
 @pytest.mark.claims("neighbors-08")
-@pytest.mark.parametrize("k", [1, 5, 20])
-def test_smoother_has_variance_sigma2_over_k_and_the_bias_of_the_region(rng, k):
+def test_smoother_has_variance_sigma2_over_k_and_the_bias_of_the_region(rng):
     X, x, sigma = np.linspace(0, 1, 50)[:, None], np.array([[0.31], [0.97]]), 0.3
-    f, truth = np.sin(6 * X[:, 0]), np.sin(6 * x[:, 0])
-    S = smoother(x, X, k)
-    np.testing.assert_allclose(sigma**2 * (S**2).sum(axis=1), sigma**2 / k, rtol=1e-12)
-    bias = f[by_sorting(x, X, k)[1]].mean(axis=1) - truth
-    np.testing.assert_allclose(S @ f - truth, bias, rtol=0, atol=1e-12)
-    draws = regress(x, X, f[:, None] + sigma * rng.normal(size=(50, 4000)), k)
-    for j in range(2):
-        assert within(draws[j] - truth[j], bias[j])
-        assert within((draws[j] - draws[j].mean()) ** 2, sigma**2 / k)
-
-
-@pytest.mark.claims("neighbors-08")
-def test_regress_is_unbiased_until_the_region_outgrows_where_f_is_constant():
-    X, x = np.linspace(0, 1, 50)[:, None], np.array([[0.2]])
-    step = (X[:, 0] > 0.5) * 1.0
-    biases = [regress(x, X, step, k)[0] for k in (15, 35, 50)]
-    assert biases[0] == 0 and 0.2 < biases[1] < biases[2]
+    f, truth, biases = np.sin(6 * X[:, 0]), np.sin(6 * x[:, 0]), []
+    for k in (1, 20, 50):
+        S = smoother(x, X, k)
+        np.testing.assert_allclose(sigma**2 * (S**2).sum(axis=1), sigma**2 / k, rtol=1e-12)
+        biases.append(f[by_sorting(x, X, k)[1]].mean(axis=1) - truth)
+        np.testing.assert_allclose(S @ f - truth, biases[-1], rtol=0, atol=1e-12)
+        draws = regress(x, X, f[:, None] + sigma * rng.normal(size=(50, 4000)), k)
+        for j in range(2):
+            assert within(draws[j] - truth[j], biases[-1][j])
+            assert within((draws[j] - draws[j].mean()) ** 2, sigma**2 / k)
+    assert (np.diff(np.abs(biases), axis=0) > 0).all()  # a larger region
 
 
 @pytest.mark.claims("neighbors-09")
@@ -235,22 +224,13 @@ def test_knn_classify_is_the_count_and_for_odd_k_the_sign_of_the_average(rng):
         np.testing.assert_array_equal(knn_classify(x, X, y, k), np.sign(regress(x, X, y, k)))
 
 
-@pytest.mark.claims("neighbors-04")
-def test_vote_gives_even_ties_to_class_0_as_in_prnn_or_to_the_nearest():
-    X, x, y = np.arange(1.0, 5)[:, None], np.array([[0.0]]), np.array([1, 0, 1, 0])
-    assert knn_classify(x, X, y, 2) == knn_classify(x, X, y, 4) == 0
-    assert knn_classify(x, X, y, 2, ties="nearest") == 1
-    for k_0, k_1 in product(range(1, 5), repeat=2):
-        labels = np.array([[1] * k_1 + [0] * k_0])
-        assert vote(labels, 2)[0] == (1 if k_1 > k_0 else 0)
-
-
-@pytest.mark.claims("neighbors-15")
-def test_vote_of_odd_k_has_no_tie_of_two_classes_but_one_of_three():
-    for k in (1, 3, 5, 7):
+@pytest.mark.claims("neighbors-04", "neighbors-15")
+def test_vote_breaks_ties_which_an_odd_k_prevents_for_two_classes_only():
+    for k in range(1, 8):
         for labels in product(range(2), repeat=k):
-            counts = tally(np.array([labels]), 2)[0]
-            assert counts[0] != counts[1]
+            k_0, k_1 = tally(np.array([labels]), 2)[0]
+            assert k_0 + k_1 == k and (k_0 != k_1 or k % 2 == 0)
+            assert vote(np.array([labels]), 2)[0] == (1 if k_1 > k_0 else 0)  # as in PRNN
     for labels in permutations(range(3)):
         assert (tally(np.array([labels]), 3) == 1).all()  # printed: odd k is enough
         assert vote(np.array([labels]), 3)[0] == 0
@@ -259,7 +239,7 @@ def test_vote_of_odd_k_has_no_tie_of_two_classes_but_one_of_three():
     np.testing.assert_array_equal(vote(labels, 3, ties="nearest"), [2, 1, 1])
 
 
-@pytest.mark.claims("neighbors-13")
+@pytest.mark.claims("neighbors-13", "neighbors-14")
 @pytest.mark.parametrize("p", [1, 2])
 def test_one_neighbour_repeats_any_labels_and_leaving_one_out_does_not(rng, p):
     X, y = rng.normal(size=(80, 2)), rng.integers(3, size=80)
@@ -273,15 +253,9 @@ def test_one_neighbour_repeats_any_labels_and_leaving_one_out_does_not(rng, p):
         wrong.append(knn_classify(X, X[drawn], y[drawn], 1, p) != y)
         assert not wrong[-1][drawn].any()
     assert within(np.mean(wrong, axis=1), 0.5 * (1 - 1 / 50) ** 50)
-
-
-@pytest.mark.claims("neighbors-14")
-def test_equal_samples_of_different_labels_cannot_both_be_right():
-    X = np.array([[0.0], [0.0], [1.0], [2.0]])
+    X = np.array([[0.0], [0.0], [1.0], [2.0]])  # of equal samples one is wrong
     for y, ties in product(([0, 1, 0, 1], [1, 0, 0, 1]), ("first", "nearest")):
-        wrong = knn_classify(X, X, np.array(y), 1, ties=ties) != y
-        assert wrong.mean() == 1 / 4  # printed: "always" 0
-    assert (knn_classify(X[1:], X[1:], np.array([1, 0, 1]), 1) == [1, 0, 1]).all()
+        assert np.mean(knn_classify(X, X, np.array(y), 1, p, ties) != y) == 1 / 4  # printed: 0
 
 
 @pytest.mark.claims("neighbors-16")
@@ -414,6 +388,10 @@ def test_asymptotic_error_is_between_the_bayes_error_and_its_bound(prior):
         assert R - 1e-9 <= R_NN <= cover_hart_bound(R) + 1e-9 <= 2 * R + 2e-9
         a, b = prior * np.exp(log_p[:, 0]), (1 - prior) * np.exp(log_p[:, 1])
         assert R_NN == pytest.approx(DX @ (2 * a * b / (a + b)), rel=1e-9)
+    x, dx = gauss_legendre(-1, 5, 6)  # uniform on [0, 2] and [1, 3]: certain but on [1, 2]
+    with np.errstate(divide="ignore"):
+        log_p = np.log(np.column_stack([(x > 0) & (x < 2), (x > 1) & (x < 3)]) / 2)
+    assert asymptotic_error(log_p, both, dx) == pytest.approx(prior * (1 - prior), rel=1e-12)
 
 
 @pytest.mark.claims("neighbors-19")
@@ -429,15 +407,6 @@ def test_cover_hart_bound_is_reached_where_the_posterior_is_constant(rng):
         X, x, y, truth = rng.normal(size=(3, 2)), rng.normal(size=(50, 2)), *rng.random((2, 50))
         wrong.append(np.mean(knn_classify(x, X, y[:3] < 0.8, 1) != (truth < 0.8)))
     assert within(wrong, 2 * 0.8 * 0.2)
-
-
-@pytest.mark.claims("neighbors-19")
-def test_asymptotic_error_adds_nothing_where_no_sample_can_be():
-    """Uniform on [0, 2] and [1, 3]: the labels are a toss on [1, 2], and certain elsewhere."""
-    x, dx = gauss_legendre(-1, 5, 6)
-    with np.errstate(divide="ignore"):
-        log_p = np.log(np.column_stack([(x > 0) & (x < 2), (x > 1) & (x < 3)]) / 2)
-    assert asymptotic_error(log_p, np.full(2, 0.5), dx) == pytest.approx(0.5 * 0.5, rel=1e-12)
 
 
 @pytest.mark.claims("neighbors-20")
@@ -457,16 +426,10 @@ def test_cover_hart_bound_fails_for_finite_n_where_the_bayes_error_is_zero():
 
 
 @pytest.mark.claims("neighbors-25")
-def test_noise_adds_up_over_the_dimensions(rng):
-    sigma, d = 0.7, 40
-    squares = norm(sigma * rng.normal(size=(4000, d))) ** 2
-    assert within(squares, d * sigma**2)
-    assert within((squares - d * sigma**2) ** 2, 2 * d * sigma**4)
-    assert within(norm(rng.normal(size=(4000, d)) - rng.normal(size=(4000, d))) ** 2, 2 * d)
-
-
-@pytest.mark.claims("neighbors-25")
-def test_tail_probability_is_that_of_a_union():
+def test_noise_adds_up_over_the_dimensions_and_so_do_tails(rng):
+    squares = norm(0.7 * rng.normal(size=(4000, 40))) ** 2
+    assert within(squares, 40 * 0.7**2)
+    assert within((squares - 40 * 0.7**2) ** 2, 2 * 40 * 0.7**4)
     for alpha, d in product((0.01, 0.05, 0.3), (1, 2, 10)):
         union = sum((-1) ** (j + 1) * comb(d, j) * alpha**j for j in range(1, d + 1))
         assert tail_probability(alpha, d) == pytest.approx(union, rel=1e-10)
