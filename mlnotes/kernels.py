@@ -9,8 +9,8 @@ Contents
                             gaussian_frequencies, fourier_features
     Kernels                 Kernel, Constant, Sum, Product, FeatureKernel, Linear, Polynomial,
                             PowerSeries, AllSubsets, Gaussian, Laplacian, Exponential, Sigmoid
-    Is it a kernel?         screen, psd_certificate, PSDCertificate, semidefinite, refute,
-                            Refutation, empirical_feature_map
+    Is it a kernel?         screen, psd_certificate, PSDCertificate, is_definite, semidefinite,
+                            refute, Refutation, empirical_feature_map
     Distances and means     kernel_squared_distances, centre_gram, centre_new
     Least squares           sample_coefficients, coefficient_loss, kernel_descent, KernelState,
                             kernel_ridge
@@ -60,9 +60,7 @@ from mlnotes.base import (
 )
 from mlnotes.clustering import euclidean, manhattan
 from mlnotes.numerics import (
-    cholesky_solve,
     kernel_product,
-    positive_cholesky,
     squared_distances,
     squared_norms,
     symmetric,
@@ -474,6 +472,21 @@ def psd_certificate(K):
     return PSDCertificate(holds, values[0], V[:, 0])
 
 
+def is_definite(M):
+    """Whether the symmetric M (n, n) is positive definite by more than rounding.
+
+    The diagonal of its Cholesky factor shows it, in a tenth of the time of its eigenvalues.
+
+    >>> is_definite(np.array([[4.0]])), is_definite(np.ones((2, 2)))
+    (True, False)
+    """
+    try:
+        pivots = np.linalg.cholesky(M).diagonal() ** 2
+    except np.linalg.LinAlgError:
+        return False
+    return bool(pivots.min() > ROUNDING * pivots.max())
+
+
 def semidefinite(K, name="K"):
     """The matrix K itself (n, n), if it is symmetric and positive semidefinite, up to rounding.
 
@@ -643,10 +656,9 @@ def kernel_ridge(K, y, lam):
     array([0.75, 1.  ])
     """
     M = symmetric(K) + lam * np.eye(len(K))
-    L = positive_cholesky(M)
-    if L is None:  # M is singular, or not PSD
-        return np.linalg.pinv(semidefinite(M, "K + alpha I"), ROUNDING, hermitian=True) @ y
-    return cholesky_solve(L, y)
+    if is_definite(M):
+        return np.linalg.solve(M, y)
+    return np.linalg.pinv(semidefinite(M, "K + alpha I"), ROUNDING, hermitian=True) @ y
 
 
 # --- Functions -------------------------------------------------------------------------

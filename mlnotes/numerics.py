@@ -5,7 +5,7 @@ and ``tests/test_numerics.py`` compares it with the plain formula that it stands
 
 Contents
     Distances and kernels    squared_norms, squared_distances, GramRows, kernel_product
-    Linear algebra           square, symmetric, positive_cholesky, cholesky_solve
+    Linear algebra           square, symmetric
 
 Symbols
     X, Y    (n, d), (m, d)    points, one per row
@@ -19,11 +19,9 @@ import numpy as np
 
 from mlnotes.base import BLOCK, row_blocks
 
-EPS = float(np.finfo(float).eps)  # 2^-52, the relative spacing of floating-point numbers
 CANCELLED = 1e-3  # a difference this small beside its terms has lost 3 of its 16 digits
 ASYMMETRY = 1e-10  # rounding leaves the two halves of a symmetric matrix this close
 ASYMMETRY_SINGLE = 1e-5  # and this close in single precision
-PANEL = 128  # unknowns for which a triangular system is solved at a time
 ENTRIES = 2**20  # entries of a kernel matrix that a product computes at a time: 8 MiB
 SMALL = 64  # samples whose Gram matrix is computed for its diagonal
 EXPONENT = 1e3  # norms decide exponents up to this size with an error below 1e-12
@@ -190,36 +188,3 @@ def symmetric(K, name="K"):
     if off > (ASYMMETRY_SINGLE if single else ASYMMETRY) * size:
         raise ValueError(f"{name} must be symmetric; it differs from its transpose by {off:g}")
     return K
-
-
-def positive_cholesky(M):
-    """L with M = L L^T, or None unless M (n, n) is positive definite by more than rounding.
-
-    For a singular M, numpy may return an L with a pivot of 1e-17. Its solutions would be noise.
-
-    >>> positive_cholesky(np.array([[4.0]])), positive_cholesky(np.ones((2, 2)))
-    (array([[2.]]), None)
-    """
-    try:
-        L = np.linalg.cholesky(M)
-    except np.linalg.LinAlgError:
-        return None
-    pivots = L.diagonal() ** 2
-    return L if pivots.min() > len(M) * EPS * pivots.max() else None
-
-
-def cholesky_solve(L, y):
-    """The solution a, (n,) or (n, m) as y, of L L^T a = y, for a lower triangular L.
-
-    numpy has no triangular solver, and its general one takes 15 times as long for 2,000 unknowns.
-
-    >>> cholesky_solve(np.array([[2.0, 0.0], [1.0, 1.0]]), np.array([4.0, 3.0]))
-    array([0.5, 1. ])
-    """
-    a = np.array(y, dtype=np.float64)
-    panels = row_blocks(len(L), PANEL)
-    for p in panels:  # L b = y
-        a[p] = np.linalg.solve(L[p, p], a[p] - L[p, : p.start] @ a[: p.start])
-    for p in reversed(panels):  # L^T a = b
-        a[p] = np.linalg.solve(L[p, p].T, a[p] - L[p.stop :, p].T @ a[p.stop :])
-    return a

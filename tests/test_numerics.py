@@ -9,7 +9,6 @@ from mlnotes import numerics
 from mlnotes.kernels import Gaussian, Laplacian, Linear, Polynomial, Sigmoid
 from mlnotes.numerics import (
     GramRows,
-    cholesky_solve,
     kernel_product,
     square,
     squared_distances,
@@ -106,44 +105,6 @@ def test_a_matrix_is_symmetric_up_to_the_rounding_of_its_precision(rng):
     with pytest.raises(ValueError, match="K must be symmetric"):
         symmetric((S + 1e-3 * A).astype(np.float32))
     assert symmetric(np.array([[2, 1], [1, 2]], dtype=np.int8)).dtype == np.float64
-
-
-# ---------------------------------------------------------------------------------------
-# Lanczos
-# ---------------------------------------------------------------------------------------
-
-
-def spectrum(rng, mu):
-    """A symmetric matrix with the eigenvalues mu."""
-    Q, _ = np.linalg.qr(rng.normal(size=(len(mu), len(mu))))
-    K = Q * mu @ Q.T
-    return (K + K.T) / 2
-
-
-def certified(K, found, k):
-    """The first k eigenvalues found, after a check of what comes with them."""
-    mu, B, residual = found
-    np.testing.assert_allclose(B.T @ B, np.eye(k), rtol=0, atol=1e-13)
-    worst = np.linalg.norm(K @ B - B * mu[:k], axis=0).max() / (np.abs(mu).max() or 1.0)
-    assert residual == pytest.approx(worst, rel=1e-3, abs=1e-13)
-    return mu[:k]
-
-
-# ---------------------------------------------------------------------------------------
-# Cholesky
-# ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("n", [1, 5, 127, 128, 129, 300])
-def test_cholesky_solve_solves_the_equations(rng, n):
-    A = rng.normal(size=(n, n))
-    M = A @ A.T + n * np.eye(n)
-    L = np.linalg.cholesky(M)
-    for y in (rng.normal(size=n), rng.normal(size=(n, 3)), np.arange(n)):
-        before = y.copy()
-        a = cholesky_solve(L, y)
-        np.testing.assert_allclose(a, np.linalg.solve(M, y), rtol=1e-9, atol=1e-12)
-        np.testing.assert_array_equal(y, before)
 
 
 # ---------------------------------------------------------------------------------------
