@@ -33,6 +33,7 @@ from mlnotes.reading import public_names
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 MACHINES = "SVC", "NuSVC", "SVR", "NuSVR"
+FORESTS = "RandomForestClassifier", "RandomForestRegressor"
 # class: hyperparameters for what scikit-learn feeds it, and why the defaults refuse that
 CHECKED_WITH = {
     # samples in a hyperplane, whose normal law has no density
@@ -40,8 +41,9 @@ CHECKED_WITH = {
     "SharedCovarianceClassifier": {"reg_param": 0.1},
     # one check asks for the way back, which is learnt on demand
     "KernelPCA": {"fit_inverse_transform": True},
-    # with bootstrap sets a weighted sample is drawn more often, and a repeated one otherwise
-    **{kind: {"bootstrap": False} for kind in ("RandomForestClassifier", "RandomForestRegressor")},
+    # with bootstrap sets a weighted sample is drawn more often, and a repeated one otherwise; and
+    # repeated samples make other nodes the largest, which draw their features first
+    **{kind: {"bootstrap": False, "max_features": None} for kind in FORESTS},
     # weights and repetitions, compared to more digits than their default tolerance gives; gamma
     # "scale" looks at X without its weights, and nu = 1/2 is too much for some unequal classes
     **{kind: {"tol": 1e-9, "gamma": "auto"} for kind in ("SVC", "SVR", "NuSVR")},
@@ -56,10 +58,12 @@ FAILS = {
 OTHER_DEFAULTS = {
     ("Perceptron", "n_iter_no_change"): "mistakes may stay as many for some passes",
     ("SelectKBest", "score_func"): "mutual information, as in the notes, and not an F-test",
+    ("RandomForestRegressor", "max_features"): "None for all, where scikit-learn has the share 1.0",
     **{(kind, "cache_size"): "enough for 10,000 samples" for kind in MACHINES},
 }
 # (class, method): why it is missing, or does not take what scikit-learn's takes
 NOT_THERE = {
+    ("BaggingClassifier", "decision_function"): "a vote has probabilities",
     ("Perceptron", "fit"): "a repeated sample may be a mistake twice in a pass, a weighted one not",
     **{(kind, "predict_proba"): "a machine has scores" for kind in ("SVC", "NuSVC")},
 }
