@@ -9,10 +9,10 @@ Contents
     Three components     ThreeComponents, three_components, tie_break
     Bagging              bootstrap_counts, bag, bagged, variance_of_mean, out_of_bag
     Random forest        random_forest, tree_outputs
-    Weak learners        weighted_error, best_stump, stumps, learner
+    Weak learners        weighted_error, best_stump, stumps
     AdaBoost             vote_weight, normaliser, reweighted, Round, adaboost, samme, error_bounds
     Estimators           BaggingClassifier, BaggingRegressor, RandomForestClassifier,
-                         RandomForestRegressor, AdaBoostClassifier
+                         RandomForestRegressor, learner, AdaBoostClassifier
 
 Symbols
     X          (n, d)     samples x, one per row
@@ -368,26 +368,6 @@ def stumps(X, y):
     Stump(feature=0, threshold=3.0, left=-1, right=1)
     """
     return lambda D: best_stump(X, y, D)
-
-
-def learner(estimator, X, y, *, rng=None):
-    """The weak learner that fits copies of an `estimator`: learn(D) is one, weighted by D.
-
-    If its ``fit`` takes no sample_weight, the copy is fitted to n samples that `rng` draws with
-    replacement, sample i with probability D_i (MLN).
-
-    >>> X, y = np.array([[1.0], [2.0], [4.0]]), np.array([1, -1, 1])
-    >>> learner(DecisionTreeClassifier(max_depth=1), X, y)(np.array([0.1, 0.6, 0.3])).predict(X)
-    array([-1, -1,  1])
-    """
-
-    def learn(D):
-        if "sample_weight" in inspect.signature(estimator.fit).parameters:
-            return seeded_copy(estimator, rng).fit(X, y, sample_weight=D)
-        S = rng.choice(len(X), size=len(X), p=D / D.sum())
-        return fitted_copy(estimator, X[S], y[S], rng)
-
-    return learn
 
 
 # --- AdaBoost --------------------------------------------------------------------------
@@ -799,6 +779,26 @@ class RandomForestRegressor(_Forest, _CommitteeRegressor):
 
 
 # --- AdaBoost --------------------------------------------------------------------------
+
+
+def learner(estimator, X, y, *, rng=None):
+    """The weak learner that fits copies of an `estimator`: learn(D) is one, weighted by D.
+
+    If its ``fit`` takes no sample_weight, the copy is fitted to n samples that `rng` draws with
+    replacement, sample i with probability D_i (MLN).
+
+    >>> X, y = np.array([[1.0], [2.0], [4.0]]), np.array([1, -1, 1])
+    >>> learner(DecisionTreeClassifier(max_depth=1), X, y)(np.array([0.1, 0.6, 0.3])).predict(X)
+    array([-1, -1,  1])
+    """
+
+    def learn(D):
+        if "sample_weight" in inspect.signature(estimator.fit).parameters:
+            return seeded_copy(estimator, rng).fit(X, y, sample_weight=D)
+        S = rng.choice(len(X), size=len(X), p=D / D.sum())
+        return fitted_copy(estimator, X[S], y[S], rng)
+
+    return learn
 
 
 @dataclass(eq=False, repr=False)
