@@ -957,6 +957,7 @@ def test_adaboost_classifier_a_weight_of_two_repeats_and_of_zero_removes_a_sampl
         (RandomForestRegressor(max_samples=0.5), "max_samples must be an integer >= 1; got 0.5"),
         (RandomForestClassifier(criterion="squared_error"), "criterion must be one of 'gini'"),
         (RandomForestRegressor(criterion="gini"), "criterion must be one of 'squared_error'"),
+        (AdaBoostClassifier(n_estimators=0), "n_estimators must be an integer >= 1; got 0"),
         (AdaBoostClassifier(learning_rate=0), "learning_rate must be a number > 0 and < 1e+150"),
         (AdaBoostClassifier(DecisionTreeClassifier), "estimator must be None or have fit and"),
         (BaggingRegressor("tree"), "estimator must be None or have fit and predict; got 'tree'"),
