@@ -123,18 +123,17 @@ def generate(n, weights, components, *, rng):
     return X, np.eye(len(weights))[k]
 
 
-def mixture_moments(weights, means, covariances):
+def mixture_moments(weights, components):
     """The mean E[x] = sum_k pi_k mu_k (d,) and the covariance (d, d) of a mixture:
 
         Var[x] = sum_k pi_k Sigma_k + sum_k pi_k (mu_k - E[x]) (mu_k - E[x])^T
 
-    >>> means, covariances = np.array([[-1.0], [1.0]]), np.array([[[1.0]], [[1.0]]])
-    >>> mixture_moments(np.array([0.5, 0.5]), means, covariances)
+    >>> mixture_moments(np.array([0.5, 0.5]), gaussians([[-1.0], [1.0]], [1.0, 1.0]))
     (array([0.]), array([[2.]]))
     """
-    mean = weights @ means
-    D = means - mean
-    return mean, np.tensordot(weights, covariances, axes=1) + (weights * D.T) @ D
+    mean = weights @ components.means
+    D = components.means - mean
+    return mean, np.tensordot(weights, components.matrices, axes=1) + (weights * D.T) @ D
 
 
 # --- The likelihood --------------------------------------------------------------------

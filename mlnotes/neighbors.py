@@ -4,7 +4,7 @@ The average of the k samples nearest to x is k-NN regression, their vote is the 
 
 Contents
     Norms and distances      norm, distances
-    The nearest samples      nearest_neighbors, Neighbors, other_neighbors
+    The nearest samples      nearest_neighbors, k_smallest, Neighbors, other_neighbors
     Regression               relative_frequency, regress, smoother
     Classification           tally, vote, knn_classify, leave_one_out_errors, neighbor_weights
     Voronoi cells            Cell, box_cell, clip, voronoi_cell, voronoi_edges, Edges
@@ -112,8 +112,18 @@ def nearest_neighbors(x, X, k, p=2):
     >>> nearest_neighbors(np.array([[1.0]]), np.array([[9.0], [3.0], [0.0]]), k=2)
     Neighbors(distance=array([[1., 2.]]), index=array([[2, 1]]))
     """
-    D = distances(x, X, p)
-    index = np.argsort(D, axis=1, kind="stable")[:, :k]  # stable: of equal ones the first in X
+    return k_smallest(distances(x, X, p), k)
+
+
+def k_smallest(D, k):
+    """The k smallest entries of each row of D (m, n), rising, and their places: `Neighbors`.
+
+    Of equal entries the first comes first.
+
+    >>> k_smallest(np.array([[8.0, 2.0, 1.0]]), k=2)
+    Neighbors(distance=array([[1., 2.]]), index=array([[2, 1]]))
+    """
+    index = np.argsort(D, axis=1, kind="stable")[:, :k]
     return Neighbors(np.take_along_axis(D, index, axis=1), index)
 
 
@@ -463,8 +473,8 @@ def _search(x, X, k, p):
         place = np.arange(len(i)) - np.searchsorted(i, i)  # among the candidates of the query
         R, J = np.full((len(D), place.max() + 1), inf), np.zeros((len(D), place.max() + 1), int)
         R[i, place], J[i, place] = r, j
-        first = np.argsort(R, axis=1, kind="stable")[:, :k]
-        near.append([np.take_along_axis(values, first, axis=1) for values in (R, J)])
+        r, first = k_smallest(R, k)
+        near.append((r, np.take_along_axis(J, first, axis=1)))
     return Neighbors(*map(np.concatenate, zip(*near, strict=True)))
 
 

@@ -16,9 +16,9 @@ Contents
     The dual problem        Dual, c_dual, nu_dual, fill, at_bounds, solve_dual, DualSolution
     Offset and certificate  offset_intervals, is_free, offsets, certify, OptimalityBounds
     SMO                     smo, SMOState, state_at, violating_pair
-    Larger steps            chunking, chunk_dual, newton_step, newton_on_free, smo_with_newton
+    Larger steps            chunking, chunk_dual, newton_step
     Several classes         pair_votes
-    Solving to a tolerance  solve, Solved, until_hulls_meet
+    Solving to a tolerance  newton_on_free, smo_with_newton, solve, Solved, until_hulls_meet
     Kernel matrices         about_mean, kernel_matrix, weights_of
     Estimators              KernelMachine, SVC, NuSVC, L2SVC, LinearSVC
 
@@ -198,7 +198,7 @@ def hard_lagrangian(X, y, w, b, alpha):
     Errata: svm-22 (the dual is the max over alpha of the min over w, b: IRHD prints min for both,
     ISML the max alone; PRNN assumes sum_i alpha_i y_i = 0, which follows).
     """
-    return float(w @ w / 2 - alpha @ (y * decision(X, w, b) - 1))
+    return float(w @ w / 2 - alpha @ (signs(y) * decision(X, w, b) - 1))
 
 
 def soft_margin_dual(alpha, K, y):
@@ -810,6 +810,32 @@ def newton_step(K, dual, state):
 DAMPING = 1e-9  # of the largest entry of K: more samples than features make K_FF singular
 
 
+# --- Several classes -------------------------------------------------------------------
+
+
+def pair_votes(scores, classes):
+    """One against one: how many of the machines of two classes vote for each class: (n, classes).
+
+    `scores` (n, pairs) are those of the pairs (0, 1), (0, 2), ..., (1, 2), ... of so many
+    `classes`, positive for the first class of a pair. The class with most votes is predicted.
+
+    >>> pair_votes(np.array([[-1.0, 2.0, 3.0]]), classes=3)
+    array([[1., 2., 0.]])
+    """
+    votes = np.zeros((len(scores), classes))
+    for f, (first, second) in zip(scores.T, combinations(range(classes), 2), strict=True):
+        votes[:, first] += f >= 0
+        votes[:, second] += f < 0
+    return votes
+
+
+# =======================================================================================
+# The estimators
+# =======================================================================================
+
+# --- Solving to a tolerance ------------------------------------------------------------
+
+
 def newton_on_free(K, dual, state, most):
     """Newton's steps on up to `most` free multipliers, evenly spread, until none meets a bound.
 
@@ -855,32 +881,6 @@ def smo_with_newton(K, dual, start=None):
         start = newton_on_free(K, dual, state, most)
         free = [np.count_nonzero(is_free(dual, each.beta)) for each in (state, start)]
         most = min(2 * most, 800) if free[0] == free[1] else few
-
-
-# --- Several classes -------------------------------------------------------------------
-
-
-def pair_votes(scores, classes):
-    """One against one: how many of the machines of two classes vote for each class: (n, classes).
-
-    `scores` (n, pairs) are those of the pairs (0, 1), (0, 2), ..., (1, 2), ... of so many
-    `classes`, positive for the first class of a pair. The class with most votes is predicted.
-
-    >>> pair_votes(np.array([[-1.0, 2.0, 3.0]]), classes=3)
-    array([[1., 2., 0.]])
-    """
-    votes = np.zeros((len(scores), classes))
-    for f, (first, second) in zip(scores.T, combinations(range(classes), 2), strict=True):
-        votes[:, first] += f >= 0
-        votes[:, second] += f < 0
-    return votes
-
-
-# =======================================================================================
-# The estimators
-# =======================================================================================
-
-# --- Solving to a tolerance ------------------------------------------------------------
 
 
 class Solved(NamedTuple):

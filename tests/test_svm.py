@@ -523,6 +523,30 @@ def test_hard_lagrangian_expanded_and_its_gradients(rng):
     np.testing.assert_allclose(np.diff(values), 1e3 * (1 - yf.min()), rtol=1e-9)
 
 
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda X, y, a: canonical(X, y, X[0], 0.0),
+        lambda X, y, a: hard_margin(X, y),
+        lambda X, y, a: hard_lagrangian(X, y, X[0], 0.0, a),
+        lambda X, y, a: soft_margin_dual(a, X @ X.T, y),
+        lambda X, y, a: recover(X, y, a),
+        lambda X, y, a: hinge(X[:, 0], y),
+        lambda X, y, a: soft_margin(X, y, 1.0),
+        lambda X, y, a: soft_margin_kkt(X, y, X[0], 0.0, a, a),
+        lambda X, y, a: squared_slack_margin(X, y, 1.0),
+        lambda X, y, a: nu_margin(X, y, 0.5),
+        lambda X, y, a: c_dual(y),
+        lambda X, y, a: nu_dual(np.sort(y)[::-1], 0.5),
+    ],
+)
+def test_labels_0_and_1_are_refused(ask, rng):
+    X, y = separable(rng)
+    ask(X, y, np.abs(y))
+    with pytest.raises(ValueError, match="y must hold labels -1 and [+]1; got 0.0"):
+        ask(X, (y + 1) / 2, np.abs(y))
+
+
 @pytest.mark.claims("svm-22")
 def test_hard_lagrangian_has_a_saddle_at_the_optimum(rng):
     X, y = separable(rng)
