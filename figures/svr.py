@@ -5,7 +5,7 @@ import numpy as np
 from mlnotes.datasets import make_curve
 from mlnotes.perceptron import decision
 from mlnotes.plotting import BLUE, GREY, INK, ORANGE, SHADE, Take, figure, film, run_script
-from mlnotes.svr import SVR, hard_tube, insensitive_loss, slack, soft_tube
+from mlnotes.svr import SVR, hard_tube, insensitive_loss, soft_tube, tube_slack
 
 EPSILON = 0.5  # of the tubes around lines
 C = 1.0  # of the soft tube
@@ -71,7 +71,7 @@ def tube(left, middle, right):
     for i in np.flatnonzero(insensitive_loss(f, y, EPSILON) > 0.1):
         edge = f[i] + EPSILON * np.sign(y[i] - f[i])
         middle.plot([X[i, 0], X[i, 0]], [edge, y[i]], color=ORANGE, lw=1.6, zorder=2)
-        above, below = slack(f[i], y[i], EPSILON)
+        above, below = tube_slack(f[i], y[i], EPSILON)
         name = "$\\xi$" if above > below else "$\\xi'$"
         middle.text(X[i, 0] + 0.12, (edge + y[i]) / 2, name, va="center")
     draw_supported(middle, X, y, supporting(f, y, EPSILON))

@@ -4,15 +4,15 @@ Errors up to epsilon cost nothing: the samples may lie anywhere in a tube of tha
 f. Slack makes room for samples outside the tube.
 
 Contents
-    The insensitive loss    insensitive_loss, insensitive_subgradient, slack
-    How smooth is f?        shortest_rise, linear_margin, sampled_margin
+    The insensitive loss    insensitive_loss, tube_slack
+    How smooth is f?        shortest_rise, linear_margin
     The hard tube           hard_tube, Tube, narrowest_tube
-    The soft tube           soft_tube, regularised_risk, lagrangian, lagrangian_gradients
-    The dual                beta_of, stack, unstack, dual_value, tube_dual, Stacked, solve_tube,
-                            evaluate, offset
-    Squared slack           squared_tube, squared_lagrangian, squared_dual_value, squared_dual,
-                            squared_offsets, without_tube
-    The nu tube             best_epsilon, nu_tube, NuTube, nu_tube_dual
+    The soft tube           soft_tube, tube_lagrangian
+    The dual                beta_of, tube_dual, evaluate
+    The dual as a svm.Dual  stack, unstack, stacked_dual
+    Squared slack           squared_tube, squared_lagrangian, squared_tube_dual, without_tube
+    The nu tube             best_epsilon, nu_tube, NuTube, stacked_nu_dual
+    Solving to a tolerance  Stacked, solve_tube
     Estimators              SVR, NuSVR, L2SVR
 
 Symbols
@@ -41,40 +41,37 @@ from typing import NamedTuple
 import numpy as np
 
 from mlnotes.base import (
+    ROUNDING,
     Regressor,
     check_number,
     check_samples,
     check_targets,
     check_weights,
-    row_blocks,
 )
 from mlnotes.kernels import Linear, make_kernel
-from mlnotes.numerics import kernel_product, squared_distances
+from mlnotes.numerics import kernel_product
 from mlnotes.optimization import solve_qp
 from mlnotes.perceptron import decision
 from mlnotes.svm import (
+    BALANCED,
     Dual,
     KernelMachine,
     about_mean,
     fill,
     kernel_matrix,
-    offsets,
     solve,
     weights_of,
 )
 
-ROUNDING = 1e-9  # a sum this small beside its terms counts as 0
+# =======================================================================================
+# The lecture
+# =======================================================================================
 
-
-# ---------------------------------------------------------------------------------------
-# The insensitive loss
-# ---------------------------------------------------------------------------------------
+# --- The insensitive loss --------------------------------------------------------------
 
 
 def insensitive_loss(f, y, epsilon):
-    """loss(y, f) = max(|y - f| - epsilon, 0): 0 in the tube, and outside the distance from it.
-
-    Returns: (n,).
+    """loss(y, f) = max(|y - f| - epsilon, 0), the distance from the tube, 0 inside it: (n,).
 
     >>> insensitive_loss(np.array([0.0, 2.0, 5.0]), np.array([0.5, 5.0, 3.0]), epsilon=1.0)
     array([0., 2., 1.])
@@ -82,47 +79,27 @@ def insensitive_loss(f, y, epsilon):
     return np.maximum(np.abs(y - f) - epsilon, 0.0)
 
 
-def insensitive_subgradient(f, y, epsilon):
-    """-1 above the tube (y - f > epsilon), +1 below it, else 0: a subgradient of the loss in f.
+def tube_slack(f, y, epsilon):
+    """xi_i = max(y_i - f_i - epsilon, 0) and xi_i' = max(f_i - y_i - epsilon, 0): (2, n).
 
-    >>> insensitive_subgradient(np.array([0.0, 2.0, 5.0]), np.array([0.5, 5.0, 3.0]), epsilon=1.0)
-    array([ 0., -1.,  1.])
-    """
-    return np.where(np.abs(y - f) > epsilon, np.sign(f - y), 0.0)
+    xi_i + xi_i' is the loss of sample i.
 
-
-def slack(f, y, epsilon):
-    """xi_i = max(y_i - f_i - epsilon, 0) and xi_i' = max(f_i - y_i - epsilon, 0).
-
-    Returns: (2, n); xi_i + xi_i' is the loss of sample i.
-
-    >>> slack(np.array([0.0, 2.0, 5.0]), np.array([0.5, 5.0, 3.0]), epsilon=1.0)
+    >>> tube_slack(np.array([0.0, 2.0, 5.0]), np.array([0.5, 5.0, 3.0]), epsilon=1.0)
     array([[0., 2., 0.],
            [0., 0., 1.]])
     """
-    return np.maximum(_beyond(f, y, epsilon), 0.0)
+    return np.maximum(np.array([y - f, f - y]) - epsilon, 0.0)
 
 
-def _beyond(f, y, epsilon):
-    """The distance above the tube, and the distance below it: (2, n); negative inside."""
-    return np.array([y - f, f - y]) - epsilon
-
-
-# ---------------------------------------------------------------------------------------
-# How smooth is f?
-# ---------------------------------------------------------------------------------------
+# --- How smooth is f? ------------------------------------------------------------------
 
 
 def shortest_rise(w, epsilon):
-    """x - x' = 2 epsilon w / ||w||^2: the shortest step along which w^T x + b rises by 2 epsilon.
-
-    Returns: (d,). Raises: ValueError for w = 0, with which f never rises.
+    """x - x' = 2 epsilon w / ||w||^2, the shortest step along which f rises by 2 epsilon: (d,).
 
     >>> shortest_rise(np.array([3.0, 4.0]), epsilon=2.5)
     array([0.6, 0.8])
     """
-    if not np.any(w):
-        raise ValueError("w must not be 0: a constant f never rises; got w = 0")
     return 2 * epsilon * w / (w @ w)
 
 
@@ -140,27 +117,7 @@ def linear_margin(w, epsilon):
     return 2 * epsilon / length if length > 0 else inf
 
 
-def sampled_margin(X, f, epsilon):
-    """min {||x_i - x_j||: |f_i - f_j| >= 2 epsilon}: the margin of f, seen from the samples only.
-
-    It is at least the margin of f, and inf if no two values differ by 2 epsilon.
-
-    >>> sampled_margin(np.array([[0.0], [1.0], [3.0]]), np.array([0.0, 1.0, 2.0]), epsilon=1.0)
-    3.0
-    """
-    nearest = inf
-    for rows in row_blocks(len(X), ROWS):
-        apart = np.abs(f[rows, None] - f) >= 2 * epsilon
-        nearest = np.min(squared_distances(X[rows], X), where=apart, initial=nearest)
-    return float(np.sqrt(nearest))
-
-
-ROWS = 256  # samples whose distances from all others are in memory at a time
-
-
-# ---------------------------------------------------------------------------------------
-# The hard tube
-# ---------------------------------------------------------------------------------------
+# --- The hard tube ---------------------------------------------------------------------
 
 
 class Tube(NamedTuple):
@@ -209,17 +166,15 @@ def narrowest_tube(X, y):
     return qp.x[:d], float(qp.x[d]), float(qp.x[d + 1])
 
 
-# ---------------------------------------------------------------------------------------
-# The soft tube
-# ---------------------------------------------------------------------------------------
+# --- The soft tube ---------------------------------------------------------------------
 
 
 def soft_tube(X, y, epsilon, C):
     """min over w, b, xi of 1/2 ||w||^2 + C sum_i (xi_i + xi_i') subject to
 
-        y_i - f_i <= epsilon + xi_i,   f_i - y_i <= epsilon + xi_i',   xi_i, xi_i' >= 0 .
+        y_i - f_i <= epsilon + xi_i,   f_i - y_i <= epsilon + xi_i',   xi_i, xi_i' >= 0 ,
 
-    Returns: a `Tube`. Raises: ValueError unless C > 0 and epsilon >= 0.
+    for C > 0. Returns: a `Tube`.
 
     >>> tube = soft_tube(np.array([[1.0], [-1.0]]), np.array([2.0, -2.0]), epsilon=0.5, C=0.25)
     >>> tube.w.round(9), tube.alpha.round(9).tolist(), round(tube.objective, 9)
@@ -227,7 +182,6 @@ def soft_tube(X, y, epsilon, C):
 
     Errata: svr-25 (epsilon cannot be scaled to 1, as the margin of a classifier can).
     """
-    _check_tube(epsilon, C)
     n, d = X.shape
     P = np.diag(np.concatenate([np.ones(d), np.zeros(1 + 2 * n)]))  # 1/2 ||w||^2
     costs = np.concatenate([np.zeros(d + 1), np.full(2 * n, C)])  # C sum_i (xi_i + xi_i')
@@ -240,60 +194,30 @@ def soft_tube(X, y, epsilon, C):
     return Tube(qp.x[:d], float(qp.x[d]), xi, alpha, qp.objective)
 
 
-def _check_tube(epsilon, C):
-    check_number("epsilon", epsilon, at_least=0, below=inf)
-    check_number("C", C, above=0)
-
-
-def regularised_risk(X, y, w, b, epsilon, C):
-    """1/2 ||w||^2 + C sum_i loss(y_i, f_i): the soft tube without its constraints.
-
-    >>> regularised_risk(np.eye(2), np.array([2.0, -2.0]), np.array([0.5, -0.5]), 0.0, 0.5, C=0.25)
-    0.75
-    """
-    losses = insensitive_loss(decision(X, w, b), y, epsilon)
-    return float(w @ w / 2 + np.sum(C * losses))
-
-
-def lagrangian(X, y, w, b, xi, alpha, r, epsilon, C):
+def tube_lagrangian(X, y, w, b, xi, alpha, r, epsilon, C):
     """L = 1/2 ||w||^2 + C sum_i (xi_i + xi_i') + sum_i alpha_i (y_i - f_i - epsilon - xi_i)
 
         + sum_i alpha_i' (f_i - y_i - epsilon - xi_i') - sum_i (r_i xi_i + r_i' xi_i') .
 
-    >>> lagrangian(np.array([[1.0]]), np.array([2.0]), np.array([0.5]), 0.0, np.zeros((2, 1)),
-    ...            alpha=np.array([[1.0], [0.0]]), r=np.zeros((2, 1)), epsilon=0.5, C=1.0)
+    Its gradients in w, b and xi are w - sum_i beta_i x_i, -sum_i beta_i and C - alpha - r.
+
+    >>> tube_lagrangian(np.array([[1.0]]), np.array([2.0]), np.array([0.5]), 0.0, np.zeros((2, 1)),
+    ...                 alpha=np.array([[1.0], [0.0]]), r=np.zeros((2, 1)), epsilon=0.5, C=1.0)
     1.125
     """
-    beyond = _beyond(decision(X, w, b), y, epsilon)
-    return float(w @ w / 2 + np.sum(C * xi + alpha * (beyond - xi) - r * xi))
+    z = y - decision(X, w, b)
+    sides = np.array([z, -z]) - epsilon - xi  # <= 0 where the constraints hold
+    return float(w @ w / 2 + np.sum(C * xi + alpha * sides - r * xi))
 
 
-def lagrangian_gradients(X, w, alpha, r, C):
-    """The gradients of L in w, b and xi: w - sum_i beta_i x_i, -sum_i beta_i and C - alpha - r.
-
-    Returns: (d,), a float, (2, n), all 0 at the optimum.
-
-    >>> alpha = np.array([[1.0], [0.0]])
-    >>> lagrangian_gradients(np.array([[2.0]]), np.array([3.0]), alpha, 1.0 - alpha, C=1.0)
-    (array([1.]), -1.0, array([[0.],
-           [0.]]))
-    """
-    beta = beta_of(alpha)
-    return w - X.T @ beta, -float(beta.sum()), C - alpha - r
-
-
-# ---------------------------------------------------------------------------------------
-# The dual
-# ---------------------------------------------------------------------------------------
+# --- The dual --------------------------------------------------------------------------
 
 
 def beta_of(alpha):
-    """beta = alpha[0] - alpha[1].
+    """beta = alpha[0] - alpha[1], the pulls of the samples: (n,).
 
     At the optimum beta_i = 0 inside the tube, and beta_i = C sign(y_i - f_i) outside. On the edge
     it is in between. Only samples on the edge or outside are support vectors.
-
-    Returns: (n,).
 
     >>> beta_of(np.array([[1.0, 0.0], [0.0, 0.5]]))
     array([ 1. , -0.5])
@@ -301,8 +225,42 @@ def beta_of(alpha):
     return alpha[0] - alpha[1]
 
 
+def tube_dual(alpha, K, y, epsilon):
+    """The dual function q(alpha), the least L over w, b and xi, for alpha in its box:
+
+        q(alpha) = -1/2 beta^T K beta + sum_i y_i beta_i - epsilon sum_i (alpha_i + alpha_i')
+
+    if sum_i beta_i = 0, else -inf.
+
+    >>> tube_dual(np.eye(2), np.eye(2), np.array([2.0, -2.0]), epsilon=0.5)
+    2.0
+
+    Errata: svr-10 (MLN prints alpha_i + alpha_i' for a beta_i); svr-11 (ISML: + 1/2 beta^T K beta).
+    """
+    beta = beta_of(alpha)
+    value = float(y @ beta - beta @ (K @ beta) / 2 - epsilon * alpha.sum())
+    return value if abs(beta.sum()) <= BALANCED * alpha.sum() else -inf
+
+
+def evaluate(K, beta, b):
+    """f(z) = sum_i beta_i k(z, x_i) + b, from the matrix K (m, n) of the k(z, x_i): (m,).
+
+    Every free multiplier tells b: it is y_i - (K beta)_i - epsilon where 0 < alpha_i < C, and
+    y_i - (K beta)_i + epsilon where 0 < alpha_i' < C. `svm.offsets` takes their mean.
+
+    >>> evaluate(np.array([[2.0, -2.0]]), beta=np.array([0.75, -0.75]), b=1.0)
+    array([4.])
+
+    Errata: svr-14 (MLN prints + epsilon for both); svr-15 (MLN prints C / n for the bound).
+    """
+    return K @ beta + b
+
+
+# --- The dual as a svm.Dual ------------------------------------------------------------
+
+
 def stack(alpha):
-    """(alpha[0], -alpha[1]): the multipliers as the 2n variables of a `svm.Dual`.
+    """s = (alpha[0], -alpha[1]), the multipliers as the variables of a `svm.Dual`: (2n,).
 
     >>> stack(np.array([[1.0, 0.0], [0.0, 0.5]]))
     array([ 1. ,  0. , -0. , -0.5])
@@ -310,57 +268,187 @@ def stack(alpha):
     return np.concatenate([alpha[0], -alpha[1]])
 
 
-def unstack(stacked):
-    """alpha (2, n) from the 2n variables `stacked`: the inverse of `stack`.
+def unstack(s):
+    """alpha (2, n) from the variables s (2n,): the inverse of `stack`.
 
     >>> unstack(np.array([1.0, 0.0, 0.0, -0.5])) + 0.0
     array([[1. , 0. ],
            [0. , 0.5]])
     """
-    return stacked.reshape(2, -1) * [[1.0], [-1.0]]
+    above, below = np.split(s, 2)
+    return np.array([above, -below])
 
 
-def dual_value(alpha, K, y, epsilon):
-    """q(alpha) = inf over w, b, xi of L, for alpha in its box: -inf unless sum_i beta_i = 0, else
-
-        q(alpha) = -1/2 beta^T K beta + sum_i y_i beta_i - epsilon sum_i (alpha_i + alpha_i') .
-
-    >>> dual_value(np.eye(2), np.eye(2), np.array([2.0, -2.0]), epsilon=0.5)
-    2.0
-
-    Errata: svr-10 (MLN prints alpha_i + alpha_i' for a beta_i); svr-11 (ISML: + 1/2 beta^T K beta).
-    """
-    beta = beta_of(alpha)
-    if abs(beta.sum()) > ROUNDING * alpha.sum():
-        return -inf
-    return float(y @ beta - beta @ (K @ beta) / 2 - epsilon * alpha.sum())
-
-
-def tube_dual(y, epsilon, C=inf):
-    """The dual of the soft tube as a `svm.Dual` of 2n variables, `stack`ed: max of
+def stacked_dual(y, epsilon, C=inf):
+    """The dual of the soft tube as a `svm.Dual` in s = `stack(alpha)`: max of
 
         sum_i (y_i - epsilon) alpha_i + sum_i (y_i + epsilon) (-alpha_i') - 1/2 beta^T K beta
 
-    subject to 0 <= alpha_i, alpha_i' <= C and sum_i beta_i = 0. Its matrix is [[K, K], [K, K]], see
-    `Stacked`. C = inf is the hard tube. C may be an array with a bound per sample.
+    subject to 0 <= alpha_i, alpha_i' <= C and sum_i beta_i = 0. Its matrix is [[K, K], [K, K]].
+    C = inf is the hard tube. C may be an array, with a bound per sample.
 
-    Returns: a `Dual`.
-
-    >>> tube_dual(np.array([2.0, -2.0]), epsilon=0.5, C=1.0)[:3]  # p, lower, upper
+    >>> stacked_dual(np.array([2.0, -2.0]), epsilon=0.5, C=1.0)[:3]  # p, lower, upper
     (array([ 1.5, -2.5,  2.5, -1.5]), array([ 0.,  0., -1., -1.]), array([1., 1., 0., 0.]))
     """
     n = len(y)
-    bound, zeros = np.full(n, C, dtype=float), np.zeros(n)
-    edges = np.concatenate([y - epsilon, y + epsilon])
-    lower = np.concatenate([zeros, -bound])  # of alpha_i, and of -alpha_i'
-    upper = np.concatenate([bound, zeros])
-    return Dual(p=edges, lower=lower, upper=upper, start=np.zeros(2 * n), groups=(slice(0, 2 * n),))
+    most, zeros = np.full(n, C, dtype=float), np.zeros(n)
+    p = np.concatenate([y - epsilon, y + epsilon])
+    lower, upper = np.concatenate([zeros, -most]), np.concatenate([most, zeros])
+    return Dual(p, lower, upper, start=np.zeros(2 * n), groups=(slice(0, 2 * n),))
+
+
+# --- Squared slack ---------------------------------------------------------------------
+
+
+def squared_tube(X, y, epsilon, C):
+    """min over w, b, xi of 1/2 ||w||^2 + C/2 sum_i (xi_i^2 + xi_i'^2) subject to
+
+        y_i - f_i <= epsilon + xi_i,   f_i - y_i <= epsilon + xi_i' .
+
+    Its w and b minimise 1/2 ||w||^2 + C/2 sum_i loss(y_i, f_i)^2. At the optimum xi >= 0.
+    Returns: a `Tube`.
+
+    >>> tube = squared_tube(np.array([[1.0], [-1.0]]), np.array([2.0, -2.0]), epsilon=0.5, C=1.0)
+    >>> tube.w.round(9), (tube.xi.round(9) + 0.0).tolist()
+    (array([1.]), [[0.5, 0.0], [0.0, 0.5]])
+    """
+    n, d = X.shape
+    P = np.diag(np.concatenate([np.ones(d), [0.0], np.full(2 * n, C)]))  # for (w, b, xi, xi')
+    A = np.column_stack([X, np.ones(n)])
+    sides = np.hstack([np.vstack([A, -A]), np.eye(2 * n)])
+    h = np.concatenate([y - epsilon, -y - epsilon])
+    qp = solve_qp(P, np.zeros(d + 1 + 2 * n), G=sides, h=h)
+    xi, alpha = qp.x[d + 1 :].reshape(2, n), qp.lam.reshape(2, n)
+    return Tube(qp.x[:d], float(qp.x[d]), xi, alpha, qp.objective)
+
+
+def squared_lagrangian(X, y, w, b, xi, alpha, epsilon, C):
+    """L = 1/2 ||w||^2 + C/2 sum_i (xi_i^2 + xi_i'^2) + sum_i alpha_i (y_i - f_i - epsilon - xi_i)
+
+        + sum_i alpha_i' (f_i - y_i - epsilon - xi_i') .
+
+    >>> squared_lagrangian(np.eye(2), np.ones(2), np.ones(2), 0.0, np.eye(2), np.eye(2), 0.5, C=1.0)
+    -1.0
+
+    Errata: svr-22 (ISML leaves out the derivative in b, and with it sum_i beta_i = 0).
+    """
+    z = y - decision(X, w, b)
+    sides = np.array([z, -z]) - epsilon - xi
+    return float(w @ w / 2 + np.sum(C * xi**2 / 2 + alpha * sides))
+
+
+def squared_tube_dual(beta, K, y, epsilon, C):
+    """q(beta) = -1/2 beta^T (K + I / C) beta + sum_i y_i beta_i - epsilon sum_i |beta_i|
+
+    if sum_i beta_i = 0, else -inf. It uses alpha_i alpha_i' = 0, which holds at the optimum. There
+    every beta_i != 0 tells b = y_i - (K beta)_i - epsilon sign(beta_i) - beta_i / C.
+
+    >>> squared_tube_dual(np.array([0.5, -0.5]), np.eye(2), np.array([2.0, -2.0]), 0.5, C=1.0)
+    1.0
+    """
+    size = np.abs(beta).sum()
+    value = float(y @ beta - beta @ (K @ beta + beta / C) / 2 - epsilon * size)
+    return value if abs(beta.sum()) <= BALANCED * size else -inf
+
+
+def without_tube(K, y, C):
+    """The squared tube for epsilon = 0: kernel ridge regression with an offset, penalty 1 / C:
+
+        [K + I/C  1] [beta]   [y]
+        [1^T      0] [b   ] = [0] .
+
+    Returns: beta, b.
+
+    >>> without_tube(np.eye(2), np.array([3.0, -1.0]), C=1.0)
+    (array([ 1., -1.]), 1.0)
+    """
+    one, mean = np.ones((len(y), 1)), y.mean()  # a large mean would cost b and beta digits
+    system = np.block([[K + np.eye(len(y)) / C, one], [one.T, np.zeros((1, 1))]])
+    solution = np.linalg.solve(system, np.append(y - mean, 0.0))
+    return solution[:-1], float(solution[-1] + mean)
+
+
+# --- The nu tube -----------------------------------------------------------------------
+
+
+def best_epsilon(f, y, nu):
+    """The least epsilon >= 0 that minimises nu epsilon + 1/n sum_i loss(y_i, f_i) for fixed f.
+
+    At most nu n of the |y_i - f_i| are larger.
+
+    >>> best_epsilon(np.zeros(5), np.array([1.0, -2.0, 3.0, -4.0, 5.0]), nu=0.4)
+    3.0
+    """
+    sizes = np.sort(np.abs(y - f))[::-1]  # the largest residual first
+    outside = int(nu * len(y) * (1 + ROUNDING))  # so many may be larger
+    return float(sizes[outside]) if outside < len(y) else 0.0
+
+
+class NuTube(NamedTuple):
+    """The solution of the primal problem of the nu tube."""
+
+    w: np.ndarray  # (d,)
+    b: float
+    epsilon: float
+    xi: np.ndarray  # (2, n)
+    alpha: np.ndarray  # (2, n)
+    objective: float
+
+
+def nu_tube(X, y, nu, C):
+    """min over w, b, epsilon, xi of 1/2 ||w||^2 + C (nu epsilon + 1/n sum_i (xi_i + xi_i'))
+
+    subject to y_i - f_i <= epsilon + xi_i, f_i - y_i <= epsilon + xi_i', xi, epsilon >= 0. If
+    epsilon > 0, then nu is at least the share of samples outside the tube and at most the share of
+    support vectors. `soft_tube` with this epsilon and C / n has the same solution.
+    Returns: a `NuTube`.
+
+    >>> tube = nu_tube(np.array([[1.0], [-1.0]]), np.array([2.0, -2.0]), nu=0.5, C=1.0)
+    >>> tube.w.round(9), round(tube.epsilon, 9), tube.alpha.round(9).tolist()
+    (array([0.5]), 1.5, [[0.25, 0.0], [0.0, 0.25]])
+    """
+    n, d = X.shape
+    P = np.diag(np.concatenate([np.ones(d), np.zeros(2 + 2 * n)]))  # for (w, b, epsilon, xi, xi')
+    q = np.concatenate([np.zeros(d + 1), [C * nu], np.full(2 * n, C / n)])
+    A = np.column_stack([X, np.ones(n)])
+    sides = np.hstack([np.vstack([A, -A]), np.ones((2 * n, 1)), np.eye(2 * n)])
+    positive = np.hstack([np.zeros((2 * n + 1, d + 1)), np.eye(2 * n + 1)])
+    h = np.concatenate([y, -y, np.zeros(2 * n + 1)])
+    qp = solve_qp(P, q, G=np.vstack([sides, positive]), h=h)
+    xi, alpha = qp.x[d + 2 :].reshape(2, n), qp.lam[: 2 * n].reshape(2, n)
+    epsilon = max(0.0, float(qp.x[d + 1]))
+    return NuTube(qp.x[:d], float(qp.x[d]), epsilon, xi, alpha, qp.objective)
+
+
+def stacked_nu_dual(y, nu, C, shares=None):
+    """The dual of the nu tube as a `svm.Dual` in s = `stack(alpha)`, a group for each side:
+
+        max sum_i y_i beta_i - 1/2 beta^T K beta,   0 <= alpha_i, alpha_i' <= C / n,
+        sum_i alpha_i = sum_i alpha_i' = C nu / 2 .
+
+    The offsets of the groups are b + epsilon and b - epsilon. `shares` (n,) of sum 1 replace 1/n.
+
+    >>> stacked_nu_dual(np.array([2.0, -2.0]), nu=0.5, C=1.0).start
+    array([ 0.25,  0.  , -0.25, -0.  ])
+    """
+    n = len(y)
+    most = C * (np.full(n, 1 / n) if shares is None else shares)
+    alpha = fill(most, C * nu / 2)
+    sides = (slice(0, n), slice(n, 2 * n))
+    return stacked_dual(y, 0.0, most)._replace(start=stack([alpha, alpha]), groups=sides)
+
+
+# =======================================================================================
+# The estimators
+# =======================================================================================
+
+# --- Solving to a tolerance ------------------------------------------------------------
 
 
 class Stacked:
-    """The matrix [[K, K], [K, K]] of `tube_dual`, of which only K (n, n) or [K, K] is in memory.
+    """The matrix [[K, K], [K, K]] of `stacked_dual`, with only K or [K, K] in memory.
 
-    [K, K] is held if K is an array; else K makes the rows, as `numerics.GramRows`.
+    K (n, n) is an array, or makes its rows as `numerics.GramRows` does.
 
     >>> K = Stacked(np.array([[1.0, 2.0], [2.0, 5.0]]))
     >>> K[3], K.diagonal(), K @ np.array([1.0, 0.0, 0.0, -1.0])
@@ -388,243 +476,20 @@ class Stacked:
 
 
 def solve_tube(K, y, epsilon, C=inf, tol=1e-3, max_iter=-1):
-    """The dual of the soft tube, solved by `svm.solve` until no KKT condition is off by `tol`.
+    """The optimum of `stacked_dual`, by `svm.solve`, to a violation of at most `tol`.
 
-    There are at most `max_iter` steps; -1 stands for 10^7, or 200 n if that is more.
-    K (n, n) is the Gram matrix, an array or `numerics.GramRows`.
-
-    Returns: a `svm.Solved`. Its certificate has one offset, b.
+    K (n, n) is the Gram matrix, an array or `numerics.GramRows`. There are at most `max_iter`
+    steps; -1 stands for 10^7, or 200 n if that is more.
+    Returns: a `svm.Solved`. Its beta is s, and its certificate has one offset, b.
 
     >>> solved = solve_tube(np.eye(2), np.array([3.0, -1.0]), epsilon=0.5, C=2.0)
     >>> beta_of(unstack(solved.beta)), solved.certificate.offsets
     (array([ 1.5, -1.5]), array([1.]))
     """
-    problem = tube_dual(y, epsilon, C)  # 2n variables, two for each sample
-    matrix = Stacked(K)  # it acts as [[K, K], [K, K]]
-    return solve(matrix, problem, tol, max_iter)
+    return solve(Stacked(K), stacked_dual(y, epsilon, C), tol, max_iter)
 
 
-def evaluate(K, beta, b):
-    """f(z) = sum_i beta_i k(z, x_i) + b, from the matrix K (m, n) of the k(z, x_i).
-
-    Returns: (m,).
-
-    >>> evaluate(np.array([[2.0, -2.0]]), beta=np.array([0.75, -0.75]), b=1.0)
-    array([4.])
-    """
-    return K @ beta + b
-
-
-def offset(alpha, K, y, epsilon, C=inf):
-    """b of the soft tube: the mean, over the free multipliers, of
-
-        y_i - (K beta)_i - epsilon  where 0 < alpha_i < C,
-        y_i - (K beta)_i + epsilon  where 0 < alpha_i' < C .
-
-    If none is free, b is the middle of its interval in `svm.offset_intervals`.
-
-    >>> offset(1.5 * np.eye(2), np.eye(2), np.array([3.0, -1.0]), epsilon=0.5, C=2.0)
-    1.0
-
-    Errata: svr-14 (MLN prints + epsilon in both lines); svr-15 (MLN prints C / n for the bound).
-    """
-    dual = tube_dual(y, epsilon, C)
-    gradient = dual.p - np.tile(K @ beta_of(alpha), 2)
-    return float(offsets(gradient, dual, stack(alpha))[0])
-
-
-# ---------------------------------------------------------------------------------------
-# Squared slack
-# ---------------------------------------------------------------------------------------
-
-
-def squared_tube(X, y, epsilon, C):
-    """min over w, b, xi of 1/2 ||w||^2 + C/2 sum_i (xi_i^2 + xi_i'^2) subject to
-
-        y_i - f_i <= epsilon + xi_i,   f_i - y_i <= epsilon + xi_i' .
-
-    Its w and b minimise 1/2 ||w||^2 + C/2 sum_i loss(y_i, f_i)^2. At the optimum xi >= 0.
-
-    Returns: a `Tube`. Raises: ValueError unless C > 0 and epsilon >= 0.
-
-    >>> tube = squared_tube(np.array([[1.0], [-1.0]]), np.array([2.0, -2.0]), epsilon=0.5, C=1.0)
-    >>> tube.w.round(9), (tube.xi.round(9) + 0.0).tolist()
-    (array([1.]), [[0.5, 0.0], [0.0, 0.5]])
-    """
-    _check_tube(epsilon, C)
-    n, d = X.shape
-    P = np.diag(np.concatenate([np.ones(d), [0.0], np.full(2 * n, C)]))  # for (w, b, xi, xi')
-    A = np.column_stack([X, np.ones(n)])
-    sides = np.hstack([np.vstack([A, -A]), np.eye(2 * n)])
-    h = np.concatenate([y - epsilon, -y - epsilon])
-    qp = solve_qp(P, np.zeros(d + 1 + 2 * n), G=sides, h=h)
-    xi, alpha = qp.x[d + 1 :].reshape(2, n), qp.lam.reshape(2, n)
-    return Tube(qp.x[:d], float(qp.x[d]), xi, alpha, qp.objective)
-
-
-def squared_lagrangian(X, y, w, b, xi, alpha, epsilon, C):
-    """L = 1/2 ||w||^2 + C/2 sum_i (xi_i^2 + xi_i'^2) + sum_i alpha_i (y_i - f_i - epsilon - xi_i)
-
-        + sum_i alpha_i' (f_i - y_i - epsilon - xi_i') .
-
-    >>> squared_lagrangian(np.eye(2), np.ones(2), np.ones(2), 0.0, np.eye(2), np.eye(2), 0.5, C=1.0)
-    -1.0
-
-    Errata: svr-22 (ISML leaves out the derivative in b, and with it sum_i beta_i = 0).
-    """
-    beyond = _beyond(decision(X, w, b), y, epsilon)
-    return float(w @ w / 2 + np.sum(C * xi**2 / 2 + alpha * (beyond - xi)))
-
-
-def squared_dual_value(beta, K, y, epsilon, C):
-    """q(beta) = -1/2 beta^T (K + I / C) beta + sum_i y_i beta_i - epsilon sum_i |beta_i|
-
-    if sum_i beta_i = 0, else -inf. It uses alpha_i alpha_i' = 0, which holds at the optimum.
-
-    >>> squared_dual_value(np.array([0.5, -0.5]), np.eye(2), np.array([2.0, -2.0]), 0.5, C=1.0)
-    1.0
-    """
-    if abs(beta.sum()) > ROUNDING * np.abs(beta).sum():
-        return -inf
-    ridged = K @ beta + beta / C
-    return float(y @ beta - beta @ ridged / 2 - epsilon * np.abs(beta).sum())
-
-
-def squared_dual(y, epsilon, C):
-    """`tube_dual` for K + I / C, with a bound that no multiplier reaches.
-
-    The problem itself has no bound. At the optimum |beta_i| / C is a slack, and no slack exceeds
-    the norm of the losses for w = 0 and b = mean y. The bound is C times twice this norm.
-
-    Returns: a `Dual`.
-
-    >>> squared_dual(np.array([2.0, -2.0]), epsilon=0.5, C=1.0).upper.round(6)
-    array([4.242641, 4.242641, 0.      , 0.      ])
-    """
-    worst = float(np.linalg.norm(insensitive_loss(y.mean(), y, epsilon)))
-    return tube_dual(y, epsilon, C * (2 * worst if worst > 0 else 1.0))
-
-
-def squared_offsets(beta, K, y, epsilon, C):
-    """b = y_i - (K beta)_i - epsilon sign(beta_i) - beta_i / C, for every i with beta_i != 0.
-
-    Returns: (s,), all equal at the optimum.
-
-    >>> squared_offsets(np.array([0.75, -0.75]), np.eye(2), np.array([3.0, -1.0]), 0.5, C=1.0)
-    array([1., 1.])
-    """
-    b = y - K @ beta - epsilon * np.sign(beta) - beta / C
-    return b[beta != 0]
-
-
-def without_tube(K, y, C):
-    """The squared tube for epsilon = 0: kernel ridge regression with an offset, penalty 1 / C:
-
-        [K + I/C  1] [beta]   [y]
-        [1^T      0] [b   ] = [0] .
-
-    Returns: beta, b. Raises: ValueError unless C > 0.
-
-    >>> without_tube(np.eye(2), np.array([3.0, -1.0]), C=1.0)
-    (array([ 1., -1.]), 1.0)
-    """
-    check_number("C", C, above=0)
-    one, mean = np.ones((len(y), 1)), y.mean()  # a large mean would cost b and beta digits
-    system = np.block([[K + np.eye(len(y)) / C, one], [one.T, np.zeros((1, 1))]])
-    solution = np.linalg.solve(system, np.append(y - mean, 0.0))
-    return solution[:-1], float(solution[-1] + mean)
-
-
-# ---------------------------------------------------------------------------------------
-# The nu tube
-# ---------------------------------------------------------------------------------------
-
-
-def best_epsilon(f, y, nu):
-    """The least epsilon >= 0 that minimises nu epsilon + 1/n sum_i loss(y_i, f_i) for fixed f.
-
-    At most nu n of the |y_i - f_i| are larger. Raises: ValueError unless nu >= 0.
-
-    >>> best_epsilon(np.zeros(5), np.array([1.0, -2.0, 3.0, -4.0, 5.0]), nu=0.4)
-    3.0
-    """
-    check_number("nu", nu, at_least=0)
-    sizes = np.sort(np.abs(y - f))[::-1]  # the largest residual first
-    outside = int(nu * len(y) * (1 + ROUNDING))  # so many may be larger
-    return float(sizes[outside]) if outside < len(y) else 0.0
-
-
-class NuTube(NamedTuple):
-    """The solution of the primal problem of the nu tube."""
-
-    w: np.ndarray  # (d,)
-    b: float
-    epsilon: float
-    xi: np.ndarray  # (2, n)
-    alpha: np.ndarray  # (2, n)
-    objective: float
-
-
-def nu_tube(X, y, nu, C):
-    """min over w, b, epsilon, xi of 1/2 ||w||^2 + C (nu epsilon + 1/n sum_i (xi_i + xi_i'))
-
-    subject to y_i - f_i <= epsilon + xi_i, f_i - y_i <= epsilon + xi_i', xi, epsilon >= 0. If
-    epsilon > 0, then nu is at least the share of samples outside the tube and at most the share of
-    support vectors. `soft_tube` with this epsilon and C / n has the same solution.
-
-    Returns: a `NuTube`. Raises: ValueError unless 0 < nu <= 1 and C > 0.
-
-    >>> tube = nu_tube(np.array([[1.0], [-1.0]]), np.array([2.0, -2.0]), nu=0.5, C=1.0)
-    >>> tube.w.round(9), round(tube.epsilon, 9), tube.alpha.round(9).tolist()
-    (array([0.5]), 1.5, [[0.25, 0.0], [0.0, 0.25]])
-    """
-    _check_nu(nu)
-    check_number("C", C, above=0)
-    n, d = X.shape
-    P = np.diag(np.concatenate([np.ones(d), np.zeros(2 + 2 * n)]))  # for (w, b, epsilon, xi, xi')
-    q = np.concatenate([np.zeros(d + 1), [C * nu], np.full(2 * n, C / n)])
-    A = np.column_stack([X, np.ones(n)])
-    sides = np.hstack([np.vstack([A, -A]), np.ones((2 * n, 1)), np.eye(2 * n)])
-    positive = np.hstack([np.zeros((2 * n + 1, d + 1)), np.eye(2 * n + 1)])
-    h = np.concatenate([y, -y, np.zeros(2 * n + 1)])
-    qp = solve_qp(P, q, G=np.vstack([sides, positive]), h=h)
-    xi, alpha = qp.x[d + 2 :].reshape(2, n), qp.lam[: 2 * n].reshape(2, n)
-    epsilon = max(0.0, float(qp.x[d + 1]))
-    return NuTube(qp.x[:d], float(qp.x[d]), epsilon, xi, alpha, qp.objective)
-
-
-def _check_nu(nu):
-    check_number("nu", nu, above=0)
-    if nu > 1:
-        raise ValueError(f"nu must be <= 1, since a share of the samples; got {nu!r}")
-
-
-def nu_tube_dual(y, nu, C, weights=None):
-    """The dual of the nu tube as a `svm.Dual` of 2n variables, `stack`ed, in two groups:
-
-        max sum_i y_i beta_i - 1/2 beta^T K beta,   0 <= alpha_i, alpha_i' <= C / n,
-        sum_i alpha_i = sum_i alpha_i' = C nu / 2 .
-
-    The offsets of the groups are b + epsilon and b - epsilon. `weights` (n,), scaled, replace 1/n.
-
-    Returns: a `Dual`. Raises: ValueError unless 0 < nu <= 1 and 0 < C < inf.
-
-    >>> nu_tube_dual(np.array([2.0, -2.0]), nu=0.5, C=1.0).start
-    array([ 0.25,  0.  , -0.25, -0.  ])
-    """
-    _check_nu(nu)
-    check_number("C", C, above=0, below=inf)
-    n = len(y)
-    shares = np.full(n, 1 / n) if weights is None else weights / weights.sum()
-    dual = tube_dual(y, 0.0, C * shares)
-    alpha = fill(C * shares, C * nu / 2)
-    groups = (slice(0, n), slice(n, 2 * n))
-    return dual._replace(start=np.concatenate([alpha, -alpha]), groups=groups)
-
-
-# ---------------------------------------------------------------------------------------
-# Estimators
-# ---------------------------------------------------------------------------------------
+# --- Machines --------------------------------------------------------------------------
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -639,25 +504,26 @@ class _Tube(KernelMachine, Regressor):
         """Fit to samples X (n, d) with targets y (n,) and optional weights (n,); return self."""
         self._check_parameters()
         samples = check_samples(X)
-        kernel = make_kernel(self.kernel, self.gamma, self.degree, self.coef0, samples)
-        y = check_targets(y, len(samples))
-        weights = check_weights(sample_weight, len(samples))
-        counted = np.flatnonzero(weights)
-        A, mean = about_mean(samples[counted], kernel)
-        centre = np.median(y[counted])
-        K = kernel_matrix(A, kernel, self.cache_size, self._ridge(weights))
-        run, certificate = self._solve(K, y[counted] - centre, weights[counted])
+        y, weights = check_targets(y, len(samples)), check_weights(sample_weight, len(samples))
+        used = np.flatnonzero(weights)  # a sample of weight 0 is absent
+        kernel = make_kernel(self.kernel, self.gamma, self.degree, self.coef0, samples[used])
+        (A, mean), centre = about_mean(samples[used], kernel), np.median(y[used])
+        K = kernel_matrix(A, kernel, self.cache_size, self._ridge(weights[used]))
+        run, certificate = self._solve(K, y[used] - centre, weights[used])
         beta = beta_of(unstack(run.state.beta))
-        shift = centre - (weights_of(beta, A) @ mean)
-        self.certificate_ = certificate._replace(offsets=certificate.offsets + shift)
+        b = certificate.offsets + (centre - weights_of(beta, A) @ mean)
+        self.certificate_ = certificate._replace(offsets=b)
         self._record(run, "violation", self.tol)
-        self._kernel = kernel
-        self.support_ = counted[beta != 0].astype(np.int32)
+        self._kernel, self.support_ = kernel, used[beta != 0].astype(np.int32)
         self.support_vectors_ = samples[self.support_]
-        self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
-        self.dual_coef_ = beta[beta != 0][None]
-        self.intercept_ = self.certificate_.offsets.mean(keepdims=True)  # of b +- epsilon, or b
+        self.dual_coef_, self.intercept_ = beta[beta != 0][None], b.mean(keepdims=True)
         return self._remember(X)
+
+    @property
+    def n_support_(self):
+        """The number of support vectors: (1,)."""
+        self._require_fit()
+        return np.array([len(self.support_)], dtype=np.int32)
 
     @property
     def coef_(self):
@@ -697,7 +563,7 @@ class SVR(_Tube):
     ----------
     support_ : ndarray of shape (s,); the places of the support vectors in X
     support_vectors_ : ndarray of shape (s, d)
-    n_support_ : ndarray of shape (1,); s
+    n_support_ : ndarray of shape (1,), a property; s
     dual_coef_ : ndarray of shape (1, s); their beta_i
     intercept_ : ndarray of shape (1,); b
     certificate_ : `svm.OptimalityBounds`; primal, dual, and the gap between
@@ -715,25 +581,24 @@ class SVR(_Tube):
     epsilon: float = 0.1
 
     def _check_parameters(self):
-        _check_tube(self.epsilon, self.C)
+        check_number("epsilon", self.epsilon, at_least=0, below=inf)
+        check_number("C", self.C, above=0)
         super()._check_parameters()
 
     def _solve(self, K, y, weights):
         C = self.C * weights
         run, certificate = solve_tube(K, y, self.epsilon, C, self.tol, self.max_iter)
         if self.C == inf:
-            dual = tube_dual(y, self.epsilon, C)
-            certificate = _widened(dual, y, self.epsilon, run.state, certificate)
+            certificate = _widened(run.state, y, self.epsilon, certificate)
         return run, certificate
 
 
-def _widened(dual, y, epsilon, state, certificate):
+def _widened(state, y, epsilon, certificate):
     """The certificate of a hard tube that is made as wide as the largest residual."""
-    alpha = unstack(state.beta)
-    product = (dual.p - state.gradient)[: len(y)]  # K beta
+    product = (y - epsilon) - state.gradient[: len(y)]  # K beta
     width = max(epsilon, float(np.abs(y - product - certificate.offsets[0]).max()))
-    primal = float(beta_of(alpha) @ product / 2)
-    value = certificate.dual - (width - epsilon) * float(alpha.sum())
+    primal = float(beta_of(unstack(state.beta)) @ product / 2)
+    value = certificate.dual - (width - epsilon) * float(np.abs(state.beta).sum())
     return certificate._replace(primal=primal, dual=value, gap=primal - value)
 
 
@@ -742,6 +607,8 @@ class NuSVR(_Tube):
     """The nu tube with a kernel, by `svm.solve`: nu takes the place of epsilon.
 
     As in scikit-learn C is the cost of a unit of slack; MLN's C in `nu_tube` is n times as large.
+    No epsilon tells the scale of the targets here, so `tol` is in units of the median of those
+    |y_i - median y| that are not 0.
 
     Parameters
     ----------
@@ -762,13 +629,19 @@ class NuSVR(_Tube):
     C: float = 1.0
 
     def _check_parameters(self):
-        _check_nu(self.nu)
+        check_number("nu", self.nu, above=0)
+        if self.nu > 1:
+            raise ValueError(f"nu must be <= 1, since a share of the samples; got {self.nu!r}")
         check_number("C", self.C, above=0, below=inf)
         super()._check_parameters()
 
     def _solve(self, K, y, weights):
-        dual = nu_tube_dual(y, self.nu, self.C * weights.sum(), weights)
-        return solve(Stacked(K), dual, self.tol, self.max_iter)
+        unit = float(np.median(np.abs(y[y != 0]))) if y.any() else 1.0  # y has median 0
+        total = weights.sum()
+        dual = stacked_nu_dual(y, self.nu, self.C * total, weights / total)
+        run, certificate = solve(Stacked(K), dual, self.tol * unit, self.max_iter)
+        state = run.state._replace(violation=run.state.violation / unit)
+        return run._replace(state=state), certificate
 
     @property
     def epsilon_(self):
@@ -799,22 +672,20 @@ class L2SVR(SVR):
     (array([[ 0.5, -0.5]]), array([0.]), array([2.]))
     """
 
-    def fit(self, X, y):
-        """Fit to samples X (n, d) with targets y (n,); return self."""
-        return super().fit(X, y)
-
     def _check_parameters(self):
         check_number("C", self.C, above=0, below=inf)
         super()._check_parameters()
 
     def _ridge(self, weights):
-        return 1 / self.C
+        return 1 / (self.C * weights)
 
     def _solve(self, K, y, weights):
-        dual = squared_dual(y, self.epsilon, self.C)
-        run, certificate = solve(Stacked(K), dual, self.tol, self.max_iter)
+        C = self.C * weights
+        worst = float(np.linalg.norm(np.sqrt(C) * insensitive_loss(0.0, y, self.epsilon)))
+        most = 2 * np.sqrt(C) * (worst or 1.0)  # f = 0 costs worst^2 / 2, so sqrt(C) xi <= worst
+        run, certificate = solve_tube(K, y, self.epsilon, most, self.tol, self.max_iter)
         beta = beta_of(unstack(run.state.beta))
-        product = (dual.p - run.state.gradient)[: len(y)] - beta / self.C  # with K alone
+        product = (y - self.epsilon) - run.state.gradient[: len(y)] - beta / C  # with K alone
         losses = insensitive_loss(product + certificate.offsets[0], y, self.epsilon)
-        primal = float(beta @ product / 2 + self.C * losses @ losses / 2)
+        primal = float(beta @ product / 2 + C @ losses**2 / 2)
         return run, certificate._replace(primal=primal, gap=primal - certificate.dual)
