@@ -84,7 +84,7 @@ def three_tasks(left, middle, right):
     groups = KMeans(n_clusters=2, n_init=10, random_state=0).fit(T.X)
     first = groups.labels_ == groups.labels_[0]
     draw_samples(left, T.X, np.where(first, -1, 1), size=4)
-    left.plot(*groups.cluster_centers_.T, "+", color=INK, ms=11, mew=1.6)
+    left.plot(*np.sort(groups.cluster_centers_, axis=0).T, "+", color=INK, ms=11, mew=1.6)
     draw_samples(middle, T.X, signs, size=4)
     theta = qr_solution(augment(T.X), signs)
     draw_line(middle, theta[1:], theta[0], color=INK, lw=1.6)

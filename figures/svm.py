@@ -444,13 +444,13 @@ def parzen(machine, density):
 
 def dual_problem():
     """A Gram matrix (10, 10), the labels, and their dual with C = 1."""
-    T = make_blobs((5, 5), [(-0.7, 0.0), (0.7, 0.4)], rng=np.random.default_rng(1))
+    T = make_blobs((5, 5), [(-0.7, 0.0), (0.7, 0.4)], rng=np.random.default_rng(161))
     y = to_signs(T.y)
     return T.X @ T.X.T, y, c_dual(y, C=1.0)
 
 
 STEPS = np.arange(-8, 8)  # of the contours, from the one that touches the line
-SHOWN = (7, 8)  # steps of SMO there: on equal labels, cut, and on opposite ones
+SHOWN = (3, 4)  # steps of SMO there: on equal labels, cut, and on opposite ones
 
 
 @figure("dual_slice", claims=("svm-69",), panels=2, size=(3.4, 2.6))

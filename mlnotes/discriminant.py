@@ -503,7 +503,9 @@ class LinearDiscriminantAnalysis(LinearClassifier, LogProbabilisticClassifier, T
         prior = chosen_prior(self.priors, n_k / len(k), positive=True)
         xbar = prior @ means
         A, Sigma = self._coordinates(_deviations(samples, k, means) / sqrt(len(k)))
-        S_B = between_scatter(prior, (means - xbar) @ A)
+        D = means - xbar
+        D[np.abs(D) <= 4 * np.finfo(float).eps * np.abs(xbar)] = 0  # they differ by rounding
+        S_B = between_scatter(prior, D @ A)
         values, W = discriminants(S_B, Sigma, len(classes) - 1)
         r = self._count(values)
         self.classes_, self.priors_, self.means_, self.xbar_ = classes, prior, means, xbar

@@ -4,7 +4,7 @@ What only makes a chapter exact or fast on a computer stands here. Each routine 
 and ``tests/test_numerics.py`` compares it with the plain formula that it stands for.
 
 Contents
-    Distances and kernels    squared_norms, squared_distances, GramRows, kernel_product
+    Distances and kernels    squared_norms, squared_distances, kernel_product
     Linear algebra           square, symmetric
 
 Symbols
@@ -23,8 +23,6 @@ CANCELLED = 1e-3  # a difference this small beside its terms has lost 3 of its 1
 ASYMMETRY = 1e-10  # rounding leaves the two halves of a symmetric matrix this close
 ASYMMETRY_SINGLE = 1e-5  # and this close in single precision
 ENTRIES = 2**20  # entries of a kernel matrix that a product computes at a time: 8 MiB
-SMALL = 64  # samples whose Gram matrix is computed for its diagonal
-EXPONENT = 1e3  # norms decide exponents up to this size with an error below 1e-12
 
 
 # ---------------------------------------------------------------------------------------
@@ -76,57 +74,6 @@ def _same_columns(X, Y):
     if X.ndim != 2 or Y.ndim != 2 or X.shape[1] != Y.shape[1]:
         raise ValueError(f"X and Y must be (n, d) and (m, d); got {X.shape} and {Y.shape}")
     return X, Y
-
-
-class GramRows:
-    """The Gram matrix of X; only the `capacity` rows used last, at least two, are in memory.
-
-    The matrix of 20,000 samples takes 3 GiB, and SMO uses few of its rows. `kernel` is a function
-    k(X, Z), and `ridge` is added to the diagonal. With `gamma` the kernel must be the Gaussian
-    exp(-gamma ||x - z||^2); its rows come from norms computed once, 12 times as fast for d = 784.
-
-    >>> K = GramRows(np.array([[1.0], [2.0]]), lambda X, Z: X @ Z.T, capacity=1)
-    >>> K[1], K.diagonal(), K @ np.array([1.0, 1.0])
-    (array([2., 4.]), array([1., 4.]), array([3., 6.]))
-    """
-
-    def __init__(self, X, kernel, capacity, ridge=0.0, gamma=None):
-        self.X, self.kernel, self.ridge, self.gamma = X, kernel, ridge, gamma
-        self.capacity, self.rows = max(2, capacity), {}  # first the row unused for longest
-        self.centred = X - X.mean(axis=0)
-        self.norms = squared_norms(self.centred)
-        self.by_norms = gamma is not None and 2 * gamma * self.norms.max() <= EXPONENT
-        squares = (kernel(X[rows], X[rows]) for rows in row_blocks(len(X), SMALL))
-        self.own = np.concatenate([np.diagonal(K) for K in squares]) + ridge
-
-    def __getitem__(self, i):
-        """Row i (n,), or for an array of m indices their rows (m, n)."""
-        if np.ndim(i):
-            rows = np.empty((len(i), len(self.X)))
-            for row, k in zip(rows, i, strict=True):
-                row[:] = self[k]
-            return rows
-        row = self.rows.pop(i, None)
-        if row is None:
-            if len(self.rows) == self.capacity:
-                del self.rows[next(iter(self.rows))]
-            if self.by_norms:
-                D = self.norms + self.norms[i] - 2 * (self.centred @ self.centred[i])
-                row = np.exp(-self.gamma * np.maximum(D, 0.0))
-            else:
-                row = self.kernel(self.X[[i]], self.X)[0]
-            row[i] = self.own[i]
-        self.rows[i] = row
-        return row
-
-    def __matmul__(self, beta):
-        """K beta: (n,)."""
-        S = np.flatnonzero(beta)
-        return kernel_product(self.kernel, self.X, self.X[S], beta[S]) + self.ridge * beta
-
-    def diagonal(self):
-        """k(x_i, x_i) + ridge: (n,)."""
-        return self.own
 
 
 def kernel_product(kernel, Z, X, beta):

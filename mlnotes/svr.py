@@ -448,7 +448,7 @@ def stacked_nu_dual(y, nu, C, shares=None):
 class Stacked:
     """The matrix [[K, K], [K, K]] of `stacked_dual`, with only K or [K, K] in memory.
 
-    K (n, n) is an array, or makes its rows as `numerics.GramRows` does.
+    K (n, n) is an array, or makes its rows as `svm.GramRows` does.
 
     >>> K = Stacked(np.array([[1.0, 2.0], [2.0, 5.0]]))
     >>> K[3], K.diagonal(), K @ np.array([1.0, 0.0, 0.0, -1.0])
@@ -478,7 +478,7 @@ class Stacked:
 def solve_tube(K, y, epsilon, C=inf, tol=1e-3, max_iter=-1):
     """The optimum of `stacked_dual`, by `svm.solve`, to a violation of at most `tol`.
 
-    K (n, n) is the Gram matrix, an array or `numerics.GramRows`. There are at most `max_iter`
+    K (n, n) is the Gram matrix, an array or `svm.GramRows`. There are at most `max_iter`
     steps; -1 stands for 10^7, or 200 n if that is more.
     Returns: a `svm.Solved`. Its beta is s, and its certificate has one offset, b.
 

@@ -6,16 +6,13 @@ import numpy as np
 import pytest
 
 from mlnotes import numerics
-from mlnotes.kernels import Gaussian, Laplacian, Linear, Polynomial, Sigmoid
 from mlnotes.numerics import (
-    GramRows,
     kernel_product,
     square,
     squared_distances,
     squared_norms,
     symmetric,
 )
-from mlnotes.svr import Stacked
 
 # ---------------------------------------------------------------------------------------
 # Distances
@@ -105,60 +102,6 @@ def test_a_matrix_is_symmetric_up_to_the_rounding_of_its_precision(rng):
     with pytest.raises(ValueError, match="K must be symmetric"):
         symmetric((S + 1e-3 * A).astype(np.float32))
     assert symmetric(np.array([[2, 1], [1, 2]], dtype=np.int8)).dtype == np.float64
-
-
-# ---------------------------------------------------------------------------------------
-# Gram matrices that are not in memory
-# ---------------------------------------------------------------------------------------
-
-KERNELS = [Linear(), Polynomial(3, 0.5, 1.0), Gaussian(0.7), Laplacian(0.4), Sigmoid(2.0, -1.0)]
-
-
-@pytest.mark.parametrize("ridge", [0.0, 0.25])
-@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
-def test_rows_and_stacked_matrices_are_those_of_the_array(rng, kernel, ridge):
-    X = rng.normal(size=(9, 3))
-    K = kernel(X) + ridge * np.eye(9)
-    gamma = kernel.gamma if isinstance(kernel, Gaussian) else None
-    rows = GramRows(X, kernel, capacity=2, ridge=ridge, gamma=gamma)
-    for i in (3, 0, 3, 8, 1, 0):
-        np.testing.assert_allclose(rows[i], K[i], rtol=1e-12, atol=1e-13)
-        assert len(rows.rows) <= 2
-    stacked, chosen = np.block([[K, K], [K, K]]), np.array([4, 14, 7, 2])
-    for form, whole in ((rows, K), (Stacked(K), stacked), (Stacked(rows), stacked)):
-        n = len(whole)
-        np.testing.assert_allclose(form[n - 1], whole[n - 1], rtol=1e-12, atol=1e-13)
-        np.testing.assert_allclose(form[chosen % n], whole[chosen % n], rtol=1e-12, atol=1e-13)
-        np.testing.assert_allclose(form.diagonal(), whole.diagonal(), rtol=1e-13)
-        for beta in (rng.normal(size=n), np.eye(n)[5], np.zeros(n)):
-            np.testing.assert_allclose(form @ beta, whole @ beta, rtol=1e-12, atol=1e-12)
-    assert rows[np.array([], dtype=int)].shape == (0, 9)
-
-
-def test_the_row_unused_for_longest_goes_first(rng):
-    computed = []
-
-    def counting(Z, X):
-        computed.append(len(Z))
-        return Z @ X.T
-
-    K = GramRows(rng.normal(size=(5, 2)), counting, capacity=2)
-    computed.clear()  # what the diagonal took
-    for i, count in [(0, 1), (1, 2), (0, 2), (2, 3), (0, 3), (1, 4), (0, 4), (2, 5)]:
-        K[i]
-        assert len(computed) == count, i  # 0 is never dropped, because it is used in between
-    assert set(K.rows) == {0, 2}
-    assert GramRows(np.eye(3), counting, capacity=0).capacity == 2
-
-
-def test_gaussian_rows_by_norms_keep_their_digits_or_are_not_used(rng):
-    X = rng.normal(size=(40, 2))
-    for shift, gamma, by_norms in ((1e6, 0.5, True), (0.0, 1e4, False)):
-        Z = X + shift
-        K = GramRows(Z, Gaussian(gamma), capacity=2, gamma=gamma)
-        assert K.by_norms == by_norms
-        exact = np.exp(-gamma * np.sum((Z[3] - Z) ** 2, axis=1))
-        np.testing.assert_allclose(K[3], exact, rtol=0, atol=1e-12)
 
 
 def test_kernel_products_take_blocks_of_rows(monkeypatch, rng):

@@ -22,12 +22,13 @@ from mlnotes.datasets import (
 )
 from mlnotes.kernels import Gaussian, Laplacian, Linear, Polynomial, Sigmoid, polynomial_map
 from mlnotes.linear_regression import augment
-from mlnotes.numerics import GramRows, kernel_product
+from mlnotes.numerics import kernel_product
 from mlnotes.optimization import InfeasibleError, UnboundedError, closest_points, solve_qp
 from mlnotes.perceptron import decision, linear_classify, margin, perceptron
 from mlnotes.svm import (
     L2SVC,
     SVC,
+    GramRows,
     HullsMeet,
     LinearSVC,
     NuSVC,
@@ -2128,6 +2129,50 @@ def test_kernel_matrix_is_whole_if_there_is_room_and_refuses_overflow(rng):
             kernel_matrix(far, Polynomial(p=3), megabytes)
     np.seterr(over="warn", invalid="warn")
     np.testing.assert_array_equal(kernel_matrix(far, Laplacian(1.0), 800), np.eye(3))
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.25])
+@pytest.mark.parametrize("kernel", [*KERNELS.values(), Sigmoid(2.0, -1.0)], ids=repr)
+def test_gram_rows_are_those_of_the_array(rng, kernel, ridge):
+    X = rng.normal(size=(9, 3))
+    K = kernel(X) + ridge * np.eye(9)
+    gamma = kernel.gamma if isinstance(kernel, Gaussian) else None
+    rows = GramRows(X, kernel, capacity=2, ridge=ridge, gamma=gamma)
+    for i in (3, 0, 3, 8, 1, 0):
+        np.testing.assert_allclose(rows[i], K[i], rtol=1e-12, atol=1e-13)
+        assert len(rows.rows) <= 2
+    chosen = np.array([4, 7, 2])
+    np.testing.assert_allclose(rows[chosen], K[chosen], rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(rows.diagonal(), K.diagonal(), rtol=1e-13)
+    for beta in (rng.normal(size=9), np.eye(9)[5], np.zeros(9)):
+        np.testing.assert_allclose(rows @ beta, K @ beta, rtol=1e-12, atol=1e-12)
+    assert rows[np.array([], dtype=int)].shape == (0, 9)
+
+
+def test_gram_rows_drop_the_row_unused_for_longest(rng):
+    computed = []
+
+    def counting(Z, X):
+        computed.append(len(Z))
+        return Z @ X.T
+
+    K = GramRows(rng.normal(size=(5, 2)), counting, capacity=2)
+    computed.clear()  # what the diagonal took
+    for i, count in [(0, 1), (1, 2), (0, 2), (2, 3), (0, 3), (1, 4), (0, 4), (2, 5)]:
+        K[i]
+        assert len(computed) == count, i  # 0 is never dropped, because it is used in between
+    assert set(K.rows) == {0, 2}
+    assert GramRows(np.eye(3), counting, capacity=0).capacity == 2
+
+
+def test_gram_rows_by_norms_keep_their_digits_or_are_not_used(rng):
+    X = rng.normal(size=(40, 2))
+    for shift, gamma, by_norms in ((1e6, 0.5, True), (0.0, 1e4, False)):
+        Z = X + shift
+        K = GramRows(Z, Gaussian(gamma), capacity=2, gamma=gamma)
+        assert K.by_norms == by_norms
+        exact = np.exp(-gamma * np.sum((Z[3] - Z) ** 2, axis=1))
+        np.testing.assert_allclose(K[3], exact, rtol=0, atol=1e-12)
 
 
 # --- Leaving one out of a hard margin --------------------------------------------------

@@ -13,11 +13,12 @@ from mlnotes.kernels import make_kernel, scaled_quadratic_map
 from mlnotes.linear_regression import augment, qr_solution
 from mlnotes.optimization import InfeasibleError, newton, solve_qp
 from mlnotes.perceptron import decision
-from mlnotes.svm import certify, kernel_matrix, solve_dual
+from mlnotes.svm import GramRows, certify, kernel_matrix, solve_dual
 from mlnotes.svr import (
     L2SVR,
     SVR,
     NuSVR,
+    Stacked,
     best_epsilon,
     beta_of,
     evaluate,
@@ -506,6 +507,19 @@ def test_stacked_dual_has_the_value_of_tube_dual(rng):
     dual = stacked_dual(y, 0.1, costs := np.arange(1.0, 6))
     np.testing.assert_array_equal(unstack(dual.upper), [costs, np.zeros(5)])
     np.testing.assert_array_equal(unstack(dual.lower), [np.zeros(5), costs])
+
+
+def test_stacked_is_the_matrix_of_four_blocks(rng):
+    X = rng.normal(size=(9, 3))
+    kernel, chosen = make_kernel("rbf", 0.7, 3, 0.0, X), np.array([4, 14, 7, 2])
+    K = kernel(X)
+    whole = np.block([[K, K], [K, K]])
+    for form in (Stacked(K), Stacked(GramRows(X, kernel, capacity=2))):
+        np.testing.assert_allclose(form[17], whole[17], rtol=1e-12, atol=1e-13)
+        np.testing.assert_allclose(form[chosen], whole[chosen], rtol=1e-12, atol=1e-13)
+        np.testing.assert_allclose(form.diagonal(), whole.diagonal(), rtol=1e-13)
+        for beta in (rng.normal(size=18), np.eye(18)[5], np.zeros(18)):
+            np.testing.assert_allclose(form @ beta, whole @ beta, rtol=1e-12, atol=1e-12)
 
 
 # --- Squared slack ---------------------------------------------------------------------

@@ -161,15 +161,8 @@ def numbered(code, links=None):
 @cache
 def definitions():
     """The address of each public definition: {module: {name: address}}."""
-    found = {}
-    for module in MODULES:
-        loaded = importlib.import_module(f"mlnotes.{module}")
-        found[module] = {}
-        for name in public_names(loaded):
-            home = getattr(getattr(loaded, name), "__module__", loaded.__name__)
-            home = home.removeprefix("mlnotes.") if home.startswith("mlnotes.") else module
-            found[module][name] = f"module_{home}.html#{name}"
-    return found
+    named = {each: public_names(importlib.import_module(f"mlnotes.{each}")) for each in MODULES}
+    return {each: {name: f"module_{each}.html#{name}" for name in named[each]} for each in named}
 
 
 def imported(code):
