@@ -154,7 +154,8 @@ def relative_frequency(x, X, y):
 
     Errata: neighbors-06 (IRHD's five events are pairs (y, x), not (x, y)).
     """
-    return np.array([y[(X == query).all(axis=1)].mean() for query in x])
+    same = [(X == query).all(axis=1) for query in x]
+    return np.array([y[i].mean() if i.any() else np.nan for i in same])
 
 
 def regress(x, X, y, k, p=2):

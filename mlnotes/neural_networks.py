@@ -66,6 +66,7 @@ from mlnotes.base import (
     Estimator,
     Regressor,
     Run,
+    bits,
     check_choice,
     check_flag,
     check_labels,
@@ -205,8 +206,9 @@ class Loss(NamedTuple):
         cross-entropy           -sum_c y_c log h_c                  -y_c / h_c
         binary cross-entropy    -y log h - (1 - y) log(1 - h)       (1 - y) / (1 - h) - y / h
 
-    Through its matching `output` activation each has delta_l = dL/da_l = h - y. IRHD's squared
-    error has no 1/2, so that its gradient is twice as long.
+    The y of the last is 0 or 1. Through its matching `output` activation each loss has
+    delta_l = dL/da_l = h - y. IRHD's squared error has no 1/2, so that its gradient is twice as
+    long.
 
     >>> SQUARED_ERROR.f(np.array([[3.0, 1.0]]), np.array([[1.0, 1.0]]))
     array([2.])
@@ -226,7 +228,7 @@ SQUARED_ERROR = Loss(
 )
 CROSS_ENTROPY = Loss(
     f=lambda H, Y: cross_entropy(Y, H),
-    slope=lambda H, Y: -Y / np.where(Y > 0, H, 1.0),  # a class without probability has no slope
+    slope=lambda H, Y: Y / np.where(Y > 0, -H, -1.0),  # a class without probability has no slope
     output=SOFTMAX,
     of_net_input=softmax_cross_entropy,
 )
@@ -234,7 +236,7 @@ BINARY_CROSS_ENTROPY = Loss(
     f=lambda H, Y: cross_entropy(Y, H) + cross_entropy(1 - Y, 1 - H),
     slope=lambda H, Y: (1 - Y) / np.where(Y < 1, 1 - H, 1.0) - Y / np.where(Y > 0, H, 1.0),
     output=LOGISTIC,
-    of_net_input=lambda A, Y: np.sum(log_loss((2 * Y - 1) * A), axis=1),
+    of_net_input=lambda A, Y: np.sum(log_loss((2 * bits(Y) - 1) * A), axis=1),
 )
 
 

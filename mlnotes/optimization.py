@@ -81,6 +81,7 @@ def convexity_gap(f, x1, x2, t):
 
     Errata: optimization-02 (IRHD asks for a positive gap at the ends of the chord, too).
     """
+    x1, x2 = floats(x1, x2)
     return t * f(x2) + (1 - t) * f(x1) - f(segment(x1, x2, t))
 
 
@@ -120,6 +121,7 @@ def subdifferential(f, c, *, h=1e-6):
     >>> subdifferential(abs, 0.0)
     (-1.0, 1.0)
     """
+    c = float(c)
     step = h * max(1.0, abs(c))
     left, right = c - step, c + step
     return (f(c) - f(left)) / (c - left), (f(right) - f(c)) / (right - c)

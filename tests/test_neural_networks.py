@@ -512,6 +512,23 @@ def test_backpropagate_of_saturated_outputs_is_exact(loss, o, right):
         np.testing.assert_array_equal(deltas(net, layers, X[0], y)[0][0], 0)
 
 
+@pytest.mark.parametrize("kind", [np.uint8, bool])
+def test_losses_of_small_integers_are_those_of_the_numbers(kind):
+    for loss, o in ((CROSS_ENTROPY, 3), (BINARY_CROSS_ENTROPY, 1)):  # -1 was 255
+        net, layers, X, Y = drawn((2, o), loss=loss)
+        J, gradient = backpropagate(net, layers, X, Y.astype(kind))
+        assert J == network_risk(net, layers, X, Y)
+        rows = [jacobian_rows(net, layers, x, y, 1) for x, y in zip(X, Y.astype(kind), strict=True)]
+        close(np.mean([pack([row]) for row in rows], axis=0), pack(gradient))
+
+
+@pytest.mark.parametrize("y, got", [(-1.0, "convert labels -1"), (0.3, "got 0.3")])
+def test_network_risk_of_logistic_outputs_refuses_targets_other_than_0_and_1(y, got):
+    net, layers, X, Y = drawn((1, 1), loss=BINARY_CROSS_ENTROPY)
+    with pytest.raises(ValueError, match=got):
+        network_risk(net, layers, X, np.full(Y.shape, y))
+
+
 # --- The gradient check ----------------------------------------------------------------
 
 

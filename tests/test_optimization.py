@@ -122,6 +122,13 @@ def test_smallest_gap_tells_convex_functions_from_others(rng, f, convex):
     assert worst.gap == convexity_gap(f, worst.x1, worst.x2, worst.t)
 
 
+@pytest.mark.parametrize("f, kind", [(np.reciprocal, int), (np.square, np.uint8)])
+def test_convexity_gap_between_integers_is_that_of_the_numbers(rng, f, kind):
+    X = np.arange(1, 99, dtype=kind)  # in integers 1/2 is 0, and 20^2 may be 144
+    assert smallest_gap(f, X, rng=rng).gap >= -1e-9
+    assert convexity_gap(f, X[19], X[0], 0.5) == (f(20.0) + f(1.0)) / 2 - f(10.5)
+
+
 @pytest.mark.claims("optimization-01")
 def test_smallest_gap_of_0_inside_and_inf_outside_tells_convex_sets_from_others(rng):
     X = rng.uniform(-2, 2, size=(2000, 2))
@@ -210,6 +217,10 @@ def test_subdifferential_holds_0_exactly_at_the_minimisers_of_the_mean_deviation
 def test_subdifferential_far_from_0_is_that_of_the_function(c):
     assert subdifferential(abs, c) == (np.sign(c), np.sign(c))  # and so c is no minimiser
     assert subdifferential(lambda x: abs(x - c), c) == (-1.0, 1.0)
+
+
+def test_subdifferential_at_an_integer_is_that_at_the_number():
+    assert subdifferential(np.reciprocal, 2) == pytest.approx((-0.25, -0.25), rel=1e-5)
 
 
 # --- Gradient descent ------------------------------------------------------------------
