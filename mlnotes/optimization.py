@@ -470,7 +470,7 @@ def lagrangian(problem, x, lam):
 
 
 def lagrangian_gradient(problem, x, lam):
-    """The gradient of L in x, gradient f(x) - J(x)^T lam: (d,). (The gradient in lam is -c(x).)
+    """The gradient of L in x, gradient f(x) - J(x)^T lam: (d,). That in lam is -c(x).
 
     >>> problem = quadratic_program([[2.0]], [0.0], G=[[1.0]], h=[1.0])
     >>> lagrangian_gradient(problem, np.array([1.0]), lam=np.array([2.0]))
