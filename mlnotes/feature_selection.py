@@ -140,7 +140,7 @@ def mutual_information(P):
 
 
 def bin_codes(x, n_bins=10):
-    """The bin 0, 1, ... of each value; all bins hold the same number of distinct values: (n,).
+    """The bin 0, 1, ... of each value; their numbers of distinct values differ by 1 at most: (n,).
 
     A feature with at most `n_bins` values keeps them all: each has its own bin.
 
@@ -207,7 +207,7 @@ def best_features(scores, K):
     >>> best_features(np.array([0.1, 0.4, 0.4, 0.3]), K=3)
     array([1, 2, 3])
     """
-    return np.argsort(-scores, kind="stable")[:K]
+    return np.argsort(-floats(scores), kind="stable")[:K]
 
 
 # =======================================================================================

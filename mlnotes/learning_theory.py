@@ -551,7 +551,7 @@ def majority(x, y, k):
     >>> majority(np.array([1, 2]), np.array([1, 1]), k=4)
     array([1, 1, 1, 1])
     """
-    return np.full(k, int(2 * np.sum(y) > len(y)))
+    return np.full(k, int(2 * np.sum(bits(y)) > len(y)))
 
 
 def nearest_neighbor(x, y, k):

@@ -161,7 +161,7 @@ def binary_cross_entropy(z, f):
 
     Errata: logistic_regression-13 (IRHD 3.7 and 3.11 omit the brackets after the minus).
     """
-    z = bits(z)
+    z, f = bits(z), floats(f)
     return np.sum(z * log_loss(f) + (1 - z) * log_loss(-f))
 
 
@@ -174,7 +174,7 @@ def functional_margins(A, y, theta):
     >>> functional_margins(np.array([[1.0, 3.0]]), np.array([-1]), theta=np.array([1.0, -1.0]))
     array([2.])
     """
-    return signs(y) * (A @ theta)
+    return signs(y) * (A @ floats(theta))
 
 
 def logistic_cost(A, y, theta, lam=0.0, weights=1.0):
@@ -199,7 +199,7 @@ def logistic_gradient(A, y, theta, lam=0.0, weights=1.0):
     Errata: logistic_regression-19 (IRHD prints exp(-w^T x + b) for exp(-(w^T x + b))).
     """
     wrong = sigmoid(-functional_margins(A, y, theta))  # probabilities of the wrong labels
-    return A.T @ (-y * wrong * weights) + 2 * lam * theta
+    return A.T @ (y * -wrong * weights) + 2 * lam * theta
 
 
 def logistic_hessian(A, theta, lam=0.0, weights=1.0):
@@ -300,8 +300,9 @@ def irls(A, y, theta0=0.0, *, lam=0.0, weights=1.0, solve=None):
         solve=solve,
     )
     for state in states:
-        if not np.any(lam) and functional_margins(A, y, state.x).min() > 0:
-            raise SeparableError(state)  # every label is right
+        right = functional_margins(A, y, state.x) > 0
+        if not np.any(lam) and np.all(right | np.equal(weights, 0)):
+            raise SeparableError(state)  # every label that counts is right
         yield state
 
 
@@ -330,7 +331,7 @@ def geometric_margin(X, y, w, b=0.0):
     >>> geometric_margin(np.array([[5.0, 0.0], [0.0, -10.0]]), np.array([1, -1]), np.array([3, 4]))
     np.float64(3.0)
     """
-    return np.min(signs(y) * (X @ w + b)) / np.linalg.norm(w)
+    return np.min(signs(y) * (X @ floats(w) + b)) / np.linalg.norm(w)
 
 
 def ray_scale(t, eps):
@@ -349,7 +350,7 @@ def ray_scale(t, eps):
 class SeparableError(ValueError):
     """The data are linearly separable: the cost has no minimum.
 
-    `separator` (m,) proves it: y_i separator^T a_i > 0 for all i. It is the x of `state`.
+    `separator` (m,), the x of `state`, proves it: y_i separator^T a_i > 0 for all i that count.
     """
 
     def __init__(self, state):
@@ -359,7 +360,7 @@ class SeparableError(ValueError):
     def __str__(self):
         return (
             "the data must not be linearly separable for the cost to have a minimum; the error's "
-            "separator has a positive margin on every sample: give lam > 0"
+            "separator has a positive margin on every sample that counts: give lam > 0"
         )
 
 

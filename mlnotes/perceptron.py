@@ -41,12 +41,12 @@ from mlnotes.base import (
     check_number,
     check_random_state,
     check_samples,
+    floats,
     iterate,
     one_vs_rest,
     signs,
 )
 from mlnotes.linear_regression import augment
-from mlnotes.logistic_regression import geometric_margin
 from mlnotes.optimization import DescentState
 
 # =======================================================================================
@@ -62,7 +62,7 @@ def decision(X, w, b=0.0):
     >>> decision(np.array([[3.0, 1.0], [1.0, 3.0]]), w=np.array([1.0, -1.0]), b=5.0)
     array([7., 3.])
     """
-    return X @ w + b
+    return X @ floats(w) + b
 
 
 def linear_classify(X, w, b=0.0):
@@ -84,7 +84,7 @@ def is_mistake(y, f):
     >>> is_mistake(np.array([1, 1, -1]), np.array([2.0, 0.0, 0.0]))
     array([False,  True,  True])
     """
-    return y * f <= 0
+    return signs(y) * f <= 0
 
 
 # --- The perceptron loss ---------------------------------------------------------------
@@ -98,7 +98,7 @@ def perceptron_loss(y, f):
 
     Errata: perceptron-05 (REP descends it to find a separator; but w = 0, b = 0 has the loss 0).
     """
-    return np.maximum(0.0, -y * f)
+    return np.maximum(0.0, -signs(y) * f)
 
 
 def loss_gradient(X, y, f):
@@ -109,7 +109,7 @@ def loss_gradient(X, y, f):
     >>> loss_gradient(np.array([[2.0, 5.0]]), np.array([1]), np.array([-1.0]))
     (array([[-2., -5.]]), array([-1.]))
     """
-    db = np.where(is_mistake(y, f), -y, 0.0)
+    db = np.where(is_mistake(y, f), -signs(y), 0.0)
     return db[:, None] * X, db
 
 
@@ -126,7 +126,7 @@ def sweep(X, y, w, *, eta=1.0, rng=None):
     """
     order = np.arange(len(X)) if rng is None else rng.permutation(len(X))
     for i, x, label in zip(order.tolist(), X[order], signs(y)[order], strict=True):
-        if is_mistake(label, w.dot(x)):
+        if label * w.dot(x) <= 0:
             w = w + eta * label * x
             yield i, w
 
@@ -197,7 +197,7 @@ def margin(X, w, b=0.0):
     >>> margin(np.array([[5.0, 0.0], [0.0, 10.0]]), w=np.array([3.0, 4.0]))
     np.float64(3.0)
     """
-    return geometric_margin(X, np.sign(decision(X, w, b)), w, b)
+    return np.min(np.abs(decision(X, w, b))) / np.linalg.norm(w)
 
 
 def mistake_bound(X, y, w_star):
@@ -214,7 +214,7 @@ def mistake_bound(X, y, w_star):
 
 
 def mistake_bound_from(X, y, w_star, w0):
-    """The bound for any start: the largest k with
+    """The bound for any start and the learning rate 1: the largest k with
 
         (w_0^T w_star + k v)^2 <= ||w_star||^2 (||w_0||^2 + k M) ,
 
@@ -225,7 +225,8 @@ def mistake_bound_from(X, y, w_star, w0):
 
     Errata: perceptron-15 (PRNN takes w_0 = 0 "without loss of generality"; the bound changes).
     """
-    v, M = np.min(y * decision(X, w_star)), np.max(np.sum(X**2, axis=1))
+    X, w_star = floats(X, w_star)
+    v, M = np.min(signs(y) * decision(X, w_star)), np.max(np.sum(X**2, axis=1))
     W, along = w_star @ w_star, w0 @ w_star
     across = w0 - along / W * w_star  # the part of w_0 that is orthogonal to w_star
     p, q = W * M / 2 - along * v, W * (across @ across)

@@ -11,6 +11,7 @@ from mlnotes.decision_theory import zero_one
 from mlnotes.estimation import kl_divergence
 from mlnotes.feature_selection import (
     SelectKBest,
+    best_features,
     best_subsets,
     bin_codes,
     correlation_scores,
@@ -266,6 +267,10 @@ def test_features_chosen_from_all_samples_leak(rng):
 
 def test_defaults_are_ten_features_by_mutual_information():
     assert SelectKBest().get_params() == {"score_func": information_scores, "k": 10}
+
+
+def test_best_features_are_those_of_the_largest_counts():
+    assert best_features(np.array([0, 3, 2], dtype=np.uint8), K=2).tolist() == [1, 2]
 
 
 def test_ties_go_to_the_first_and_few_features_are_all_kept(rng):

@@ -374,6 +374,7 @@ def test_labels_of_other_signs_are_refused():
         lambda y: concept_error(y, bits, even),
         lambda y: learn_conjunction(y[:, None], bits),
         lambda y: satisfies(np.ones((2, 1), dtype=bool), y[:, None]),
+        lambda y: majority(np.arange(3), y, 4),
         sine_frequency,
     ):
         f(bits)

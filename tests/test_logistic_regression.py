@@ -101,6 +101,15 @@ def test_labels_in_the_other_coding_are_refused(call, labels):
         call(A, np.array([other, 1]))
 
 
+def test_small_integers_do_not_wrap():
+    A, theta, y = np.array([[100, 100]]), np.array([2, 1]), np.array([1])
+    few = [a.astype(np.uint8) for a in (A, theta, y)]
+    assert functional_margins(few[0], y, few[1]) == 300
+    assert geometric_margin(few[0], y, few[1]) == geometric_margin(A, y, theta)
+    close(logistic_gradient(A, few[2], np.zeros(2)), [-50, -50])
+    assert binary_cross_entropy([0], few[1][1:]) == binary_cross_entropy([0], theta[1:])
+
+
 # --- The log-loss ----------------------------------------------------------------------
 
 
@@ -485,6 +494,9 @@ def test_irls_refuses_separable_data_and_names_a_separator(rng):
     assert str(copy) == str(caught.value)
     np.testing.assert_array_equal(copy.separator, caught.value.separator)
     assert list(irls(A, y, lam=0.1))  # a penalty mends it
+    A, y, weights = np.vstack([A, A[:1]]), np.append(y, -y[0]), np.append(np.ones(len(y)), 0)
+    with pytest.raises(SeparableError):  # a wrong label that does not count hides nothing
+        list(irls(A, y, weights=weights))
 
 
 @pytest.mark.claims("logistic_regression-26")

@@ -160,9 +160,30 @@ def test_sweep_is_the_loop_with_the_rule_written_out(rng, eta):
     assert [(i, w.tolist()) for i, w in made] == literal and len(literal) > 20
 
 
-def test_sweep_refuses_labels_zero_and_one():
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda X, y: is_mistake(y, X[:, 0]),
+        lambda X, y: perceptron_loss(y, X[:, 0]),
+        lambda X, y: loss_gradient(X, y, X[:, 0]),
+        lambda X, y: mistake_bound(X, y, np.array([1.0, -1.0])),
+        lambda X, y: list(sweep(X, y, np.zeros(2))),
+        lambda X, y: list(perceptron(X, y)),
+    ],
+)
+def test_labels_zero_and_one_are_refused(call):
+    call(np.eye(2), np.array([-1, 1]))
     with pytest.raises(ValueError, match="y must hold labels -1 and [+]1; got 0.0"):
-        list(perceptron(np.eye(2), np.array([0, 1])))
+        call(np.eye(2), np.array([0, 1]))
+
+
+def test_small_integers_do_not_wrap():
+    X, w, y = np.array([[20, 10]]), np.array([20, 0]), np.array([1])
+    small = [a.astype(np.uint8) for a in (X, w, y)]
+    assert decision(*small[:2]) == decision(X, w) == 400
+    assert perceptron_loss(small[2], np.array([-2.0])) == 2
+    assert mistake_bound(small[0], y, small[1]) == mistake_bound(X, y, w) == 1.25
+    assert loss_gradient(X, small[2], np.array([-2.0]))[0].tolist() == [[-20, -10]]
 
 
 @pytest.mark.claims("perceptron-06")
@@ -275,6 +296,7 @@ def test_margin_is_the_distance_to_the_nearest_sample_and_has_its_unit(rng):
     distances = np.linalg.norm(X - feet, axis=1)
     assert margin(X, w, 0.7) == pytest.approx(distances.min(), rel=1e-12)
     assert margin(X, w) == geometric_margin(X, y, w) >= 0.1
+    assert margin(np.eye(2), np.array([1.0, 0.0])) == 0  # a sample on the hyperplane
     radius = np.linalg.norm(X, axis=1).max()  # into the unit ball, as REP has it
     assert margin(X / radius, 5 * w) == pytest.approx(margin(X, w) / radius, rel=1e-12)
     np.testing.assert_array_equal(mistakes_of(X / radius, y), mistakes_of(X, y))
