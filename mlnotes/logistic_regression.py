@@ -209,7 +209,7 @@ def logistic_hessian(A, theta, lam=0.0, weights=1.0):
     array([[0.5, 0. ],
            [0. , 2. ]])
     """
-    B = weights * log_loss_curvature(A @ theta)
+    B = weights * log_loss_curvature(A @ floats(theta))
     return A.T @ (B[:, None] * A) + 2 * lam * np.eye(A.shape[1])
 
 
@@ -318,7 +318,7 @@ def working_response(A, y, theta):
 
     Errata: logistic_regression-34 (IRHD 3.10 prints sigma(X^T w) for sigma(X^T w_t)).
     """
-    f = A @ theta
+    f = A @ floats(theta)
     return f + y / label_probability(y, f), log_loss_curvature(f)
 
 
@@ -406,7 +406,7 @@ def softmax_cost(A, Z, theta, lam=0.0):
     >>> softmax_cost(np.ones((3, 1)), np.eye(3), theta=np.zeros((1, 3))).round(4)  # 3 log 3
     np.float64(3.2958)
     """
-    scores = A @ theta
+    scores = A @ floats(theta)
     losses = Z.sum(axis=1) * log_sum_exp(scores) - np.sum(Z * scores, axis=1)
     return np.sum(losses) + np.sum(lam * np.square(theta))
 
@@ -419,7 +419,7 @@ def softmax_gradient(A, Z, theta, lam=0.0):
     >>> softmax_gradient(np.ones((2, 1)), np.eye(2), theta=np.array([[np.log(3), 0.0]])).round(12)
     array([[ 0.5, -0.5]])
     """
-    P = softmax(A @ theta)
+    P = softmax(A @ floats(theta))
     return A.T @ (Z.sum(axis=1, keepdims=True) * P - Z) + 2 * lam * theta
 
 
@@ -442,7 +442,8 @@ def softmax_hessian_product(A, Z, P, V, lam=0.0):
 def softmax_newton(A, Z, *, lam=0.0):
     """Newton's method for K classes, from theta = 0, as `irls` for two.
 
-    The Hessian (m K, m K) is not formed: see `conjugate_gradients`.
+    The Hessian (m K, m K) is not formed: see `conjugate_gradients`. Separable classes are not
+    refused: for lam = 0 their F goes to 0, and has no minimum.
 
     Yields: the start, then an `optimization.NewtonState` per step; its x (m K,) is theta.ravel().
 

@@ -107,6 +107,12 @@ def test_small_integers_do_not_wrap():
     assert functional_margins(few[0], y, few[1]) == 300
     assert geometric_margin(few[0], y, few[1]) == geometric_margin(A, y, theta)
     close(logistic_gradient(A, few[2], np.zeros(2)), [-50, -50])
+    Z, thetas = np.array([[0, 1]]), np.array([[2, 1], [1, 1]])
+    assert softmax_cost(few[0], Z, thetas.astype(np.uint8)) == softmax_cost(A, Z, thetas) == 100
+    close(softmax_gradient(few[0], Z, thetas.astype(np.uint8)), [[100, -100]] * 2)
+    a, far = np.array([[16, 16]], np.uint8), np.array([16, 0], np.uint8)  # its score 256 wraps to 0
+    close(logistic_hessian(a, far), np.zeros((2, 2)))
+    close(working_response(a, y, far)[0], [257])
     assert binary_cross_entropy([0], few[1][1:]) == binary_cross_entropy([0], theta[1:])
 
 
