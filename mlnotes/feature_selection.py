@@ -242,6 +242,7 @@ def number_of_features(estimator, X, y, ks, *, score_func=information_scores, cv
     cv = StratifiedKFold(cv) if isinstance(cv, Integral) else cv
     splits = list(cv.split(X, y) if hasattr(cv, "split") else cv)
     for k in ks:
+        check_number("k", k, at_least=1, integer=True)
         wrong = []
         for train, test in splits:
             chosen = SelectKBest(score_func, k=k).fit(X[train], y[train])

@@ -248,6 +248,8 @@ def test_number_of_features_is_the_argmin_of_the_curve():
     assert alike.K == 3 and np.ptp(alike.errors) == 0  # in a tie the first
     with pytest.raises(ValueError, match="ks must hold at least one number of features; got none"):
         number_of_features(model, X, y, ())
+    with pytest.raises(ValueError, match="k must be an integer >= 1; got 'all'"):
+        number_of_features(model, X, y, ("all",), cv=3)
 
 
 def test_features_chosen_from_all_samples_leak(rng):
