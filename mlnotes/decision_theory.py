@@ -49,6 +49,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mlnotes.base import (
+    ROUNDING,
     LogProbabilisticClassifier,
     bits,
     check_labels,
@@ -176,7 +177,8 @@ def log_posterior(joint):
     >>> log_posterior(np.array([[-5000.0, -5000.0 + np.log(3)]])).round(3)
     array([[-1.386, -0.288]])
     """
-    return joint - log_sum_exp(joint)[:, None]
+    log_sum = log_sum_exp(joint)
+    return joint - np.where(log_sum == -np.inf, np.nan, log_sum)[:, None]
 
 
 def posterior(log_p, prior):
@@ -241,7 +243,7 @@ def product_rule(*rules):
     """
     sides = np.meshgrid(*(x for x, _ in rules), indexing="ij")
     X = np.stack(sides, axis=-1).reshape(-1, len(rules))
-    return X, reduce(np.multiply.outer, (dx for _, dx in rules)).ravel()
+    return X, np.ravel(reduce(np.multiply.outer, (dx for _, dx in rules)))
 
 
 def decision_regions(h, K):
@@ -445,7 +447,8 @@ def conditional_median(joint, y):
     """
     order = np.argsort(y)
     up_to = np.cumsum(joint[order], axis=0)
-    return y[order][(2 * up_to >= up_to[-1]).argmax(axis=0)]
+    half = (1 - ROUNDING) / 2 * up_to[-1]  # rounding may leave a sum just below 1/2
+    return y[order][(up_to >= half).argmax(axis=0)]
 
 
 def conditional_mode(joint, y):

@@ -55,7 +55,9 @@ from mlnotes.base import (
 )
 from mlnotes.clustering import cluster_means
 from mlnotes.decision_theory import chosen_prior, log_posterior, posterior
+from mlnotes.estimation import centre
 from mlnotes.linear_regression import augment, qr_solution
+from mlnotes.numerics import symmetric
 from mlnotes.probability import normal_cdf
 
 # =======================================================================================
@@ -230,14 +232,14 @@ class Discriminants(NamedTuple):
 def generalised_eigen(S_B, S_W):
     """All solutions of S_B w = lambda S_W w: `Discriminants`, the stationary points of J, m = d.
 
-    Raises: ValueError if S_W is singular.
+    Raises: ValueError if S_W is singular, or one of the two is not symmetric.
 
     >>> values, W = generalised_eigen(np.diag([4.0, 9.0]), np.diag([1.0, 9.0]))
     >>> values, abs(W[:, 0])
     (array([4., 1.]), array([1., 0.]))
     """
     L = np.linalg.cholesky(regular(S_W))  # S_W = L L^T
-    K = np.linalg.solve(L, np.linalg.solve(L, S_B).T)  # L^{-1} S_B L^{-T}
+    K = np.linalg.solve(L, np.linalg.solve(L, symmetric(S_B, "S_B")).T)  # L^{-1} S_B L^{-T}
     values, V = np.linalg.eigh(K)  # in ascending order
     W = np.linalg.solve(L.T, V)  # w_j = L^{-T} v_j
     return Discriminants(values[::-1], W[:, ::-1])
@@ -262,12 +264,15 @@ def label_regression(X, y, targets=None):
 
     `targets` are the numbers for class 0 and class 1, by default -n / n_0 and n / n_1.
 
+    Raises: ValueError if S_W is singular.
+
     >>> w, b = label_regression(np.array([[0.0], [2.0], [7.0]]), np.array([0, 0, 1]))
     >>> round(-b / float(w[0]), 9)
     3.0
     """
     _, k = np.unique(y, return_inverse=True)  # class of each sample
     n_0, n_1 = np.bincount(k)
+    regular(within_scatter(X, y))
     t_0, t_1 = (-len(k) / n_0, len(k) / n_1) if targets is None else targets
     b, *w = qr_solution(augment(X), np.where(k == 1, t_1, t_0))
     return np.array(w), float(b)
@@ -355,7 +360,7 @@ def principal_axes(X, m=None):
     >>> abs(principal_axes(np.array([[0.0, 0.0], [4.0, 1.0], [8.0, 0.0]]), 1)).round(12).T
     array([[1., 0.]])
     """
-    _, s, Vt = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
+    _, s, Vt = np.linalg.svd(centre(X), full_matrices=False)
     m = np.count_nonzero(s > ROUNDING * s[0]) if m is None else m
     return Vt[:m].T
 
@@ -420,6 +425,7 @@ def local_scatters(X, y, affinity):
     _, k, n_k = np.unique(y, return_inverse=True, return_counts=True)
     n, size = len(k), n_k[k]  # size: samples in the class of each
     same = k[:, None] == k
+    affinity = symmetric(affinity, "affinity")
     between = np.where(same, affinity * (1 / n - 1 / size), 1 / n)
     within = np.where(same, affinity / size, 0.0)
     X = X - X.mean(axis=0)
@@ -433,16 +439,16 @@ def local_scatters(X, y, affinity):
 
 
 def regular(S_W):
-    """The matrix S_W (d, d), if it has full rank once every feature is divided by its spread.
+    """The symmetric S_W (d, d), if it has full rank once every feature is divided by its spread.
 
     Solutions with a singular matrix would be noise, which looks like a direction.
 
-    Raises: ValueError if it has not.
+    Raises: ValueError if it has not, or is not symmetric.
 
     >>> regular(np.array([[4.0]]))
     array([[4.]])
     """
-    spread = np.sqrt(np.diag(S_W))
+    spread = np.sqrt(np.diag(symmetric(S_W, "S_W")))
     unit = np.where(spread > 0, spread, 1.0)
     rank = np.linalg.matrix_rank(S_W / unit / unit[:, None], hermitian=True)
     if rank < len(S_W):

@@ -120,7 +120,7 @@ def student_log_density(x, nu, mu, sigma2):
     >>> pi * np.exp(student_log_density(np.array([0.0, 1.0, 3.0]), nu=1, mu=0.0, sigma2=1.0))
     array([1. , 0.5, 0.1])
     """
-    h, z2 = nu / 2, (x - mu) ** 2 / sigma2
+    h, z2 = nu / 2, (floats(x) - mu) ** 2 / sigma2
     if h < 1000:
         log_ratio = lgamma(h + 1 / 2) - lgamma(h)
     else:  # the two nearly cancel; from 1000 on three terms of a series are exact to 1e-17
@@ -268,7 +268,7 @@ def mean_squared_error(log_p, estimates, truth):
     0.25
     """
     possible = log_p != -np.inf  # keeps nan
-    log_squares = x_log_y(2.0, np.abs(estimates[possible] - truth))
+    log_squares = x_log_y(2.0, np.abs(floats(estimates)[possible] - truth))
     return float(np.exp(log_p[possible] + log_squares).sum())
 
 
@@ -290,7 +290,7 @@ def normal_score(x, mu, sigma2):
     >>> normal_score(np.array([4.0]), mu=0.0, sigma2=2.0)
     array([[2.  , 1.75]])
     """
-    z = (x - mu) / sigma2
+    z = (floats(x) - mu) / sigma2
     return np.column_stack([z, (z**2 - 1 / sigma2) / 2])
 
 

@@ -383,8 +383,8 @@ def binary_log_density(X, log_on, log_off):
     >>> np.exp(binary_log_density(np.array([[1.0]]), np.log([[0.25]]), np.log([[0.75]])))
     array([[0.25]])
     """
-    pairs = zip(log_on, log_off, strict=True)
-    return np.array([np.where(X == 1, on, off).sum(axis=1) for on, off in pairs]).T
+    ones, pairs = bits(X) == 1, zip(log_on, log_off, strict=True)
+    return np.array([np.where(ones, on, off).sum(axis=1) for on, off in pairs]).T
 
 
 def binary_log_odds(p, prior):

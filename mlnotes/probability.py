@@ -215,7 +215,7 @@ def second_moment(p, x):
     array([[8.]])
     """
     S = x.T * p @ x
-    return (S + S.T) / 2  # rounding leaves S and S^T different in the last bit
+    return (S + np.transpose(S)) / 2  # rounding leaves S and S^T different in the last bit
 
 
 def covariance(p, x):
@@ -374,7 +374,7 @@ def uniform_cdf(x, a, b):
     >>> uniform_cdf(np.array([-1.0, 0.5, 3.0]), a=0.0, b=2.0)
     array([0.  , 0.25, 1.  ])
     """
-    return np.clip((x - a) / (b - a), 0.0, 1.0)
+    return np.clip((floats(x) - a) / (b - a), 0.0, 1.0)
 
 
 def normal_log_density(x, mu, sigma2):
@@ -383,7 +383,7 @@ def normal_log_density(x, mu, sigma2):
     >>> np.exp(normal_log_density(np.array([0.0, 1.0]), mu=0.0, sigma2=1.0)).round(6)
     array([0.398942, 0.241971])
     """
-    z = (x - mu) / np.sqrt(sigma2)
+    z = (floats(x) - mu) / np.sqrt(sigma2)
     return -0.5 * np.log(2 * pi * sigma2) - z**2 / 2
 
 
@@ -395,7 +395,7 @@ def normal_cdf(x, mu, sigma2):
     >>> normal_cdf(np.array([-np.inf, 0.0, 1.0]), mu=0.0, sigma2=1.0).round(6)
     array([0.      , 0.5     , 0.841345])
     """
-    return erfc(-(x - mu) / np.sqrt(2 * sigma2)) / 2
+    return erfc((mu - floats(x)) / np.sqrt(2 * sigma2)) / 2
 
 
 erfc = np.vectorize(math.erfc, otypes=[float], doc="1 - erf(x).")

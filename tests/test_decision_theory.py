@@ -172,6 +172,7 @@ def test_posteriors_where_densities_underflow_or_classes_are_impossible():
     assert posterior(log_p, np.array([0.0, 1.0])).tolist() == [[0, 1], [0, 1]]
     assert log_evidence(log_p, HALF)[0] == pytest.approx(log(2) - 2e5, rel=1e-15)
     assert log_evidence(np.full((1, 2), -np.inf), HALF) == -np.inf
+    assert np.isnan(posterior(np.full((1, 2), -np.inf), HALF)).all()  # and no warning
 
 
 @pytest.mark.claims("decision_theory-03")
@@ -275,6 +276,11 @@ def test_bayes_error_that_is_tiny_keeps_its_digits():
     assert bayes_error(log_p, HALF, dx) == pytest.approx(tail, rel=1e-9, abs=0)
     rounding = 1 - dx @ np.exp(log_p).max(axis=1) / 2
     assert rounding != pytest.approx(tail, rel=0.5, abs=0)
+
+
+def test_product_rule_of_one_side_is_its_rule():
+    X, dx = product_rule(([0.0, 1.0], [0.25, 0.75]))
+    assert X.tolist() == [[0.0], [1.0]] and dx.tolist() == [0.25, 0.75]
 
 
 @pytest.mark.claims("decision_theory-08")
@@ -497,6 +503,12 @@ def test_conditional_median_is_the_best_prediction_under_absolute_loss(rng):
         f = conditional_median(joint, y)
         least = np.min([joint.T @ np.abs(y - c) for c in y], axis=0)  # a value is best at each x
         assert expected_prediction_error(joint, y, f, absolute) == pytest.approx(least.sum())
+
+
+def test_conditional_median_is_the_lower_of_two_although_sums_are_rounded():
+    p = np.array([[0.05], [0.35], [0.4]])  # 2 (0.05 + 0.35) < 0.8 in floating point
+    assert conditional_median(p, np.array([1.0, 2.0, 3.0])) == 2.0
+    assert conditional_median(p - [[0.0], [1e-9], [0.0]], np.array([1.0, 2.0, 3.0])) == 3.0
 
 
 @pytest.mark.claims("decision_theory-21")

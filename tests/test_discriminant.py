@@ -398,6 +398,9 @@ def test_generalised_eigen_has_one_solution_that_counts_and_it_is_the_closed_for
     S_B, S_W = scatters(*several(rng))
     book = np.linalg.eigvals(np.linalg.inv(S_W) @ S_B).real  # of the unsymmetric matrix
     near(generalised_eigen(S_B, S_W).values, np.sort(book)[::-1])
+    for name, pair in (("S_B", (np.triu(S_B), S_W)), ("S_W", (S_B, np.triu(S_W)))):
+        with pytest.raises(ValueError, match=f"{name} must be symmetric"):
+            generalised_eigen(*pair)
 
 
 @pytest.mark.claims("discriminant-17")
@@ -431,6 +434,8 @@ def test_label_regression_has_the_fisher_direction_and_a_zero_that_its_targets_c
             near(w @ X.mean(axis=0) + b, 0, 1e-10)
         if targets == (-1, 1):  # at the midpoint only for equal classes
             assert (abs(w @ mu.mean(axis=0) + b) < 1e-10) == (n[0] == n[1])
+    with pytest.raises(ValueError, match="S_W must be regular; got rank 4 of 5"):
+        label_regression(np.column_stack([X, 3 * X[:, 0]]), y)
 
 
 @pytest.mark.claims("discriminant-19")
@@ -585,6 +590,8 @@ def test_principal_axes_are_those_of_the_covariance(rng):
     near(np.abs(principal_axes(X, 3).T @ V[:, :2:-1]), np.eye(3), 1e-8)
     flat = np.column_stack([X, X[:, 0], np.full(len(X), 0.1)])
     assert [principal_axes(unit * flat).shape[1] for unit in (1e-20, 1.0, 1e20)] == [6, 6, 6]
+    far = (np.column_stack([X[:n], np.full(n, 1e8 + 0.3)]) for n in range(10, 40))
+    assert {principal_axes(x).shape[1] for x in far} == {6}  # rounding is no variation
     assert principal_axes(X[:4]).shape == (6, 3)
 
 
@@ -682,6 +689,8 @@ def test_local_scatters_are_sums_over_pairs_and_ordinary_if_all_are_neighbours(r
     near(local_scatters(X, y, A), (book_B, book_W))
     near(local_scatters(X + 1e7, y, A), (book_B, book_W), 1e-6)
     near(local_scatters(X, y, np.ones((n, n))), scatters(X, y))
+    with pytest.raises(ValueError, match="affinity must be symmetric"):
+        local_scatters(X, y, np.triu(A))
 
 
 @pytest.mark.claims("discriminant-36")

@@ -530,6 +530,8 @@ def test_binary_log_density_is_the_categorical_one_of_two_categories(rng, alpha)
     tables = [log_p[:, j] for j in range(6)]
     np.testing.assert_allclose(binary, categorical_log_density(X, tables), rtol=1e-12)
     assert np.isinf(binary).any() == (alpha == 0)
+    with pytest.raises(ValueError, match="must hold labels 0 and 1; got 2.0"):
+        binary_log_density(2 * X, log_p[..., 1], log_p[..., 0])  # how often, not whether
 
 
 @pytest.mark.claims("generative-09")

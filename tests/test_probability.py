@@ -282,6 +282,12 @@ def test_second_moment_is_the_variance_only_about_a_zero_mean(law):
     assert covariance(q, t) == pytest.approx(1, abs=1e-8)
 
 
+def test_second_moment_of_fractions_is_a_fraction():
+    p, x = np.array([1, 3]) * Fraction(1, 4), np.array([0, 2])
+    moments = second_moment(p, x), covariance(p, x)
+    assert moments == (3, Fraction(3, 4)) and {type(m) for m in moments} == {Fraction}
+
+
 @pytest.mark.claims("probability-12")
 def test_every_covariance_is_symmetric_and_positive_semidefinite(rng):
     for _ in range(20):
@@ -459,6 +465,12 @@ def test_tails_of_the_normal_keep_their_digits():
     x, w = gauss_legendre(10, 40, pieces=300)
     assert normal_cdf(-10.0, 0, 1) == pytest.approx(w @ normal(0, 1)(x), rel=1e-10)
     assert normal_log_density(1e200, 0, 1e300) == pytest.approx(-0.5e100, rel=1e-9)
+
+
+@pytest.mark.parametrize("function", [uniform_cdf, normal_log_density, normal_cdf])
+def test_continuous_families_take_small_integers_as_numbers(function):
+    x = np.array([0, 2, 20])
+    np.testing.assert_array_equal(function(x.astype(np.uint8), 1, 10), function(x, 1, 10))
 
 
 # --- Multivariate normal ---------------------------------------------------------------
