@@ -25,9 +25,7 @@ ASYMMETRY_SINGLE = 1e-5  # and this close in single precision
 ENTRIES = 2**20  # entries of a kernel matrix that a product computes at a time: 8 MiB
 
 
-# ---------------------------------------------------------------------------------------
-# Distances and kernels
-# ---------------------------------------------------------------------------------------
+# --- Distances and kernels -------------------------------------------------------------
 
 
 def squared_norms(X):
@@ -92,9 +90,7 @@ def kernel_product(kernel, Z, X, beta):
     return np.concatenate([kernel(Z[rows], X) @ beta for rows in blocks])
 
 
-# ---------------------------------------------------------------------------------------
-# Linear algebra
-# ---------------------------------------------------------------------------------------
+# --- Linear algebra --------------------------------------------------------------------
 
 
 def square(K, name="K"):

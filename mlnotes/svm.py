@@ -1100,8 +1100,8 @@ class _OneVersusOne(KernelMachine, Classifier):
         self._check_parameters()
         samples = check_samples(X)
         y, weights = check_labels(y, len(samples)), check_weights(sample_weight, len(samples))
-        self._kernel = make_kernel(self.kernel, self.gamma, self.degree, self.coef0, samples)
         used = np.flatnonzero(weights)  # a sample of weight 0 is absent
+        self._kernel = make_kernel(self.kernel, self.gamma, self.degree, self.coef0, samples[used])
         self.classes_, k = np.unique(check_labels(y[used], len(used)), return_inverse=True)
         order = used[np.argsort(k, kind="stable")]  # class by class
         machines = self._machines(samples[order], np.sort(k), weights[order])

@@ -86,7 +86,7 @@ def tail(X, k):
     return np.sum(np.linalg.svd(X, compute_uv=False)[k:] ** 2)
 
 
-# --- Linear units ------------------------------------------------------------------------
+# --- Linear units ----------------------------------------------------------------------
 
 
 @pytest.mark.claims("autoencoder-02")
@@ -205,7 +205,7 @@ def test_descend_linear_ends_at_the_principal_subspace_and_not_at_its_components
     assert np.abs(np.corrcoef((X @ Q).T) - np.eye(3)).max() < 0.35  # X is not centred
 
 
-# --- Any units ---------------------------------------------------------------------------
+# --- Any units -------------------------------------------------------------------------
 
 NETWORKS = [
     ((4, 2), IDENTITY, {}, False),
@@ -348,7 +348,7 @@ def test_full_batch_loss_of_relus_falls_with_every_line_searched_step(rng):
     assert J[0] == pytest.approx(network_risk(net, start, X, X))
 
 
-# --- Corruption --------------------------------------------------------------------------
+# --- Corruption ------------------------------------------------------------------------
 
 
 @pytest.mark.claims("autoencoder-07")
@@ -575,7 +575,7 @@ def test_a_denoising_objective_is_that_of_the_samples_it_draws(rng):
     assert np.mean(errors) + 0.3 / 6 * weights == pytest.approx(J)
 
 
-# --- Sparse codes ------------------------------------------------------------------------
+# --- Sparse codes ----------------------------------------------------------------------
 
 
 @pytest.mark.claims("autoencoder-09")
@@ -665,7 +665,7 @@ def test_active_units_are_counted_per_sample():
     assert active_units(np.zeros((3, 2))) == 0
 
 
-# --- The estimator -----------------------------------------------------------------------
+# --- The estimator ---------------------------------------------------------------------
 
 
 @quiet
@@ -829,7 +829,7 @@ def test_codes_of_wrong_width_and_divergence_are_reported(rng):
         wild.set_params(random_state=0).fit(1e3 * X)
 
 
-# --- Real data ---------------------------------------------------------------------------
+# --- Real data -------------------------------------------------------------------------
 
 
 @quiet
@@ -881,7 +881,7 @@ def test_mnist_in_two_numbers_better_than_by_pca():
     assert model.score(X) > PCA(2).fit(X).explained_variance_ratio_.sum() + 0.05
 
 
-# --- The lecture figures -----------------------------------------------------------------
+# --- The lecture figures ---------------------------------------------------------------
 
 
 def panels(draw, columns):

@@ -851,7 +851,7 @@ def test_estimators_cut_short_or_short_of_samples_say_so(rng):
     assert model.inertia_ == pytest.approx(0, abs=1e-25) and len(set(model.labels_)) == 3
 
 
-# --- KMedoids, AgglomerativeClustering, SpectralClustering -------------------------------
+# --- KMedoids, AgglomerativeClustering, SpectralClustering -----------------------------
 
 
 def test_k_medoids_estimator_answers_with_and_without_features(rng):

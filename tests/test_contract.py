@@ -21,9 +21,7 @@ def names(found):
     return [f"{module.__name__.removeprefix('mlnotes.')}.{name}" for module, name, _ in found]
 
 
-# ---------------------------------------------------------------------------------------
-# Modules
-# ---------------------------------------------------------------------------------------
+# --- Modules ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("module", contract.modules(), ids=lambda module: module.__name__)
@@ -36,9 +34,7 @@ def test_the_contents_list_of_a_module_names_all_that_is_public(module):
     assert len(set(names)) == len(names)
 
 
-# ---------------------------------------------------------------------------------------
-# Functions
-# ---------------------------------------------------------------------------------------
+# --- Functions -------------------------------------------------------------------------
 
 
 def undocumented(function, module):
@@ -139,9 +135,7 @@ def bad_module(function):
     return module
 
 
-# ---------------------------------------------------------------------------------------
-# Estimators
-# ---------------------------------------------------------------------------------------
+# --- Estimators ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("check", contract.ESTIMATOR, ids=lambda check: check.__name__)

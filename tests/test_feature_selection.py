@@ -35,7 +35,7 @@ def random_distributions(rng, count, a, b):
     return P / P.sum(axis=(1, 2), keepdims=True)
 
 
-# --- Subsets -----------------------------------------------------------------------------
+# --- Subsets ---------------------------------------------------------------------------
 
 
 @pytest.mark.claims("feature_selection-01")
@@ -122,7 +122,7 @@ def test_residual_sum_has_no_unit_of_features(rng, unit):
     assert residual_sum(X, y, ()) == pytest.approx(y @ y, rel=1e-15)
 
 
-# --- Mutual information ------------------------------------------------------------------
+# --- Mutual information ----------------------------------------------------------------
 
 
 @pytest.mark.claims("feature_selection-02")
@@ -176,7 +176,7 @@ def test_joint_distribution_counts(rng):
     assert joint_distribution(wide, y[:2]).shape[:2] == (2, 256)
 
 
-# --- Filter ------------------------------------------------------------------------------
+# --- Filter ----------------------------------------------------------------------------
 
 
 def table():
@@ -264,7 +264,7 @@ def test_features_chosen_from_all_samples_leak(rng):
     assert leaked < 0.3 and 0.4 < inside < 0.6
 
 
-# --- Estimator ---------------------------------------------------------------------------
+# --- Estimator -------------------------------------------------------------------------
 
 
 def test_defaults_are_ten_features_by_mutual_information():
@@ -305,7 +305,7 @@ def test_select_k_best_keeps_what_it_was_fitted_to():
         model.inverse_transform(X[:, :3])
 
 
-# --- The lecture figure ------------------------------------------------------------------
+# --- The lecture figure ----------------------------------------------------------------
 
 
 @pytest.mark.claims("feature_selection-05")

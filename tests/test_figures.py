@@ -20,9 +20,7 @@ from mlnotes import plotting
 FOLDER = Path(__file__).resolve().parent.parent / "figures"
 SCRIPTS = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "draw")
 
-# ---------------------------------------------------------------------------------------
-# Two pictures compared
-# ---------------------------------------------------------------------------------------
+# --- Two pictures compared -------------------------------------------------------------
 
 
 def drawn(draw):
@@ -144,9 +142,7 @@ def test_pictures_of_pixels_are_compared_by_them(tmp_path):
     assert difference(first, other) == "another image"
 
 
-# ---------------------------------------------------------------------------------------
-# The pictures of the book
-# ---------------------------------------------------------------------------------------
+# --- The pictures of the book ----------------------------------------------------------
 
 
 @pytest.mark.parametrize("chapter", SCRIPTS)
@@ -174,9 +170,7 @@ def test_every_folder_of_pictures_has_its_script():
     assert folders <= set(SCRIPTS)
 
 
-# ---------------------------------------------------------------------------------------
-# The scripts
-# ---------------------------------------------------------------------------------------
+# --- The scripts -----------------------------------------------------------------------
 
 SCRIPT = """
 from mlnotes.plotting import figure, run_script
@@ -276,9 +270,7 @@ def test_an_unknown_format_is_refused_by_name(tmp_path):
     )
 
 
-# ---------------------------------------------------------------------------------------
-# The drawing helpers
-# ---------------------------------------------------------------------------------------
+# --- The drawing helpers ---------------------------------------------------------------
 
 
 @pytest.fixture
@@ -365,9 +357,7 @@ def test_colours_differ_in_lightness_as_well():
     assert min(np.diff(lightness)) > 0.1
 
 
-# ---------------------------------------------------------------------------------------
-# Films
-# ---------------------------------------------------------------------------------------
+# --- Films -----------------------------------------------------------------------------
 
 
 def halving(x):

@@ -49,7 +49,7 @@ def exact(**parameters):
     return FastICA(tol=1e-13, random_state=0, **parameters)
 
 
-# --- Distance from normal ----------------------------------------------------------------
+# --- Distance from normal --------------------------------------------------------------
 
 
 def test_kurtosis_of_known_densities_in_any_unit_and_type(rng):
@@ -132,7 +132,7 @@ def test_contrast_of_large_components_does_not_overflow_and_small_integers_do_no
     )
 
 
-# --- The fixed point ---------------------------------------------------------------------
+# --- The fixed point -------------------------------------------------------------------
 
 
 def test_orthonormal_rows_are_the_nearest_and_prefer_no_row(rng):
@@ -179,7 +179,7 @@ def test_fixed_point_ends_at_the_rotation_of_largest_kurtosis(rng):
     assert amari_index(PCA().fit(X).components_ @ slanted(0.5)) > 0.3
 
 
-# --- Quality of an unmixing --------------------------------------------------------------
+# --- Quality of an unmixing ------------------------------------------------------------
 
 
 def test_amari_index_ignores_order_sign_and_scale_only():
@@ -192,7 +192,7 @@ def test_amari_index_ignores_order_sign_and_scale_only():
         assert amari_index(same) == pytest.approx(by_hand, rel=1e-14)
 
 
-# --- Estimators --------------------------------------------------------------------------
+# --- Estimators ------------------------------------------------------------------------
 
 
 @pytest.mark.claims("ica-01")
@@ -301,7 +301,7 @@ def test_a_run_that_is_cut_short_warns(rng):
     assert not model.converged_
 
 
-# --- The lecture figures -----------------------------------------------------------------
+# --- The lecture figures ---------------------------------------------------------------
 
 
 @pytest.mark.claims("ica-04")

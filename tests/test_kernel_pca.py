@@ -68,7 +68,7 @@ def up_to_signs(A, B):
     return B * np.where(np.sum(A * B, axis=0) < 0, -1.0, 1.0)
 
 
-# --- In feature space --------------------------------------------------------------------
+# --- In feature space ------------------------------------------------------------------
 
 
 @pytest.mark.claims("kernel_pca-01")
@@ -149,7 +149,7 @@ def test_erratum_null_vectors_are_not_combinations_of_the_samples(rng):
         np.testing.assert_allclose(Phi.T @ expansion(Phi, v, lam[-1]), v, rtol=0, atol=1e-10)
 
 
-# --- Through inner products --------------------------------------------------------------
+# --- Through inner products ------------------------------------------------------------
 
 
 @pytest.mark.claims("kernel_pca-06")
@@ -304,7 +304,7 @@ def test_scores_of_any_vector_need_inner_products_only(rng, n, d):
     np.testing.assert_allclose(np.abs(found), np.abs(Vt[:k] @ y), rtol=0, atol=1e-9)
 
 
-# --- Centring ----------------------------------------------------------------------------
+# --- Centring --------------------------------------------------------------------------
 
 
 @pytest.mark.claims("kernel_pca-13")
@@ -345,7 +345,7 @@ def test_features_of_centred_inputs_are_not_centred(rng):
     assert abs(b @ found.B[:, 0]) < 0.9  # without centring it is another vector
 
 
-# --- The algorithm -----------------------------------------------------------------------
+# --- The algorithm ---------------------------------------------------------------------
 
 
 @pytest.mark.claims("kernel_pca-15")
@@ -518,7 +518,7 @@ def test_without_rounding_is_relative_to_the_largest(unit):
         without_rounding(unit * np.array([1.0, -2e-6]), unit)
 
 
-# --- Estimators --------------------------------------------------------------------------
+# --- Estimators ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -666,7 +666,7 @@ def test_wrong_parameters_are_refused(params, rule):
         KernelPCA(**params).fit(load_iris().X)
 
 
-# --- The lecture figure ------------------------------------------------------------------
+# --- The lecture figure ----------------------------------------------------------------
 
 
 @pytest.mark.claims("kernel_pca-21")

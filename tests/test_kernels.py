@@ -82,7 +82,7 @@ def close(a, b, atol=1e-10):
     np.testing.assert_allclose(a, b, rtol=0, atol=atol)
 
 
-# --- Feature maps ------------------------------------------------------------------------
+# --- Feature maps ----------------------------------------------------------------------
 
 
 @pytest.mark.claims("kernels-01")
@@ -225,7 +225,7 @@ def test_fourier_features_have_the_stated_mean_and_variance(rng):
     assert abs(found.mean() - Gaussian.of_width(sigma / sqrt(2))(X)[0, 1]) > 0.05  # s for sigma
 
 
-# --- Kernels -----------------------------------------------------------------------------
+# --- Kernels ---------------------------------------------------------------------------
 
 
 @pytest.mark.claims("kernels-07", "kernels-15", "kernels-20")
@@ -372,7 +372,7 @@ def test_sigmoid_fails_on_a_line_at_the_origin_and_on_every_circle():
     close(np.linalg.eigvalsh(Sigmoid(1.0, 1.0)(circle)), np.sort(row))
 
 
-# --- Is it a kernel? ---------------------------------------------------------------------
+# --- Is it a kernel? -------------------------------------------------------------------
 
 
 @pytest.mark.claims("kernels-35")
@@ -479,7 +479,7 @@ def test_matrices_that_come_from_no_kernel_are_refused(call, message):
         call(np.array([[1.0, 2.0], [2.0, 1.0]]))
 
 
-# --- Distances and means -----------------------------------------------------------------
+# --- Distances and means ---------------------------------------------------------------
 
 
 @pytest.mark.claims("kernels-21")
@@ -550,7 +550,7 @@ def test_centred_features_have_mean_zero(rng):
     close(centre_gram(far), H @ bell(X) @ H, 1e-6)
 
 
-# --- Least squares -----------------------------------------------------------------------
+# --- Least squares ---------------------------------------------------------------------
 
 
 @pytest.mark.claims("kernels-23")
@@ -661,7 +661,7 @@ def test_kernel_ridge_of_a_singular_matrix_is_the_solution_of_least_norm():
         close(kernel_ridge(K, X @ w, 0), np.linalg.pinv(K, hermitian=True) @ X @ w, 1e-8)
 
 
-# --- Functions ---------------------------------------------------------------------------
+# --- Functions -------------------------------------------------------------------------
 
 
 def expansion(k, rng, n=5):
@@ -709,7 +709,7 @@ def test_a_section_reproduces_values(k, rng):
     close([[s.inner(t) for t in sections] for s in sections], k(points))
 
 
-# --- Mercer ------------------------------------------------------------------------------
+# --- Mercer ----------------------------------------------------------------------------
 
 
 def midpoints(n):
@@ -810,7 +810,7 @@ def test_a_linear_operator_may_have_no_eigenvalue(n, rng):
         eigenfunctions(volterra, x, 1 / n)
 
 
-# --- The estimators ----------------------------------------------------------------------
+# --- The estimators --------------------------------------------------------------------
 
 
 def kernel_of(X, kernel="rbf", gamma=None, degree=3, coef0=1.0):
@@ -896,7 +896,7 @@ def test_the_fitted_model_depends_neither_on_its_parameters_nor_on_the_array_any
     np.testing.assert_array_equal(model.set_params(gamma=2.0, kernel="linear").predict(new), before)
 
 
-# --- The lecture figures -----------------------------------------------------------------
+# --- The lecture figures ---------------------------------------------------------------
 
 
 @pytest.mark.claims("kernels-05")

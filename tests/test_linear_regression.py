@@ -106,7 +106,7 @@ def descent(A, y, start=0.0):
     )
 
 
-# --- The linear model and its cost -------------------------------------------------------
+# --- The linear model and its cost -----------------------------------------------------
 
 
 @pytest.mark.claims("linear_regression-01")
@@ -204,7 +204,7 @@ def test_small_integers_are_computed_as_doubles(rng, kind):
         np.testing.assert_allclose(function(A, y, *rest), function(B, z, *rest), rtol=1e-11)
 
 
-# --- Closed forms ------------------------------------------------------------------------
+# --- Closed forms ----------------------------------------------------------------------
 
 
 @pytest.mark.claims("linear_regression-06")
@@ -287,7 +287,7 @@ def test_formula_of_isml_fits_through_the_origin_unless_the_data_are_centred(rng
     np.testing.assert_allclose(X.T @ X @ centred, X.T @ (y - b), rtol=1e-10)
 
 
-# --- Step by step ------------------------------------------------------------------------
+# --- Step by step ----------------------------------------------------------------------
 
 
 def test_descent_forgets_each_direction_at_the_rate_of_its_singular_value(rng):
@@ -331,7 +331,7 @@ def test_lms_stays_near_least_squares_and_the_nearer_the_smaller_eta(rng):
     np.testing.assert_allclose(last.theta, w, **CLOSE)  # without noise it converges
 
 
-# --- The statistical view ----------------------------------------------------------------
+# --- The statistical view --------------------------------------------------------------
 
 
 def finite_distribution(rng, k=12, d=2):
@@ -485,7 +485,7 @@ def test_under_laplace_noise_the_maximum_is_at_least_absolute_deviations(rng):
     assert normal_equations(np.ones((101, 1)), y)[0] - np.median(y) > 0.5
 
 
-# --- Ridge -------------------------------------------------------------------------------
+# --- Ridge -----------------------------------------------------------------------------
 
 
 @pytest.mark.claims("linear_regression-21")
@@ -599,7 +599,7 @@ def test_prior_of_augmented_weights_needs_one_more_factor():
     np.testing.assert_allclose(correct, printed / (beta * np.sqrt(2 * np.pi)), rtol=1e-10)
 
 
-# --- LASSO -------------------------------------------------------------------------------
+# --- LASSO -----------------------------------------------------------------------------
 
 
 def sparse(rng, n=60, d=12):
@@ -739,7 +739,7 @@ def test_lasso_path_starts_each_run_where_the_next_larger_constant_ended(rng):
     np.testing.assert_allclose(lasso_path(X + 3, y - 1, C), W, rtol=1e-9, atol=1e-9)
 
 
-# --- The estimators ----------------------------------------------------------------------
+# --- The estimators --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kappa", 10.0 ** np.array([0, 4, 8, 12]))
@@ -961,7 +961,7 @@ def test_hyperparameters_out_of_range_are_refused(estimator, message):
         estimator.fit([[0.0], [1.0]], [0.0, 1.0])
 
 
-# --- The lecture figures -----------------------------------------------------------------
+# --- The lecture figures ---------------------------------------------------------------
 
 
 @pytest.mark.claims("linear_regression-33")

@@ -49,9 +49,7 @@ UNREPEATABLE = {
 }
 
 
-# ---------------------------------------------------------------------------------------------
-# What a notebook holds
-# ---------------------------------------------------------------------------------------------
+# --- What a notebook holds -------------------------------------------------------------
 
 
 class Book(NamedTuple):
@@ -143,9 +141,7 @@ def figure_captions():
     return found
 
 
-# ---------------------------------------------------------------------------------------------
-# The rules: each yields what is wrong
-# ---------------------------------------------------------------------------------------------
+# --- The rules: each yields what is wrong ----------------------------------------------
 
 
 def not_run(book):
@@ -326,9 +322,7 @@ def problems(notebook, name):
     return [what for rule in RULES for what in rule(book)]
 
 
-# ---------------------------------------------------------------------------------------------
-# The notebooks
-# ---------------------------------------------------------------------------------------------
+# --- The notebooks ---------------------------------------------------------------------
 
 
 def read(name):
@@ -350,9 +344,7 @@ def test_every_lecture_figure_has_a_caption():
     assert set(captions) == there and all(captions.values())
 
 
-# ---------------------------------------------------------------------------------------------
-# Negative controls: each rule sees a notebook that breaks it
-# ---------------------------------------------------------------------------------------------
+# --- Negative controls: each rule sees a notebook that breaks it -----------------------
 
 SOUND = "12_perceptron"
 
@@ -464,9 +456,7 @@ def test_the_source_of_a_function_may_hold_any_number():
         assert ("the size of round-off" in said) == (how == code)
 
 
-# ---------------------------------------------------------------------------------------------
-# Execution, of real kernels: execute.py and conftest.py beside notebooks of our own
-# ---------------------------------------------------------------------------------------------
+# --- Execution, of real kernels: execute.py and conftest.py beside notebooks of our own
 
 DRAWING = "%matplotlib inline\nfrom matplotlib import pyplot as plt\nplt.plot([1, {}])\nplt.show()"
 

@@ -27,9 +27,7 @@ print(*sorted(set(sys.modules) - before))
 """
 
 
-# ---------------------------------------------------------------------------------------------
-# The wheel
-# ---------------------------------------------------------------------------------------------
+# --- The wheel -------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -71,9 +69,7 @@ def test_the_wheel_works_where_it_is_unpacked(wheel, tmp_path):
     assert done.stdout.split() == [str(tmp_path / "mlnotes" / "datasets.py"), "150"]
 
 
-# ---------------------------------------------------------------------------------------------
-# What an import pulls in, measured in a fresh interpreter
-# ---------------------------------------------------------------------------------------------
+# --- What an import pulls in, measured in a fresh interpreter --------------------------
 
 
 def imported_by(module, folder=ROOT):
@@ -107,9 +103,7 @@ def test_a_foreign_import_is_seen(tmp_path):
     assert "pytest" in foreign(imported_by("chapter", tmp_path))
 
 
-# ---------------------------------------------------------------------------------------------
-# The order of the chapters, read from the sources
-# ---------------------------------------------------------------------------------------------
+# --- The order of the chapters, read from the sources ----------------------------------
 
 
 def imports(source):
@@ -171,9 +165,7 @@ def test_an_import_out_of_order_is_seen(source, name):
     assert list(out_of_order(source, "mixture")) == [name]
 
 
-# ---------------------------------------------------------------------------------------------
-# The commands of the Makefile, the README and the workflow
-# ---------------------------------------------------------------------------------------------
+# --- The commands of the Makefile, the README and the workflow -------------------------
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")

@@ -69,7 +69,7 @@ def trajectory(X, y, w0=0.0):
     return np.array([update.w for update in updates(X, y, w0)])
 
 
-# --- The linear classifier and its loss --------------------------------------------------
+# --- The linear classifier and its loss ------------------------------------------------
 
 
 @pytest.mark.claims("perceptron-01")
@@ -144,7 +144,7 @@ def test_perceptron_loss_zero_does_not_mean_separated(rng):
     assert not is_mistake(y, decision(X, list(perceptron(X, y))[-1].w)).any()
 
 
-# --- The algorithm -----------------------------------------------------------------------
+# --- The algorithm ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("eta", [1.0, 2.0])
@@ -285,7 +285,7 @@ def test_perceptron_on_flipped_samples_makes_the_same_run(rng):
         np.testing.assert_array_equal(a.wrong, b.wrong)
 
 
-# --- How many mistakes -------------------------------------------------------------------
+# --- How many mistakes -----------------------------------------------------------------
 
 
 @pytest.mark.claims("perceptron-11")
@@ -373,7 +373,7 @@ def test_mistake_bound_from_another_start_holds_where_the_printed_one_fails(rng)
         assert (w0 @ w_star + 2 * k * v) ** 2 > w0 @ w0 + 2 * k * M  # and the largest one
 
 
-# --- Adaline -----------------------------------------------------------------------------
+# --- Adaline ---------------------------------------------------------------------------
 
 
 @pytest.mark.claims("perceptron-17")
@@ -426,7 +426,7 @@ def test_adaline_can_miss_what_the_perceptron_separates():
     assert Perceptron().fit(X, y).score(X, y) == 1.0
 
 
-# --- Estimators --------------------------------------------------------------------------
+# --- Estimators ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
@@ -506,7 +506,7 @@ def test_four_mistakes_on_the_irises_within_the_bound():
     assert last.made == 4 <= mistake_bound(A, y, last.w) and min(y * (A @ last.w)) > 0
 
 
-# --- The lecture figure ------------------------------------------------------------------
+# --- The lecture figure ----------------------------------------------------------------
 
 
 @pytest.mark.claims("perceptron-16")

@@ -30,9 +30,7 @@ TABLE = json.loads(reading.ANSWERS.read_text(encoding="utf-8"))
 PARTS = sorted(TABLE)
 
 
-# ---------------------------------------------------------------------------------------------
-# What the check says
-# ---------------------------------------------------------------------------------------------
+# --- What the check says ---------------------------------------------------------------
 
 
 def told(part, answer, capsys):
@@ -134,9 +132,7 @@ def test_an_exercise_without_a_check_is_an_error_that_names_the_others():
         check("perzeptron-x01", 1)
 
 
-# ---------------------------------------------------------------------------------------------
-# The answers agree with the solutions, and nothing gives them away
-# ---------------------------------------------------------------------------------------------
+# --- The answers agree with the solutions, and nothing gives them away -----------------
 
 
 def numbers_in(text):
@@ -242,9 +238,7 @@ def test_a_number_that_rounding_would_decide_is_refused():
         answers.phases([0.375 * 0.05], 0.05)
 
 
-# ---------------------------------------------------------------------------------------------
-# The notebooks to hand out
-# ---------------------------------------------------------------------------------------------
+# --- The notebooks to hand out ---------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

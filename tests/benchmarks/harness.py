@@ -42,9 +42,7 @@ FEWEST, MOST = 3, 25  # repeats of a row, however slow or fast it is
 PAUSE = 0.1  # seconds before each: threads of a pool busy-wait so long for more work
 
 
-# ---------------------------------------------------------------------------------------
-# Writing a row
-# ---------------------------------------------------------------------------------------
+# --- Writing a row ---------------------------------------------------------------------
 
 
 class Row(NamedTuple):
@@ -63,9 +61,7 @@ def row(name, *, objective, smaller_is_better=True, rtol=EQUAL, exempt=""):
     return lambda make: Row(name, make, objective, smaller_is_better, rtol, exempt)
 
 
-# ---------------------------------------------------------------------------------------
-# Measuring it
-# ---------------------------------------------------------------------------------------
+# --- Measuring it ----------------------------------------------------------------------
 
 
 class Side(NamedTuple):

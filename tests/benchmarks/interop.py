@@ -151,9 +151,7 @@ def assert_same_results(model, other, X, X_other=None):
             np.testing.assert_array_equal(mine, others[name])
 
 
-# ---------------------------------------------------------------------------------------
-# scikit-learn's own checks
-# ---------------------------------------------------------------------------------------
+# --- scikit-learn's own checks ---------------------------------------------------------
 
 
 @parametrize_with_checks(
@@ -179,9 +177,7 @@ def test_more_checks(estimator, check):
     getattr(estimator_checks, f"check_{check}")(type(estimator).__name__, clone(estimator))
 
 
-# ---------------------------------------------------------------------------------------
-# Parameters, copies, data frames
-# ---------------------------------------------------------------------------------------
+# --- Parameters, copies, data frames ---------------------------------------------------
 
 
 @every
@@ -245,9 +241,7 @@ def test_data_frames_are_read_and_their_columns_remembered(estimator):
             getattr(model, method)(frame[frame.columns[::-1]])
 
 
-# ---------------------------------------------------------------------------------------
-# Pipelines and searches
-# ---------------------------------------------------------------------------------------
+# --- Pipelines and searches ------------------------------------------------------------
 
 
 def changed(estimator):
@@ -313,9 +307,7 @@ def test_cross_validation_and_grid_search(estimator):
     assert_same_results(search, clone(pipeline).set_params(**search.best_params_).fit(X, y), X)
 
 
-# ---------------------------------------------------------------------------------------
-# In the place of scikit-learn's class of the same name
-# ---------------------------------------------------------------------------------------
+# --- In the place of scikit-learn's class of the same name -----------------------------
 
 
 @with_a_namesake
