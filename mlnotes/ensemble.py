@@ -778,7 +778,7 @@ class RandomForestRegressor(_Forest, _CommitteeRegressor):
     criterion: str = field(default="squared_error", kw_only=True)
 
 
-# --- AdaBoost --------------------------------------------------------------------------
+# --- Boosting --------------------------------------------------------------------------
 
 
 def learner(estimator, X, y, *, rng=None):

@@ -436,7 +436,7 @@ class _GenerativeClassifier(LogProbabilisticClassifier):
         return self.classes_[check_possible(self._scores(X)).argmax(axis=1)]
 
 
-# --- Normal classes --------------------------------------------------------------------
+# --- Classifiers of normal classes -----------------------------------------------------
 
 
 def _check_full_rank(mu, Sigma, whose):
@@ -561,7 +561,7 @@ class SharedCovarianceClassifier(LinearClassifier, _NormalClassifier):
         return np.minimum(np.hstack([-F, F]), 0) if len(self.classes_) == 2 else F
 
 
-# --- Naive Bayes -----------------------------------------------------------------------
+# --- Classifiers of naive Bayes --------------------------------------------------------
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

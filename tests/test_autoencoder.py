@@ -217,7 +217,7 @@ NETWORKS = [
 
 
 @pytest.mark.claims("autoencoder-01", "autoencoder-06", "autoencoder-09")
-@pytest.mark.parametrize("sizes, activation, params, spoil", NETWORKS, ids=str)
+@pytest.mark.parametrize("sizes, activation, params, spoil", NETWORKS, ids=range(5))
 def test_reconstruction_risk_has_the_gradient_of_its_value(rng, sizes, activation, params, spoil):
     net = autoencoder_network(sizes, activation)
     assert net.sizes == (*sizes, *sizes[::-1][1:])

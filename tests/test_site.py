@@ -139,6 +139,12 @@ def test_ids_are_unique_on_a_page(pages):
 # --- Formulas --------------------------------------------------------------------------
 
 
+def test_the_page_of_a_module_has_a_heading_for_each_ruled_line():
+    headings = re.findall("<h2 [^>]*>(.*?)</h2>", build_site.module_page("mixture"))
+    sections = ["The mixture", "The likelihood", "E-step", "M-step", "EM"]
+    assert headings == ["The lecture", *sections, "The estimators"]
+
+
 def test_no_tex_is_left(pages):
     assert [(name, found) for name, text in pages.items() if (found := raw_tex(text))] == []
 

@@ -64,7 +64,7 @@ PAGES = {
     "guide.html": "How to use this",
 }
 LOOKS = ((Comment, "c"), (Keyword, "k"), (Operator.Word, "k"), (String, "s"), (Number, "n"))
-RULED = re.compile(r"^# -{20,}\n# (.+)\n# -{20,}\n", re.M)
+RULED = re.compile(r"^# (?:--- (.+?) -{5,}|={20,}\n# (.+)\n# ={20,})$", re.M)  # a section, a half
 PAIR = re.compile(r"\s*->\s*(?:correct:\s*)")  # between the printed and the correct form
 ARROW = re.compile(r"\s+->\s+")
 QUOTED = re.compile(r"(?<!\S)'[^']*'")  # an arrow in it is the notes' own
@@ -394,7 +394,7 @@ def module_page(module):
     links |= {
         n.name: f"#{n.name}" for n in tree.body if isinstance(n, (ast.FunctionDef, ast.ClassDef))
     }
-    titles = {text[: m.start()].count("\n") + 1: m[1] for m in RULED.finditer(text)}
+    titles = {text[: m.start()].count("\n") + 1: m[1] or m[2] for m in RULED.finditer(text)}
     rows, outline, last, plain = [], [], tree.body[0].end_lineno, []
     for node in tree.body[1:]:
         start = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
