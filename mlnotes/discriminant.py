@@ -35,7 +35,7 @@ Notes: MLN "Fisher Linear Discriminant"; PRNN 4 and 4.1; ISML "Feature Extractio
 PRNN and ISML number two classes 1 and 2. PRNN's m_k and MLN's M_k are our mu_k, R_FLDA is J.
 """
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from math import sqrt
 from typing import Any, NamedTuple
 
@@ -498,6 +498,7 @@ class LinearDiscriminantAnalysis(LinearClassifier, LogProbabilisticClassifier, T
     shrinkage: float | None = None
     priors: Any = None
     n_components: int | None = None
+    _: KW_ONLY
     tol: float = 1e-4
 
     def fit(self, X, y):
