@@ -1,4 +1,4 @@
-"""Derivatives checked against differences: `check_gradient`, `check_hessian`.
+"""Derivatives checked against differences, and the panels of a figure.
 
     check_gradient(lambda w: loss(X, y, w), lambda w: loss_gradient(X, y, w), w)
 
@@ -59,3 +59,12 @@ def _compare(name, given, numeric, rtol, atol):
             f"{name}, relative error {error[worst] / size:.3g} at {worst}: "
             f"{given[worst]:.6g} given, {numeric[worst]:.6g} by differences"
         )
+
+
+def panels(draw, rows=1, columns=1):
+    """The axes that a lecture figure was drawn on, row by row."""
+    from matplotlib.figure import Figure
+
+    axes = list(Figure(layout="constrained").subplots(rows, columns, squeeze=False).flat)
+    draw(*axes)
+    return axes

@@ -5,8 +5,7 @@ from itertools import islice, product
 
 import numpy as np
 import pytest
-from checks import check_gradient, differences
-from matplotlib.figure import Figure
+from checks import check_gradient, differences, panels
 from numpy.lib.stride_tricks import sliding_window_view
 
 from mlnotes.convolution import (
@@ -521,13 +520,6 @@ def test_convnet_refuses_invalid_hyperparameters(how, message):
 
 
 # --- The lecture figures ---------------------------------------------------------------
-
-
-def panels(draw, rows=1, columns=1):
-    """The axes that a figure was drawn on, row by row."""
-    axes = list(Figure().subplots(rows, columns, squeeze=False).flat)
-    draw(*axes)
-    return axes
 
 
 def title_of(ax):

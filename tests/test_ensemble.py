@@ -7,7 +7,7 @@ from math import comb, log
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
+from checks import panels
 
 from mlnotes.datasets import load_breast_cancer, load_iris, load_wine, make_rings
 from mlnotes.ensemble import (
@@ -970,12 +970,6 @@ def test_hyperparameters_are_refused_by_their_rule(model, message):
 
 
 # --- The lecture figures ---------------------------------------------------------------
-
-
-def panels(draw, rows=1, columns=1):
-    axes = Figure().subplots(rows, columns, squeeze=False).ravel()
-    draw(*axes)
-    return axes
 
 
 @pytest.mark.claims("ensemble-18")

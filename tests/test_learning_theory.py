@@ -7,6 +7,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
+from checks import panels
 
 from mlnotes.datasets import make_independent_labels
 from mlnotes.decision_theory import absolute, bayes_error, empirical_risk, squared, zero_one
@@ -718,15 +719,6 @@ def test_expected_errors_go_through_all_draws(rng):
 
 
 # --- The lecture figures ---------------------------------------------------------------
-
-
-def panels(draw, rows, columns):
-    """The axes that a figure was drawn on, row by row."""
-    from matplotlib.figure import Figure
-
-    axes = list(Figure(layout="constrained").subplots(rows, columns, squeeze=False).flat)
-    draw(*axes)
-    return axes
 
 
 @pytest.mark.claims("learning_theory-13")

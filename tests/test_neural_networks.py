@@ -6,7 +6,7 @@ from itertools import islice, pairwise, product
 
 import numpy as np
 import pytest
-from checks import check_gradient, differences
+from checks import check_gradient, differences, panels
 
 from mlnotes import perceptron
 from mlnotes.base import ConvergenceWarning
@@ -892,15 +892,6 @@ def test_too_few_passes_are_warned_of_in_words():
 
 
 # --- The lecture figures ---------------------------------------------------------------
-
-
-def panels(draw, rows, columns):
-    """The axes that a figure was drawn on, row by row."""
-    from matplotlib.figure import Figure
-
-    axes = list(Figure().subplots(rows, columns, squeeze=False).flat)
-    draw(*axes)
-    return axes
 
 
 def numbers_of(ax, pattern):

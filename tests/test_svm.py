@@ -9,7 +9,7 @@ from math import comb, factorial, inf
 
 import numpy as np
 import pytest
-from checks import check_gradient, differences
+from checks import check_gradient, differences, panels
 
 from mlnotes import svm
 from mlnotes.base import ConvergenceWarning, NotFittedError, iterate
@@ -2680,21 +2680,8 @@ def test_mnist_in_45_pairs():
 # --- The lecture figures ---------------------------------------------------------------
 
 
-def panels(draw, rows, columns):
-    """The axes that a figure was drawn on, row by row."""
-    from matplotlib.figure import Figure
-
-    axes = list(Figure(layout="constrained").subplots(rows, columns, squeeze=False).flat)
-    draw(*axes)
-    return axes
-
-
 def numbers_in(text):
     return [float(number) for number in re.findall(r"\d+\.?\d*", text)]
-
-
-def as_set(points):
-    return {tuple(np.round(point, 9)) for point in points}
 
 
 @pytest.mark.claims("svm-30")
