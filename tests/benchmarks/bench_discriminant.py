@@ -14,9 +14,8 @@ def normal_classes(n, d, C):
     return means[y] + rng.normal(size=(n, d)) @ factor, y
 
 
-@row("LDA, 20,000 x 50, 5 classes", objective="training errors")
-def five_classes():
-    X, y = normal_classes(20_000, 50, 5)
+def fit_and_predict(X, y):
+    """Ours, theirs and the number of errors."""
 
     def ours():
         return LinearDiscriminantAnalysis().fit(X, y).predict(X)
@@ -27,18 +26,13 @@ def five_classes():
         return LinearDiscriminantAnalysis().fit(X, y).predict(X)
 
     return ours, theirs, lambda found: np.count_nonzero(found != y)
+
+
+@row("LDA, 20,000 x 50, 5 classes", objective="training errors")
+def five_classes():
+    return fit_and_predict(*normal_classes(20_000, 50, 5))
 
 
 @row("LDA 200 x 4,000", objective="training errors")
 def few_samples():
-    X, y = normal_classes(200, 4_000, 5)
-
-    def ours():
-        return LinearDiscriminantAnalysis().fit(X, y).predict(X)
-
-    def theirs():
-        from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-
-        return LinearDiscriminantAnalysis().fit(X, y).predict(X)
-
-    return ours, theirs, lambda found: np.count_nonzero(found != y)
+    return fit_and_predict(*normal_classes(200, 4_000, 5))

@@ -18,9 +18,8 @@ def sum_of_squares(model, X, y):
     return np.sum((y - X @ model.coef_ - model.intercept_) ** 2)
 
 
-@row("least squares, 100,000 x 100", objective="||y - X w - b||^2")
-def least_squares():
-    X, y = samples(100_000, 100, needed=100)
+def fits(X, y):
+    """Our least-squares fit and theirs."""
 
     def ours():
         return LinearRegression().fit(X, y)
@@ -30,7 +29,14 @@ def least_squares():
 
         return LinearRegression().fit(X, y)
 
-    return ours, theirs, lambda model: sum_of_squares(model, X, y)
+    return ours, theirs
+
+
+@row("least squares, 100,000 x 100", objective="||y - X w - b||^2")
+def least_squares():
+    X, y = samples(100_000, 100, needed=100)
+
+    return *fits(X, y), lambda model: sum_of_squares(model, X, y)
 
 
 @row("least squares, ill-conditioned, 100,000 x 100", objective="||y - X w - b||^2")
@@ -38,30 +44,14 @@ def nearly_dependent_columns():
     X, y = samples(100_000, 100, needed=100)
     X[:, 1] = X[:, 0] + 1e-5 * X[:, 1]  # condition number 10^5: past the Gram matrix
 
-    def ours():
-        return LinearRegression().fit(X, y)
-
-    def theirs():
-        from sklearn.linear_model import LinearRegression
-
-        return LinearRegression().fit(X, y)
-
-    return ours, theirs, lambda model: sum_of_squares(model, X, y)
+    return *fits(X, y), lambda model: sum_of_squares(model, X, y)
 
 
 @row("least squares, 200 x 4,000", objective="||y - X w - b||^2 + ||w||^2, w the shortest")
 def fewer_samples_than_features():
     X, y = samples(200, 4000, needed=50)
 
-    def ours():
-        return LinearRegression().fit(X, y)
-
-    def theirs():
-        from sklearn.linear_model import LinearRegression
-
-        return LinearRegression().fit(X, y)
-
-    return ours, theirs, lambda model: sum_of_squares(model, X, y) + model.coef_ @ model.coef_
+    return *fits(X, y), lambda model: sum_of_squares(model, X, y) + model.coef_ @ model.coef_
 
 
 @row("ridge, 100,000 x 100", objective="||y - X w - b||^2 + ||w||^2")
