@@ -44,6 +44,7 @@ class Run(NamedTuple):
     history: np.ndarray  # (n_iter + 1,), the objective of every state, the start included
     n_iter: int  # steps taken
     converged: bool  # whether the rule was met, or the algorithm came to its own end
+    reason: str = ""  # of an end before that
 
 
 def iterate(states, rule, tol, max_iter, patience=inf):
@@ -63,19 +64,23 @@ def iterate(states, rule, tol, max_iter, patience=inf):
     """
     if not tol < inf:
         raise ValueError(f"tol must be < inf; got {tol}")
-    history, converged, best, best_iter = [], False, inf, 0
+    history, best, best_iter = [], inf, 0
     for n_iter, state in enumerate(states):
         history.append(state.objective)
         measure = getattr(state, rule)
         if measure < best:
             best, best_iter = measure, n_iter
-        converged = bool(measure <= tol)
-        stuck = n_iter == max_iter or n_iter - best_iter >= patience
-        if converged or stuck or not isfinite(state.objective):
+        if measure <= tol:
             break
-    else:
-        converged = True
-    return Run(state, np.array(history), n_iter, converged)
+        reason = (
+            "the objective is not finite" if not isfinite(state.objective)
+            else f"max_iter = {max_iter} is reached" if n_iter == max_iter
+            else f"{rule} did not fall {patience} times in a row" if n_iter - best_iter >= patience
+            else ""
+        )  # fmt: skip
+        if reason:
+            return Run(state, np.array(history), n_iter, False, reason)
+    return Run(state, np.array(history), n_iter, True)
 
 
 # --- Memory ----------------------------------------------------------------------------
@@ -126,11 +131,13 @@ def by_rows(function):
 def floats(*arrays):
     """The arrays in double precision, in which sums of small integers and of booleans are exact.
 
-    Returns: the array for one, a list for several.
+    Returns: the array for one, a list for several. Raises: ValueError if entries are masked.
 
     >>> floats(np.array([200, 100], dtype=np.uint8)).sum()
     np.float64(300.0)
     """
+    for array in arrays:
+        _check_unmasked("an array", array)
     doubles = [np.asarray(array, dtype=np.float64) for array in arrays]
     return doubles[0] if len(doubles) == 1 else doubles
 
@@ -255,8 +262,9 @@ def _check_matrix(X):
     """Samples to train on or to predict: a finite float64 array of shape (n, d)."""
     if hasattr(X, "toarray"):
         raise TypeError("X must be dense; got a sparse matrix: pass X.toarray()")
-    X = np.asarray(X)
-    _check_real("X", X)
+    _check_unmasked("X", X)
+    names = _feature_names(X)
+    X = _as_numbers("X", X, names)
     if X.ndim != 2:
         raise ValueError(
             f"X must be a 2-D array, a sample per row; got {X.ndim}-D of shape {X.shape}. "
@@ -267,8 +275,7 @@ def _check_matrix(X):
             raise ValueError(
                 f"X has no {what}: 0 {what}(s) (shape={X.shape}) while a minimum of 1 is required."
             )
-    X = _as_floats("X", X)
-    _check_range("X", X)
+    _check_range("X", X, names)
     return X
 
 
@@ -283,16 +290,23 @@ def check_labels(y, n):
     """
     y = _check_column(y, n)
     if y.dtype.kind == "c":
-        _check_real("y", y)
+        _as_numbers("y", y)
     if y.dtype.kind == "f":
         _check_range("y", y)
         between = y[y != np.round(y)]
         if len(between):
             raise ValueError(
-                f"Unknown label type: y must hold classes; got numbers as {between[0]!r}"
+                f"Unknown label type: y must hold classes; got numbers as {between[0]:g}"
             )
+    if y.dtype.kind == "O":
+        missing = sum(label is None or label != label for label in y)
+        kinds = sorted({type(label).__name__ for label in y})
+        if missing:
+            raise ValueError(f"y must not hold None or NaN; got {missing} missing label(s)")
+        if not len({str if isinstance(label, str) else Real for label in y}) == 1:
+            raise TypeError(f"y must hold labels of one kind; got {' and '.join(kinds)}")
     if len(np.unique(y)) < 2:
-        raise ValueError(f"y must hold at least 2 classes; got 1 class: {y[0]!r}")
+        raise ValueError(f"y must hold at least 2 classes; got 1 class: {y[:1].tolist()[0]!r}")
     return y
 
 
@@ -305,9 +319,7 @@ def check_targets(y, n):
     >>> check_targets([1, 2], 2)
     array([1., 2.])
     """
-    y = _check_column(y, n)
-    _check_real("y", y)
-    y = _as_floats("y", y)
+    y = _as_numbers("y", _check_column(y, n))
     _check_range("y", y)
     _check_spread("y", y)
     return y
@@ -324,9 +336,7 @@ def check_weights(sample_weight, n):
     """
     if sample_weight is None:
         return np.ones(n)
-    weights = np.asarray(sample_weight)
-    _check_real("sample_weight", weights)
-    weights = _as_floats("sample_weight", weights)
+    weights = _as_numbers("sample_weight", sample_weight)
     if weights.shape != (n,):
         raise ValueError(f"sample_weight must have shape ({n},); got {weights.shape}")
     _check_range("sample_weight", weights)
@@ -408,6 +418,7 @@ def check_random_state(random_state):
 def _check_column(y, n):
     if y is None:
         raise ValueError("fit requires y to be passed, but the target y is None")
+    _check_unmasked("y", y)
     y = np.asarray(y)
     if y.ndim == 2 and y.shape[1] == 1:
         warnings.warn(
@@ -424,32 +435,61 @@ def _check_column(y, n):
     return y
 
 
-def _check_real(name, values):
-    if values.dtype.kind in "USmM":
-        raise TypeError(f"{name} must hold numbers; got dtype {values.dtype}")
-    if np.iscomplexobj(values):
+def _check_unmasked(name, values):
+    if np.ma.is_masked(values):
         raise ValueError(
-            f"Complex data not supported: {name} must be real; got dtype {values.dtype}"
+            f"{name} must hold no masked entries; got {np.ma.count_masked(values)}: "
+            "leave these samples out, or fill in values"
         )
 
 
-def _as_floats(name, values):
+def _as_numbers(name, values, columns=None):
+    """The values in double precision; a message names the column of a table by `columns`."""
+    _check_unmasked(name, values)
+    values = np.asarray(values)
+    if values.dtype.kind == "c":
+        raise ValueError(
+            f"Complex data not supported: {name} must be real; got dtype {values.dtype}"
+        )
+    if values.dtype.kind in "mM":
+        raise TypeError(f"{name} must hold numbers; got dtype {values.dtype}")
+    if values.dtype.kind in "USO":
+        for place, value in np.ndenumerate(values.astype(object)):
+            if isinstance(value, str | bytes):
+                raise TypeError(
+                    f"{name} must hold numbers; got the text {value!r:.42}"
+                    f"{_column(place, columns)}: encode categories as numbers, say by "
+                    "numpy.unique(..., return_inverse=True)"
+                )
     try:
         return values.astype(np.float64, copy=False)
     except OverflowError:  # an integer of Python has no largest value
         raise ValueError(
             f"{name} must lie within -{LARGEST:g} and {LARGEST:g}; got an integer beyond them"
         ) from None
+    except TypeError as error:
+        raise TypeError(f"{name} must hold numbers: {error}") from None
 
 
-def _check_range(name, values):
+def _column(place, columns):
+    """Where in a table: " in column 'sex'", or " in column 3"; nothing for a vector."""
+    if len(place) != 2:
+        return ""
+    return f" in column {place[1] if columns is None else repr(columns[place[1]])}"
+
+
+def _check_range(name, values, columns=None):
     flat = values.ravel(order="K")  # as it lies in memory
     if float(np.vdot(flat, flat)) <= LARGEST**2:  # no entry can be larger, or NaN
         return
     low, high = values.min(initial=0.0), values.max(initial=0.0)
     if not np.isfinite([low, high]).all():
-        bad = np.count_nonzero(~np.isfinite(values))
-        raise ValueError(f"{name} must be finite; it contains NaN or infinity {bad} times")
+        bad = np.argwhere(~np.isfinite(values))
+        first = " first" * (len(bad) > 1) + _column(bad[0], columns)
+        raise ValueError(
+            f"{name} must be finite; it contains NaN or infinity {len(bad)} times"
+            + (f",{first}" if values.ndim == 2 else "")
+        )
     if low < -LARGEST or high > LARGEST:
         raise ValueError(
             f"{name} must lie within -{LARGEST:g} and {LARGEST:g}, so that squares are finite; "
@@ -543,12 +583,15 @@ class Estimator:
         self.n_iter_ = max(run.n_iter for run in several)
         self.converged_ = all(run.converged for run in several)
         if not self.converged_:
-            worst = max(getattr(run.state, rule) for run in several)
+            cut = [run for run in several if not run.converged]
+            worst = max(cut, key=lambda run: getattr(run.state, rule))
             limits = [k for k in ("max_iter", "n_iter_no_change") if k in self._defaults()]
             advice = self._advice.format(limits=" or ".join(limits))
             warnings.warn(
-                f"{type(self).__name__} stopped after {self.n_iter_} iterations with "
-                f"{rule} = {worst:.3g} > {tol:g}: see history_, {advice}",
+                f"{type(self).__name__} stopped after {worst.n_iter} iterations, because "
+                f"{worst.reason or 'rounding hinders it'}; {rule} = "
+                f"{getattr(worst.state, rule):.3g}, and should be <= {tol:g}: "
+                f"see history_, {advice}",
                 shared(ConvergenceWarning),
                 stacklevel=3,
             )
@@ -595,13 +638,15 @@ def _feature_names(X):
 
 
 def _scored(y, predicted, sample_weight):
-    """y and `sample_weight` (or None), checked against the shape of the predictions."""
+    """y and the weights relative to the largest, checked against the shape of the predictions."""
+    _check_unmasked("y", y)
     y = np.asarray(y)
     if y.shape == (*predicted.shape, 1):
         y = y[..., 0]
     if y.shape != predicted.shape:
         raise ValueError(f"y must have a value per prediction, {predicted.shape}; got {y.shape}")
-    return y, None if sample_weight is None else check_weights(sample_weight, len(y))
+    weights = check_weights(sample_weight, len(y))
+    return y, weights / weights.max()  # no score depends on their unit
 
 
 class Classifier(Estimator):
@@ -664,7 +709,7 @@ class Regressor(Estimator):
         y = check_targets(y, len(f))
         error = np.average((y - f) ** 2, weights=weights)
         spread = np.average((y - np.average(y, weights=weights)) ** 2, weights=weights)
-        constant = np.ptp(y if weights is None else y[weights > 0]) == 0  # round-off may spread it
+        constant = np.ptp(y[weights > 0]) == 0  # rounding of the mean may spread it
         return float(error == 0) if constant else float(1 - error / spread)
 
 

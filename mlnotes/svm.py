@@ -922,7 +922,9 @@ def solve(K, dual, tol, max_iter):
         history = np.concatenate([history[:-1], run.history[:-1], [certificate.dual]])
         if violation <= tol or run.n_iter == 0 or left == 0 or violation >= before:
             state = run.state._replace(violation=violation, objective=certificate.dual)
-            return Solved(Run(state, history, len(history) - 1, violation <= tol), certificate)
+            reason = "nothing separates the classes" if certificate.primal == inf else run.reason
+            done = Run(state, history, len(history) - 1, violation <= tol, reason)
+            return Solved(done, certificate)
 
 
 def until_hulls_meet(states, K, dual):

@@ -333,7 +333,7 @@ BAD_X = (
     (np.ones((2, 2, 2)), "X must be a 2-D array, a sample per row; got 3-D of shape (2, 2, 2)"),
     (np.empty((0, 2)), "X has no sample"),
     (np.empty((2, 0)), "X has no feature"),
-    ([["a"], ["b"]], "X must hold numbers; got dtype <U1"),
+    ([["a"], ["b"]], "X must hold numbers; got the text 'a' in column 0"),
     ([[1j], [2.0]], "Complex data not supported"),
 )
 BAD_Y = (

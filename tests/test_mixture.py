@@ -777,7 +777,7 @@ def test_a_shift_of_the_samples_shifts_the_means_and_nothing_else(petals):
 
 
 def test_a_run_cut_short_is_told(petals):
-    message = r"GaussianMixture stopped after 2 iterations with gain = .* > 1e-09"
+    message = r"GaussianMixture stopped after 2 iterations, .*; gain = .*, and should be <= 1e-09"
     with pytest.warns(ConvergenceWarning, match=message):
         model = GaussianMixture(3, tol=1e-9, max_iter=2, random_state=0).fit(petals)
     assert not model.converged_ and len(model.history_) == 3

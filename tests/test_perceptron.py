@@ -457,7 +457,9 @@ def test_perceptron_estimator_has_a_neuron_per_class_and_tells_the_one_that_fail
 @pytest.mark.claims("perceptron-09")
 def test_perceptron_estimator_keeps_the_best_weights_and_gives_up_in_words(rng):
     X, y = rng.normal(size=(300, 3)), rng.choice([-1.0, 1.0], size=300)  # nothing to learn
-    advice = r"mistakes = \d+ > 0: .* or n_iter_no_change only if a hyperplane separates"
+    advice = (
+        r"mistakes = \d+, and should be <= 0: .* or n_iter_no_change only if a hyperplane separates"
+    )
     with pytest.warns(ConvergenceWarning, match=advice) as caught:
         model = Perceptron(n_iter_no_change=7, shuffle=False).fit(X, y)
     assert len(caught) == 1 and caught[0].filename == __file__
