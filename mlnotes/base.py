@@ -25,6 +25,7 @@ accept these estimators.
 import inspect
 import sys
 import warnings
+from fractions import Fraction
 from functools import cache, wraps
 from math import inf, isfinite
 from numbers import Integral, Real
@@ -131,6 +132,7 @@ def by_rows(function):
 def floats(*arrays):
     """The arrays in double precision, in which sums of small integers and of booleans are exact.
 
+    If one holds fractions, all stay as they are: what is computed with them is exact.
     Returns: the array for one, a list for several. Raises: ValueError if entries are masked.
 
     >>> floats(np.array([200, 100], dtype=np.uint8)).sum()
@@ -138,8 +140,10 @@ def floats(*arrays):
     """
     for array in arrays:
         _check_unmasked("an array", array)
-    doubles = [np.asarray(array, dtype=np.float64) for array in arrays]
-    return doubles[0] if len(doubles) == 1 else doubles
+    arrays = [np.asarray(array) for array in arrays]
+    if not any(a.dtype == object and isinstance(a.flat[0], Fraction) for a in arrays if a.size):
+        arrays = [a.astype(np.float64, copy=False) for a in arrays]
+    return arrays[0] if len(arrays) == 1 else arrays
 
 
 def signs(y):
@@ -187,7 +191,7 @@ def distribution(p, name="p"):
     Traceback (most recent call last):
     ValueError: prior must be >= 0 with the sum 1; got a least entry 0.5 and the sum 1.1
     """
-    p = floats(p)
+    p = np.asarray(p, dtype=np.float64)
     if not (p.min(initial=0.0) >= 0 and abs(p.sum() - 1) <= 1e-6):
         raise ValueError(
             f"{name} must be >= 0 with the sum 1; "

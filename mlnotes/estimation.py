@@ -91,8 +91,9 @@ def kronecker(A, B):
     """A (x) B = (a_ij B), every entry of A (k, l) times all of B (m, n), as blocks: (k m, l n).
 
     >>> kronecker(np.array([[1, 10]]), np.array([[1, 2], [3, 4]])).tolist()
-    [[1, 2, 10, 20], [3, 4, 30, 40]]
+    [[1.0, 2.0, 10.0, 20.0], [3.0, 4.0, 30.0, 40.0]]
     """
+    A, B = floats(A, B)
     (k, columns), (m, n) = A.shape, B.shape
     blocks = A[:, None, :, None] * B[None, :, None, :]
     return blocks.reshape(k * m, columns * n)
@@ -304,6 +305,7 @@ def fisher_information(w, score):
     >>> float(fisher_information(np.array([0.5, 0.5]), bernoulli_score(np.array([0, 1]), p=0.5)))
     4.0
     """
+    w, score = floats(w, score)
     return (w * score.T) @ score
 
 
@@ -347,7 +349,7 @@ def posterior_density(log_L, log_prior, w):
     >>> posterior_density(log_L, log_prior=np.zeros(3), w=w)
     array([0.5, 1. , 1.5])
     """
-    log_joint = log_L + log_prior
+    log_joint = floats(log_L) + log_prior
     joint = np.exp(log_joint - log_joint.max())
     return joint / (w @ joint)
 

@@ -102,7 +102,7 @@ def total_probability(likelihood, prior):
     0.75
     """
     distribution(prior, "prior")
-    return likelihood @ prior
+    return np.dot(*floats(likelihood, prior))
 
 
 def bayes(likelihood, prior):
@@ -113,6 +113,7 @@ def bayes(likelihood, prior):
 
     Errata: probability-21 (MLN's lines for the rule carry a stray factor P).
     """
+    likelihood, prior = floats(likelihood, prior)
     return likelihood * prior / total_probability(likelihood, prior)
 
 
@@ -126,7 +127,7 @@ def log_sum_exp(a):
     >>> log_sum_exp(np.array([[-1000.0, -1000.0], [-np.inf, -np.inf]])).round(3)
     array([-999.307,     -inf])
     """
-    columns = np.ascontiguousarray(a.T)
+    columns = np.ascontiguousarray(floats(a).T)
     top = columns.max(axis=0)
     shift = np.where(np.isfinite(top), top, 0.0)
     return top + np.log(np.maximum(np.exp(columns - shift).sum(axis=0), 1.0))
@@ -205,7 +206,7 @@ def expectation(p, x):
     >>> expectation(np.array([0.5, 0.5]), np.array([[0.0, 2.0], [4.0, 2.0]]))
     array([2., 2.])
     """
-    return p @ x
+    return np.dot(*floats(p, x))
 
 
 def second_moment(p, x):
@@ -214,6 +215,7 @@ def second_moment(p, x):
     >>> second_moment(np.array([0.5, 0.5]), np.array([[0.0], [4.0]]))
     array([[8.]])
     """
+    p, x = floats(p, x)
     S = x.T * p @ x
     return (S + np.transpose(S)) / 2  # rounding leaves S and S^T different in the last bit
 
@@ -229,6 +231,7 @@ def covariance(p, x):
 
     Errata: probability-11 (IRHD 1.2 calls Var[X] the second moment; that is E[X X^T]).
     """
+    p, x = floats(p, x)
     return second_moment(p, x - expectation(p, x))
 
 
@@ -285,7 +288,7 @@ def binomial_log_pmf(k, n, p):
     >>> np.exp(binomial_log_pmf(np.array([0, 1, 2, 3]), n=2, p=0.5)).round(12)
     array([0.25, 0.5 , 0.25, 0.  ])
     """
-    k, n = floats(k, n)
+    k, n, p = floats(k, n, p)
     possible = is_count(k) & (k <= n)
     k = np.where(possible, k, 0.0)
     log_choose = log_gamma(n + 1) - log_gamma(k + 1) - log_gamma(n - k + 1)
@@ -318,6 +321,7 @@ def x_log_y(x, y):
     >>> x_log_y(np.array([0.0, 2.0]), np.array([0.0, 1.0]))
     array([0., 0.])
     """
+    x, y = floats(x, y)
     y = np.where((x == 0) & (y >= 0), 1.0, y)
     return x * np.where(y == 0, -np.inf, np.log(np.where(y == 0, 1.0, y)))
 
@@ -415,7 +419,7 @@ def multivariate_normal_log_density(X, mu, Sigma):
     Errata: probability-19 (MLN prints N(mu, sigma) for a density in Sigma).
     """
     L = np.linalg.cholesky(symmetric(Sigma, "Sigma"))
-    Z = (X - mu) @ np.linalg.inv(L).T  # a row z = L^{-1} (x - mu) per sample
+    Z = (floats(X) - mu) @ np.linalg.inv(L).T  # a row z = L^{-1} (x - mu) per sample
     log_det = 2 * np.log(np.diag(L)).sum()
     return -0.5 * (len(L) * log(2 * pi) + log_det + squared_norms(Z))
 
@@ -448,7 +452,7 @@ def conditional_normal(mu, Sigma, given, value):
     Normal(mean=array([2.]), covariance=array([[3.5]]))
     """
     a, b = np.delete(np.arange(len(mu)), given), given
-    S = symmetric(Sigma, "Sigma")
+    mu, S = floats(mu), symmetric(Sigma, "Sigma")
     S_aa, S_ab, S_bb = S[np.ix_(a, a)], S[np.ix_(a, b)], S[np.ix_(b, b)]
     G = np.linalg.solve(S_bb, S_ab.T).T  # Sigma_ab Sigma_bb^{-1}
     return Normal(mu[a] + G @ (value - mu[b]), S_aa - G @ S_ab.T)

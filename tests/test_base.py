@@ -5,6 +5,7 @@ import sys
 import warnings
 from concurrent.futures import ProcessPoolExecutor
 from copy import deepcopy
+from fractions import Fraction
 from itertools import count
 from multiprocessing import get_context
 from types import SimpleNamespace
@@ -146,6 +147,8 @@ def test_floats_are_one_array_or_a_list_and_hold_what_small_types_would_lose():
     assert one.dtype == np.float64 and one.sum() == 300
     flags, halves = floats(np.array([True, True]), np.array([0.5], dtype=np.float16))
     assert flags.sum() == 2 and halves.dtype == np.float64
+    third, count = floats(np.array([Fraction(1, 3)]), np.array([3]))
+    assert (third * count).sum() == 1 and isinstance(third[0], Fraction)
 
 
 @pytest.mark.parametrize(
