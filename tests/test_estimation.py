@@ -176,19 +176,6 @@ def test_student_log_density_keeps_its_digits_and_tends_to_the_normal():
         assert gap == pytest.approx(-1 / (4 * nu), abs=3e-15)
 
 
-@pytest.mark.parametrize(
-    "function",
-    [
-        lambda x: student_log_density(x, 1, 3, 1.0),
-        lambda x: normal_score(x, 3, 1.0),
-        lambda x: mean_squared_error(np.log([0.25, 0.25, 0.5]), x, 3),
-    ],
-)
-def test_functions_of_differences_take_small_integers_as_numbers(function):
-    x = np.array([0, 2, 20])
-    np.testing.assert_array_equal(function(x.astype(np.uint8)), function(x))
-
-
 # --- Likelihood ------------------------------------------------------------------------
 
 
