@@ -66,6 +66,7 @@ from mlnotes.base import (
     check_number,
     check_samples,
     check_weights,
+    floats,
     iterate,
     one_vs_rest,
     row_blocks,
@@ -92,6 +93,7 @@ def project_on_hyperplane(X, w, b):
 
     Errata: svm-03 (IRHD's proof names the triangle inequality; it takes Pythagoras).
     """
+    X, w = floats(X, w)
     return X - np.multiply.outer(decision(X, w, b) / (w @ w), w)
 
 
@@ -101,7 +103,7 @@ def signed_distance(X, w, b):
     >>> signed_distance(np.array([[5.0, 5.0], [0.0, 0.0]]), w=np.array([3.0, 4.0]), b=-10.0)
     array([ 5., -2.])
     """
-    return decision(X, w, b) / np.linalg.norm(w)
+    return decision(X, w, b) / np.linalg.norm(floats(w))
 
 
 def canonical(X, y, w, b):
@@ -138,18 +140,13 @@ class HullsMeet(NamedTuple):
 
 
 def separate(X, y):
-    """Either a hyperplane with y_i f(x_i) > 0 for all i, or the proof that there is none.
-
-    The proof is a common point of the convex hulls, X_+^T u = X_-^T v.
-
-    Returns: a `Separator`, the one of largest margin, or `HullsMeet`.
+    """The `Separator` of largest margin, or `HullsMeet`, with X_+^T u = X_-^T v, if there is none.
 
     >>> separate(np.array([[3.0], [1.0]]), np.array([1, -1]))
     Separator(w=array([1.]), b=-2.0)
     """
     try:
-        machine = hard_margin(X, y)
-        return Separator(machine.w, machine.b)
+        return Separator(*hard_margin(X, y)[:2])
     except InfeasibleError as error:
         weights = np.maximum(error.certificate, 0.0)  # rounding may leave -1e-33
         u, v = weights[y > 0], weights[y < 0]
@@ -170,9 +167,10 @@ class Machine(NamedTuple):
 
 
 def hard_margin(X, y):
-    """The largest margin 1 / ||w||: min 1/2 ||w||^2 subject to y_i (w^T x_i + b) >= 1 for all i.
+    """The `Machine` of min 1/2 ||w||^2 subject to y_i (w^T x_i + b) >= 1 for all i.
 
-    Returns: a `Machine`. Raises: `optimization.InfeasibleError` if nothing separates the classes.
+    Its margin 1 / ||w|| is the largest.
+    Raises: `optimization.InfeasibleError` if nothing separates the classes.
 
     >>> machine = hard_margin(np.array([[0.0, 0], [2, 0], [2, 2]]), np.array([-1, 1, 1]))
     >>> machine.w.round(9) + 0.0, round(machine.b, 9), round(machine.objective, 9)
@@ -264,13 +262,11 @@ def hinge(f, y):
 
 
 def soft_margin(X, y, C):
-    """min over w, b, xi of 1/2 ||w||^2 + C sum_i xi_i subject to
+    """The `Machine` of min over w, b, xi of 1/2 ||w||^2 + C sum_i xi_i, C > 0, subject to
 
-        y_i (w^T x_i + b) >= 1 - xi_i,   xi_i >= 0 ,
+        y_i (w^T x_i + b) >= 1 - xi_i,   xi_i >= 0 .
 
-    by `optimization.solve_qp`, for C > 0. C = inf allows no slack and gives the `hard_margin`.
-
-    Returns: a `Machine`.
+    C = inf allows no slack and gives the `hard_margin`.
 
     >>> machine = soft_margin(np.array([[1.0], [-1.0]]), np.array([1, -1]), C=0.25)
     >>> machine.w.round(9), machine.alpha.round(9), round(machine.objective, 9)
@@ -317,12 +313,12 @@ class SoftMarginKKT(NamedTuple):
 
 
 def soft_margin_kkt(X, y, w, b, xi, alpha, C=inf):
-    """The Karush-Kuhn-Tucker conditions of the soft margin, as numbers that should be 0:
+    """The `SoftMarginKKT` of the soft margin, numbers that should be 0, by the conditions
 
         w = sum_i alpha_i y_i x_i,  sum_i alpha_i y_i = 0,  alpha_i + r_i = C,  alpha_i, r_i >= 0,
         y_i f_i >= 1 - xi_i,  xi_i >= 0,  alpha_i (y_i f_i - 1 + xi_i) = 0,  r_i xi_i = 0 ,
 
-    with r = C - alpha. C = inf stands for the hard margin, where xi = 0. Returns: `SoftMarginKKT`.
+    with r = C - alpha. C = inf stands for the hard margin, where xi = 0.
 
     >>> X, y, half = np.array([[1.0], [-1.0]]), np.array([1, -1]), np.array([0.5, 0.5])
     >>> max(soft_margin_kkt(X, y, np.array([0.5]), 0.0, xi=half, alpha=half / 2, C=0.25))
@@ -345,10 +341,10 @@ def soft_margin_kkt(X, y, w, b, xi, alpha, C=inf):
 
 
 def squared_slack_margin(X, y, C):
-    """min over w, b, xi of 1/2 ||w||^2 + C/2 sum_i xi_i^2 subject to y_i f_i >= 1 - xi_i, C > 0.
+    """The `Machine` of min 1/2 ||w||^2 + C/2 sum_i xi_i^2 subject to y_i f_i >= 1 - xi_i, C > 0.
 
     At the optimum xi = alpha / C >= 0. The dual is that of the hard margin with K + I / C. Its
-    alpha is unique and has no upper bound. C = inf allows no slack. Returns: a `Machine`.
+    alpha is unique and has no upper bound. C = inf allows no slack.
 
     >>> machine = squared_slack_margin(np.array([[1.0], [-1.0]]), np.array([1, -1]), C=0.5)
     >>> machine.w.round(9), machine.xi.round(9), machine.alpha.round(9)
@@ -420,9 +416,8 @@ def primal_newton(A, y, C, penalty):
 
         F(theta) = 1/2 sum_j penalty_j theta_j^2 + sum_i C_i max(0, 1 - y_i theta^T a_i)^2 .
 
-    A (n, m) holds the samples, with a column of ones for b, whose penalty is 0. y holds -1 and +1,
-    C (n,) the cost of each sample.
-    Yields: an `optimization.NewtonState`, the start theta = 0 included.
+    A (n, m) holds the samples, with a column of ones for b, whose penalty is 0, and C (n,) their
+    costs. Yields: an `optimization.NewtonState`, the start theta = 0 included.
 
     >>> A, y = np.array([[1.0, -1.0], [1.0, 1.0]]), np.array([-1.0, 1.0])
     >>> *_, last = primal_newton(A, y, np.full(2, 0.25), np.array([0.0, 1.0]))
@@ -458,13 +453,13 @@ class NuMachine(NamedTuple):
 
 
 def nu_margin(X, y, nu):
-    """min over w, b, rho, xi of 1/2 ||w||^2 - nu rho + 1/n sum_i xi_i subject to
+    """The `NuMachine` of min over w, b, rho, xi of 1/2 ||w||^2 - nu rho + 1/n sum_i xi_i subject to
 
         y_i (w^T x_i + b) >= rho - xi_i,   xi_i >= 0 .
 
     If rho > 0, then nu is at least the share of samples with xi_i > 0 and at most the share of
     support vectors. Divided by rho, the solution is that of `soft_margin` with C = 1 / (rho n).
-    Returns: a `NuMachine`. Raises: `optimization.UnboundedError` if nu > 2 min(n_+, n_-) / n.
+    Raises: `optimization.UnboundedError` if nu > 2 min(n_+, n_-) / n.
 
     >>> machine = nu_margin(np.array([[1.0], [-1.0]]), np.array([1, -1]), nu=0.5)
     >>> machine.w.round(9), round(machine.rho, 9), round(machine.objective, 9)
@@ -497,15 +492,7 @@ class Dual(NamedTuple):
     lower: np.ndarray  # (n,)
     upper: np.ndarray  # (n,)
     start: np.ndarray  # (n,), a feasible beta
-    groups: tuple  # slices, none empty, which together hold all n multipliers
-
-    @property
-    def sums(self):
-        """(groups, n): a row of ones and zeros for each group; sums beta holds the sums."""
-        rows = np.zeros((len(self.groups), len(self.p)))
-        for row, group in zip(rows, self.groups, strict=True):
-            row[group] = 1.0
-        return rows
+    groups: np.ndarray  # (groups, n), True for the multipliers of each group
 
 
 def c_dual(y, C=inf):
@@ -520,8 +507,8 @@ def c_dual(y, C=inf):
 
     Errata: svm-43 (PRNN prints the box without the sum: the dual of a machine without b).
     """
-    y, n = signs(y), len(y)
-    return Dual(y, np.minimum(y * C, 0), np.maximum(y * C, 0), np.zeros(n), (slice(0, n),))
+    y, one_group = signs(y), np.ones((1, len(y)), dtype=bool)
+    return Dual(y, np.minimum(y * C, 0), np.maximum(y * C, 0), np.zeros(len(y)), one_group)
 
 
 def nu_dual(y, nu, shares=None):
@@ -529,18 +516,15 @@ def nu_dual(y, nu, shares=None):
 
         max -1/2 beta^T K beta,   0 <= alpha_i <= 1/n,   sum_i alpha_i = nu/2 in both classes .
 
-    `shares` (n,) of sum 1 replace 1/n. Groups are slices: y holds the class +1 first, then -1.
-    A nu > 2 min(n_+, n_-) / n has no feasible alpha.
+    `shares` (n,) of sum 1 replace 1/n. A nu > 2 min(n_+, n_-) / n has no feasible alpha.
 
     >>> nu_dual(np.array([1.0, 1.0, -1.0, -1.0]), nu=0.75).start
     array([ 0.25 ,  0.125, -0.25 , -0.125])
     """
     y, n = signs(y), len(y)
-    if (np.diff(y) > 0).any():
-        raise ValueError("y must hold the class +1 first, then -1: sort the samples")
     most = np.full(n, 1 / n) if shares is None else shares
-    groups = slice(0, np.count_nonzero(y > 0)), slice(np.count_nonzero(y > 0), n)
-    start = np.concatenate([y[group] * fill(most[group], nu / 2) for group in groups])
+    groups = np.array([y > 0, y < 0])
+    start = y * sum(fill(group * most, nu / 2) for group in groups)
     return Dual(np.zeros(n), np.minimum(y * most, 0), np.maximum(y * most, 0), start, groups)
 
 
@@ -571,14 +555,14 @@ class DualSolution(NamedTuple):
 
 
 def solve_dual(K, dual):
-    """The maximiser of a `Dual` by `optimization.solve_qp`, for an array K and small n.
+    """The `DualSolution` of a `Dual` by `optimization.solve_qp`, for an array K and small n.
 
-    Returns: a `DualSolution`. Raises: `optimization.UnboundedError` if C = inf and the hulls meet.
+    Raises: `optimization.UnboundedError` if C = inf and the hulls meet.
 
     >>> solve_dual(np.eye(2), c_dual(np.array([1.0, -1.0]))).beta.round(9)
     array([ 1., -1.])
     """
-    A, (G, h) = dual.sums, box(dual.lower, dual.upper)
+    A, (G, h) = dual.groups.astype(float), box(dual.lower, dual.upper)
     finite = np.isfinite(h)
     qp = solve_qp(np.asarray(K, float), -dual.p, A, A @ dual.start, G[finite], h[finite])
     return DualSolution(qp.x, -qp.objective, qp.residual)
@@ -592,16 +576,16 @@ def offset_intervals(gradient, dual, beta):
 
         max {g_i: beta_i < upper_i} <= b <= min {g_i: beta_i > lower_i} .
 
-    If a multiplier is strictly between its bounds, the interval is one point. If the left end
-    exceeds the right one, beta is not optimal.
+    A free multiplier makes the interval one point. If the left end exceeds the right one, beta is
+    not optimal.
 
     >>> y = np.array([1.0, -1.0])
     >>> offset_intervals(y, c_dual(y), beta=np.zeros(2))  # g = y for beta = 0
     array([[ 1., -1.]])
     """
-    low = np.where(beta < dual.upper, gradient, -inf)
-    high = np.where(beta > dual.lower, gradient, inf)
-    return np.array([[low[group].max(), high[group].min()] for group in dual.groups])
+    low = np.where(np.logical_and(dual.groups, beta < dual.upper), gradient, -inf)
+    high = np.where(np.logical_and(dual.groups, beta > dual.lower), gradient, inf)
+    return np.column_stack([low.max(axis=1), high.min(axis=1)])
 
 
 def is_free(dual, beta):
@@ -624,9 +608,9 @@ def offsets(gradient, dual, beta):
 
     Errata: svm-49 (ISML and IRHD average the support vectors at the bound, too).
     """
-    free, b = is_free(dual, beta), []
-    for group, ends in zip(dual.groups, offset_intervals(gradient, dual, beta), strict=True):
-        terms = gradient[group][free[group]] if free[group].any() else ends[np.isfinite(ends)]
+    free, b = np.logical_and(dual.groups, is_free(dual, beta)), []
+    for F, ends in zip(free, offset_intervals(gradient, dual, beta), strict=True):
+        terms = gradient[F] if F.any() else ends[np.isfinite(ends)]
         b.append(terms.mean() if len(terms) else 0.0)
     return np.array(b)
 
@@ -653,12 +637,13 @@ def certify(K, dual, beta):
     >>> certify(np.eye(2), c_dual(np.array([1.0, -1.0])), np.array([1.0, -1.0]))[:4]
     (1.0, 1.0, 0.0, 0.0)
     """
+    beta = floats(beta)
     g = dual.p - K @ beta
     b, (low, high) = offsets(g, dual, beta), offset_intervals(g, dual, beta).T
-    above = g - b @ dual.sums
+    above = g - b @ dual.groups
     bound = np.where(above > 0, dual.upper, dual.lower)[above != 0]  # which may be infinite
     quadratic = float(beta @ (dual.p - g) / 2)
-    primal = quadratic + float(bound @ above[above != 0] + b @ dual.sums @ dual.start)
+    primal = quadratic + float(bound @ above[above != 0] + b @ (dual.groups @ dual.start))
     value = float(dual.p @ beta) - quadratic
     return OptimalityBounds(value, primal, primal - value, max(float((low - high).max()), 0.0), b)
 
@@ -677,29 +662,32 @@ class SMOState(NamedTuple):
 
 
 def state_at(K, dual, beta, pair=()):
-    """The `SMOState` of any feasible beta (n,), computed afresh; `pair` says what the step moved.
+    """The `SMOState` of a feasible beta (n,), computed afresh; the step moved the `pair`.
 
     >>> state_at(np.eye(2), c_dual(np.array([1.0, -1.0])), np.zeros(2)).violation
     2.0
     """
+    beta = floats(beta)
     g = dual.p - K @ beta
     low, high = offset_intervals(g, dual, beta).T
     return SMOState(beta, g, pair, float(beta @ (dual.p + g) / 2), float((low - high).max()))
 
 
-def violating_pair(rising, falling, group):
-    """The pair of a group that violates the KKT conditions most: g_i - g_j, i, j.
+def violating_pair(rising, falling):
+    """The pair of a group that violates the KKT conditions most: g_i - g_j, i, j and the group.
 
-    `rising` (n,) holds g_i where beta_i may rise, else -inf. `falling` (n,) holds g_j where beta_j
-    may fall, else inf. i has the largest g_i of the group, and j the smallest g_j. Nothing can be
-    gained if g_i - g_j is not above 0.
+    `rising` (groups, n) holds g_i where beta_i is of the group and may rise, else -inf. `falling`
+    (groups, n) holds g_j where beta_j may fall, else inf. Of each group i has the largest g_i, and
+    j the smallest g_j. Nothing can be gained if g_i - g_j is not above 0.
 
-    >>> violating_pair(np.array([1.0, -np.inf]), np.array([np.inf, -2.0]), slice(0, 2))
-    (3.0, 0, 1)
+    >>> violating_pair(np.array([[1.0, -np.inf]]), np.array([[np.inf, -2.0]]))
+    (3.0, 0, 1, 0)
     """
-    i = group.start + int(rising[group].argmax())
-    j = group.start + int(falling[group].argmin())
-    return float(rising[i] - falling[j]), i, j
+    pairs = []
+    for group, (up, down) in enumerate(zip(rising, falling, strict=True)):
+        i, j = int(up.argmax()), int(down.argmin())
+        pairs.append((float(up[i] - down[j]), i, j, group))
+    return max(pairs)
 
 
 def smo(K, dual, start=None):
@@ -714,22 +702,26 @@ def smo(K, dual, start=None):
     [[0.0, 0.0], [1.0, -1.0]]
     """
     beta, g, pair, objective, _ = state_at(K, dual, dual.start) if start is None else start
-    lower, upper, diagonal = dual.lower, dual.upper, K.diagonal()
-    tiny = ROUNDING * np.abs(diagonal).max() or ROUNDING  # equal samples have eta = 0
+    beta, lower, upper = floats(beta, dual.lower, dual.upper)
+    tiny = ROUNDING * np.abs(K.diagonal()).max() or ROUNDING  # equal samples have eta = 0
+    rise = np.where(np.logical_and(dual.groups, beta < upper), 0.0, -inf)  # -inf bars the others
+    fall = np.where(np.logical_and(dual.groups, beta > lower), 0.0, inf)
     while True:
-        rising = np.where(beta < upper, g, -inf)  # g_i where beta_i may rise
-        falling = np.where(beta > lower, g, inf)  # g_j where beta_j may fall
-        violation, i, j = max(violating_pair(rising, falling, group) for group in dual.groups)
+        violation, i, j, group = violating_pair(g + rise, g + fall)
         yield SMOState(beta, g, pair, objective, violation)
-        K_i, K_j = K[i], K[j]
-        eta = diagonal[i] + diagonal[j] - 2 * K_i[j]
-        t = min(violation / max(eta, tiny), upper[i] - beta[i], beta[j] - lower[j])
+        K_i, K_j = floats(K[i], K[j])
+        eta = float(K_i[i] + K_j[j] - 2 * K_i[j])
+        room_i, room_j = float(upper[i] - beta[i]), float(beta[j] - lower[j])
+        t = min(violation / max(eta, tiny), room_i, room_j)
         if t <= 0 or (beta[i] + t == beta[i] and beta[j] - t == beta[j]):
             return
         pair, beta, near = (i, j), beta.copy(), ROUNDING * (abs(beta[i]) + abs(beta[j]) + t)
-        beta[i] = upper[i] if upper[i] - beta[i] - t <= near else beta[i] + t
-        beta[j] = lower[j] if beta[j] - lower[j] - t <= near else beta[j] - t
-        objective += float(t * (violation - t * eta / 2))
+        beta[i] = upper[i] if room_i - t <= near else beta[i] + t
+        beta[j] = lower[j] if room_j - t <= near else beta[j] - t
+        for k in pair:
+            rise[group, k] = 0.0 if beta[k] < upper[k] else -inf
+            fall[group, k] = 0.0 if beta[k] > lower[k] else inf
+        objective += t * (violation - t * eta / 2)
         g = g - t * (K_i - K_j)
 
 
@@ -745,17 +737,14 @@ def chunk_dual(K, dual, state, F):
     >>> chunk_dual(K, dual, state_at(K, dual, dual.start), np.array([1]))[1].p
     array([-1.])
     """
-    K_FF, beta = K[F][:, F], state.beta[F]
-    ends = [np.searchsorted(F, [group.start, group.stop]) for group in dual.groups]
-    groups = tuple(slice(*end) for end in ends if end[0] < end[1])
+    (K_FF, beta), groups = floats(K[F][:, F], state.beta[F]), dual.groups[:, F]
     p = state.gradient[F] + K_FF @ beta
-    return K_FF, Dual(p, dual.lower[F], dual.upper[F], beta, groups)
+    return K_FF, Dual(p, dual.lower[F], dual.upper[F], beta, groups[groups.any(axis=1)])
 
 
 def chunking(K, dual, size, *, rng):
-    """Optimise over a random chunk of `size` multipliers, the others fixed; again and again.
+    """Again and again the optimum over a random chunk of `size` multipliers, the others fixed.
 
-    The problem of a chunk is again a `Dual`, which `solve_dual` maximises.
     Yields: `SMOState`; its pair holds the chunk.
 
     >>> dual, rng = c_dual(np.array([1.0, -1.0]), C=2.0), np.random.default_rng(0)
@@ -781,14 +770,14 @@ def newton_step(K, dual, state):
         [K_FF   ones^T] [v]   [g_F]
         [ones   0     ] [b] = [ 0 ],   ones the rows that sum the groups.
 
-    Returns: a `SMOState`, its violation not computed: inf. It is `state` if nothing is gained.
+    Returns: a `SMOState` with violation inf, not computed, or `state` if nothing is gained.
 
     >>> dual = c_dual(np.array([1.0, -1.0]))
     >>> newton_step(np.eye(2), dual, state_at(np.eye(2), dual, 0.1 * dual.p)).beta.round(6)
     array([ 1., -1.])
     """
     F = np.flatnonzero(is_free(dual, state.beta))
-    beta, g, K_F, ones = state.beta[F], state.gradient[F], K[F], dual.sums[:, F]
+    beta, g, K_F, ones = state.beta[F], state.gradient[F], K[F], dual.groups[:, F]
     K_FF, ones = K_F[:, F], ones[ones.any(axis=1)]  # a row for each group that F has a part in
     ridge = DAMPING * np.abs(K_FF).max(initial=0.0) or DAMPING
     m, H = len(F), np.zeros((len(F) + len(ones),) * 2)
@@ -838,9 +827,9 @@ def pair_votes(scores, classes):
 
 
 def newton_on_free(K, dual, state, most):
-    """Newton's steps on up to `most` free multipliers, evenly spread, until none meets a bound.
+    """The `SMOState` after Newton's steps on `most` free multipliers until none meets a bound.
 
-    Takes and returns an `SMOState`, `state`; the violation of the new one is not computed: inf.
+    They are evenly spread over the free ones of `state`. The violation is inf, not computed.
 
     >>> K, dual = np.eye(2), c_dual(np.array([1.0, -1.0]))
     >>> newton_on_free(K, dual, state_at(K, dual, 0.1 * dual.p), most=9).beta.round(6)
@@ -864,8 +853,7 @@ def newton_on_free(K, dual, state, most):
 def smo_with_newton(K, dual, start=None):
     """`smo`, with `newton_on_free` after every 128 steps, first on 50 multipliers.
 
-    Pairs find out which multipliers are free. While no free one meets a bound any more, the next
-    Newton step is on twice as many, up to 800.
+    While no free multiplier meets a bound any more, the next call is on twice as many, up to 800.
     Yields: `SMOState`, the start included. It ends where `smo` does.
 
     >>> [state.objective for state in smo_with_newton(np.eye(2), c_dual(np.array([1.0, -1.0])))]
@@ -897,14 +885,12 @@ class Solved(NamedTuple):
 
 
 def solve(K, dual, tol, max_iter):
-    """The optimum of a `Dual` by `smo_with_newton`, to a violation of at most `tol`, certified.
+    """`Solved`: the optimum of a `Dual` by `smo_with_newton`, to a violation of at most `tol`.
 
     If rounding errors have added up, so that the certificate disagrees, the run goes on from a
-    state that is computed afresh. If a multiplier has no upper bound, the run also ends where the
-    classes turn out not to be separable. There are at most `max_iter` steps; -1 stands for 10^7, or
-    100 n if that is more.
-
-    Returns: a `Solved`; it has converged if the violation of the certificate is at most `tol`.
+    state that is computed afresh. It has converged if the violation of the certificate is at most
+    `tol`. It ends after `max_iter` steps; -1 stands for 10^7, or 100 n if that is more. If a
+    multiplier has no upper bound, it also ends where no hyperplane separates the classes.
 
     >>> solution = solve(np.eye(2), c_dual(np.array([1.0, -1.0])), tol=1e-3, max_iter=-1)
     >>> solution.beta, solution.certificate.gap, solution.run.converged
@@ -931,9 +917,8 @@ def until_hulls_meet(states, K, dual):
     """The `states` of SMO; if a multiplier has no upper bound, only until the convex hulls meet.
 
     alpha / (sum_i alpha_i / 2) holds the weights of a point in each hull, and their distance is
-    ||w|| / (sum_i alpha_i / 2). If nothing separates the classes, alpha grows without end. Hulls
-    count as meeting at 1e-6 of the spread of the samples.
-    Yields: the `states`, one by one.
+    ||w|| / (sum_i alpha_i / 2). Hulls count as meeting at 1e-6 of the spread of the samples.
+    Yields: the `states`.
 
     >>> K, dual = np.ones((2, 2)), c_dual(np.array([1.0, -1.0]))  # two equal samples
     >>> len(list(until_hulls_meet(smo(K, dual), K, dual)))
@@ -992,9 +977,9 @@ def kernel_matrix(X, kernel, megabytes, ridge=0.0):
 class GramRows:
     """The Gram matrix of X; only the `capacity` rows used last, at least two, are in memory.
 
-    The matrix of 20,000 samples takes 3 GiB, and SMO uses few of its rows. `kernel` is a function
-    k(X, Z), and `ridge` is added to the diagonal. With `gamma` the kernel must be the Gaussian
-    exp(-gamma ||x - z||^2); its rows come from norms computed once, 12 times as fast for d = 784.
+    `kernel` is a function k(X, Z), and `ridge` is added to the diagonal. With `gamma` the kernel
+    must be exp(-gamma ||x - z||^2); its rows come from norms computed once, 12 times as fast for
+    d = 784.
 
     >>> K = GramRows(np.array([[1.0], [2.0]]), lambda X, Z: X @ Z.T, capacity=1)
     >>> K[1], K.diagonal(), K @ np.array([1.0, 1.0])
@@ -1013,10 +998,7 @@ class GramRows:
     def __getitem__(self, i):
         """Row i (n,), or for an array of m indices their rows (m, n)."""
         if np.ndim(i):
-            rows = np.empty((len(i), len(self.X)))
-            for row, k in zip(rows, i, strict=True):
-                row[:] = self[k]
-            return rows
+            return np.array([self[k] for k in i]).reshape(len(i), len(self.X))
         row = self.rows.pop(i, None)
         if row is None:
             if len(self.rows) == self.capacity:
@@ -1041,13 +1023,14 @@ class GramRows:
 
 
 def weights_of(beta, X):
-    """w = sum_i beta_i x_i, (d,) or (k, d), by the differences from one sample: sum_i beta_i = 0.
+    """w = sum_i beta_i x_i, (d,) or (k, d), for X (s, d) and beta (s,) or (k, s) of sum 0.
 
-    X (s, d) are the support vectors with their beta (s,) or (k, s).
+    The differences from one sample keep their digits far from the origin.
 
     >>> weights_of(np.array([0.5, -0.5]), np.array([[3.0], [1.0]]))
     array([1.])
     """
+    X = floats(X)
     return beta @ (X - X[:1])
 
 
@@ -1082,15 +1065,6 @@ class KernelMachine(Estimator):
             raise AttributeError("coef_ must have kernel='linear'; other kernels have no such w")
 
 
-class _Trained(NamedTuple):
-    """The machine of a pair of classes."""
-
-    run: Run
-    certificate: OptimalityBounds
-    beta: np.ndarray  # (n,), 0 for the other classes
-    b: float
-
-
 @dataclass(eq=False, repr=False, kw_only=True)
 class _OneVersusOne(KernelMachine, Classifier):
     """A kernel machine for every pair of classes; subclasses differ in `_solve`, the training."""
@@ -1107,9 +1081,9 @@ class _OneVersusOne(KernelMachine, Classifier):
         self.classes_, k = np.unique(check_labels(y[used], len(used)), return_inverse=True)
         order = used[np.argsort(k, kind="stable")]  # class by class
         machines = self._machines(samples[order], np.sort(k), weights[order])
-        self._record([machine.run for machine in machines], "violation", self.tol)
-        self.certificates_ = [machine.certificate for machine in machines]
-        beta, self._b = np.array([m.beta for m in machines]), np.array([m.b for m in machines])
+        runs, self.certificates_, beta, self._b = map(list, zip(*machines, strict=True))
+        self._record(runs, "violation", self.tol)
+        beta, self._b = np.array(beta), np.array(self._b)
         support = beta.any(axis=0)
         self._beta, self.support_ = beta[:, support], order[support].astype(np.int32)
         self.support_vectors_ = samples[self.support_]
@@ -1118,7 +1092,7 @@ class _OneVersusOne(KernelMachine, Classifier):
         return self._remember(X)
 
     def _machines(self, X, k, weights):
-        """The `_Trained` machine of every pair of classes of X (n, d), k (n,) their numbers."""
+        """Run, certificate, beta (n,) and b for every pair of the classes k (n,) of X (n, d)."""
         A, mean = about_mean(np.ascontiguousarray(X), self._kernel)
         ridge, machines = np.broadcast_to(self._ridge(weights), len(A)), []
         K = kernel_matrix(A, self._kernel, self.cache_size, ridge)
@@ -1138,7 +1112,7 @@ class _OneVersusOne(KernelMachine, Classifier):
             rho, beta = self._rho(offsets), np.zeros(len(A))
             beta[rows] = run.state.beta / rho
             certificate = certificate._replace(offsets=offsets)
-            machines.append(_Trained(run, certificate, beta, offsets.mean() / rho))
+            machines.append((run, certificate, beta, offsets.mean() / rho))
         return machines
 
     def _check_parameters(self):
@@ -1215,10 +1189,7 @@ class SVC(_OneVersusOne):
 
     It follows scikit-learn's SVC, with these differences: the solution comes with its certificate;
     there are more kernels, but no precomputed ones; f = 0 counts as the first class of a pair;
-    there are no class weights and no probabilities; `n_iter_` is one number, that of the pair that
-    took most steps.
-
-    K classes take K (K - 1) / 2 machines, so that many classes take long. `LinearSVC` needs only K.
+    there are no class weights and no probabilities. K classes take K (K - 1) / 2 machines.
 
     Parameters
     ----------
@@ -1240,8 +1211,7 @@ class SVC(_OneVersusOne):
     n_support_ : ndarray of shape (K,); the number of support vectors of each class
     dual_coef_ : ndarray of shape (K - 1, s); beta_i in the machines against the other classes
     intercept_ : ndarray of shape (pairs,); b of every pair of classes
-    certificates_ : list of `OptimalityBounds`; of the pairs (0, 1), (0, 2), ..., (1, 2), ...;
-        with "sigmoid", which is not a kernel, they prove nothing
+    certificates_ : list of `OptimalityBounds` of the pairs; with "sigmoid" they prove nothing
     history_ : list of ndarrays; the dual objective after every step, for every pair
     n_iter_ : int; steps of the pair that took most
     converged_ : bool
@@ -1279,8 +1249,7 @@ class NuSVC(_OneVersusOne):
 
     As in scikit-learn the solution is divided by rho, so that the margins are at f = 1 and -1; the
     certificate is that of the undivided problem. If nu is too small for the overlap of the classes,
-    rho is 0 and w is 0, and the labels are rounding errors. `tol` bounds n times the violation, as
-    for scikit-learn's box [0, 1]. For the rest see `SVC`.
+    rho and w are 0, and the labels are rounding errors. `tol` is in units of max |K_ii| / n.
 
     Parameters
     ----------
@@ -1329,7 +1298,7 @@ class NuSVC(_OneVersusOne):
 class L2SVC(SVC):
     """The soft margin with squared slack and a kernel, by `solve`: the hard margin with K + I / C.
 
-    It minimises 1/2 ||w||^2 + C/2 sum_i xi_i^2. scikit-learn has no such machine with a kernel.
+    It minimises 1/2 ||w||^2 + C/2 sum_i xi_i^2.
 
     Parameters
     ----------
@@ -1368,12 +1337,12 @@ class LinearSVC(LinearClassifier):
 
         min over w, b of 1/2 ||w||^2 + C sum_i max(0, 1 - y_i f_i)^2 ,
 
-    for each class against the rest, and for two classes only for the second. No Gram matrix is
-    needed. C is half of ISML's, as in scikit-learn. b is not penalised; scikit-learn's is.
+    for each class against the rest, and for two classes only for the second. C is half of ISML's,
+    as in scikit-learn. b is not penalised; scikit-learn's is.
 
     Parameters
     ----------
-    tol : float; the largest Newton decrement at the end
+    tol : float; the largest Newton decrement at the end, in units of the root of max C_i
     C : float; cost of a unit of squared slack, not inf
     fit_intercept : bool; whether there is a b
     max_iter : int; the most Newton steps
@@ -1406,14 +1375,21 @@ class LinearSVC(LinearClassifier):
         first = 0 if check_flag("fit_intercept", self.fit_intercept) else 1
         samples = check_samples(X)
         y, costs = check_labels(y, len(samples)), C * check_weights(sample_weight, len(samples))
-        self.classes_ = np.unique(y)
-        centre = samples.mean(axis=0) * (1 - first)  # only b depends on the origin
+        used = np.flatnonzero(costs)  # a sample of weight 0 is absent
+        samples, y, costs = samples[used], check_labels(y[used], len(used)), costs[used]
+        self.classes_, centre = np.unique(y), samples.mean(axis=0) * (1 - first)  # b alone sees it
         A = augment(samples - centre)[:, first:]
-        penalty = np.append(0.0, np.ones(samples.shape[1]))[first:]
-        each = [primal_newton(A, y_k, costs, penalty) for y_k in one_vs_rest(y, self.classes_).T]
+        unit, most = np.abs(A).max(axis=0), costs.max()
+        unit[unit == 0] = 1.0
+        penalty = np.append(0.0, np.ones(samples.shape[1]))[first:] / unit**2 / most
+        each = [
+            primal_newton(A / unit, y_k, costs / most, penalty)
+            for y_k in one_vs_rest(y, self.classes_).T
+        ]
         runs = [iterate(states, "decrement", tol, max_iter) for states in each]
+        runs = [run._replace(history=most * run.history) for run in runs]
         self._record(runs, "decrement", tol)
         theta = np.zeros((len(runs), samples.shape[1] + 1))
-        theta[:, first:] = [run.state.x for run in runs]
+        theta[:, first:] = [run.state.x / unit for run in runs]
         self.coef_, self.intercept_ = theta[:, 1:], theta[:, 0] - theta[:, 1:] @ centre
         return self._remember(X)

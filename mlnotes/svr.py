@@ -294,7 +294,8 @@ def stacked_dual(y, epsilon, C=inf):
     most, zeros = np.full(n, C, dtype=float), np.zeros(n)
     p = np.concatenate([y - epsilon, y + epsilon])
     lower, upper = np.concatenate([zeros, -most]), np.concatenate([most, zeros])
-    return Dual(p, lower, upper, start=np.zeros(2 * n), groups=(slice(0, 2 * n),))
+    one_group = np.ones((1, 2 * n), dtype=bool)
+    return Dual(p, lower, upper, start=np.zeros(2 * n), groups=one_group)
 
 
 # --- Squared slack ---------------------------------------------------------------------
@@ -434,7 +435,7 @@ def stacked_nu_dual(y, nu, C, shares=None):
     n = len(y)
     most = C * (np.full(n, 1 / n) if shares is None else shares)
     alpha = fill(most, C * nu / 2)
-    sides = (slice(0, n), slice(n, 2 * n))
+    sides = np.repeat(np.eye(2, dtype=bool), n, axis=1)
     return stacked_dual(y, 0.0, most)._replace(start=stack([alpha, alpha]), groups=sides)
 
 

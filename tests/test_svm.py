@@ -927,7 +927,7 @@ def test_c_dual_is_the_box_in_signed_multipliers(rng):
         inside = ((alpha >= 0) & (alpha <= 2)).all()
         assert inside == ((lower <= beta) & (beta <= upper)).all()
         assert p @ beta == alpha.sum()
-    assert not start.any() and groups == (slice(0, 3),)
+    assert not start.any() and groups.tolist() == [[True] * 3]
     bounds = c_dual(y, C=np.array([1.0, 2.0, 3.0]))
     np.testing.assert_array_equal([bounds.lower, bounds.upper], [[0, -2, 0], [1, 0, 3]])
     np.testing.assert_array_equal(c_dual(y).upper, [inf, 0, inf])
@@ -945,7 +945,7 @@ def test_c_dual_without_the_sum_is_the_machine_without_offset(rng):
     X, y = overlapping(rng)
     X += 2.0  # off-centre: it needs its b
     n, C, K = len(y), 0.3, X @ X.T
-    box_only = solve_dual(K, c_dual(y, C)._replace(groups=()))
+    box_only = solve_dual(K, c_dual(y, C)._replace(groups=dual.groups[:0]))
     P = np.diag([1.0, 1.0] + [0.0] * n)
     margins = np.column_stack([y[:, None] * X, np.eye(n)])
     G = np.vstack([margins, np.column_stack([np.zeros((n, 2)), np.eye(n)])])
@@ -1351,7 +1351,7 @@ def ends(K, dual, beta):
     """The ends of the interval of offsets of every group, from the definition."""
     g, intervals = dual.p - K @ beta, []
     for group in dual.groups:
-        members = range(group.start, group.stop)
+        members = np.flatnonzero(group)
         low = max((g[i] for i in members if beta[i] < dual.upper[i]), default=-inf)
         high = min((g[i] for i in members if beta[i] > dual.lower[i]), default=inf)
         intervals.append((low, high))
@@ -1380,10 +1380,10 @@ def by_patterns(K, dual):
     free = patterns == 1
     system, right = np.zeros((len(free), n + m, n + m)), np.empty((len(free), n + m))
     system[:, :n, :n] = np.where(free[:, :, None], K, np.eye(n))
-    system[:, :n, n:] = np.where(free[:, :, None], dual.sums.T, 0)
-    system[:, n:, :n] = dual.sums
+    system[:, :n, n:] = np.where(free[:, :, None], dual.groups.T, 0)
+    system[:, n:, :n] = dual.groups
     right[:, :n] = np.where(free, dual.p, bounds)
-    right[:, n:] = dual.sums @ dual.start
+    right[:, n:] = dual.groups @ dual.start
     z = (np.linalg.pinv(system, rcond=1e-11) @ right[:, :, None])[:, :, 0]
     beta = z[:, :n]
     solved = np.abs((system @ z[:, :, None])[:, :, 0] - right).max(axis=1) < 1e-9
@@ -1428,7 +1428,7 @@ def test_nu_dual_has_a_group_for_each_class_and_shares_for_bounds():
     np.testing.assert_allclose(dual.upper - dual.lower, shares)
     assert dual.start[:3].sum() == pytest.approx(0.45) == -dual.start[3:].sum()
     assert dual.groups == (slice(0, 3), slice(3, 5)) and not dual.p.any()
-    np.testing.assert_array_equal(dual.sums, [[1, 1, 1, 0, 0], [0, 0, 0, 1, 1]])
+    np.testing.assert_array_equal(dual.groups, [[1, 1, 1, 0, 0], [0, 0, 0, 1, 1]])
     with pytest.raises(ValueError, match="y must hold the class .1 first, then -1"):
         nu_dual(np.array([1.0, -1.0, 1.0]), 0.4)
 
@@ -1450,7 +1450,7 @@ def test_solve_dual_and_solve_find_the_best_of_all_patterns(kernel):
             assert solution.residual < 1e-6
     X, y = two_classes(np.random.default_rng(1), (4, 1))  # a control: the sum is needed
     K, dual = KERNELS[kernel](X), c_dual(y, 1.0)
-    free, beta = by_patterns(K, dual._replace(groups=()))
+    free, beta = by_patterns(K, dual._replace(groups=dual.groups[:0]))
     assert free > by_patterns(K, dual)[0] + 0.01 and abs(beta.sum()) > 0.1
 
 
@@ -1520,7 +1520,7 @@ def test_offset_intervals_are_the_minimisers_of_the_primal(seed):
 
 def test_offsets_with_one_infinite_end_and_away_from_the_optimum():
     y, g = np.array([1.0, 1.0, -1.0, -1.0]), np.array([3.0, 1.0, 4.0, 2.0])
-    dual = c_dual(y, 1.0)._replace(groups=(slice(0, 2), slice(2, 4)))
+    dual = c_dual(y, 1.0)._replace(groups=np.repeat(np.eye(2, dtype=bool), 2, axis=1))
     up, down = np.array([1.0, 1.0, 0.0, 0.0]), np.array([0.0, 0.0, -1.0, -1.0])
     np.testing.assert_array_equal(offset_intervals(g, dual, up), [[-inf, 1.0], [-inf, 2.0]])
     np.testing.assert_array_equal(offsets(g, dual, up), [1.0, 2.0])
@@ -1601,8 +1601,8 @@ def assert_one_step(K, dual, before, after):
     """`after` is the best point of the segment of the pair that the rule says."""
     assert after.objective >= before.objective
     (i, j), g, scale = after.pair, before.gradient, 1e-12 * np.abs(before.beta).max(initial=1.0)
-    group = next(group for group in dual.groups if group.start <= i < group.stop)
-    members = range(group.start, group.stop)
+    group = next(group for group in dual.groups if group[i])
+    members = np.flatnonzero(group)
     assert j in members and set(np.flatnonzero(after.beta != before.beta)) <= {i, j}
     assert g[i] == max(g[k] for k in members if before.beta[k] < dual.upper[k])
     assert g[j] == min(g[k] for k in members if before.beta[k] > dual.lower[k])
@@ -1633,7 +1633,7 @@ def second_order_smo(K, dual):
         g = dual.p - K @ beta
         violation, best = -inf, (0.0, 0, 0)
         for group in dual.groups:
-            members = range(group.start, group.stop)
+            members = np.flatnonzero(group)
             up = [k for k in members if beta[k] < dual.upper[k]]
             i = max(up, key=lambda k: g[k], default=None)
             for j in members:
