@@ -1,7 +1,6 @@
 """The svm chapter, in the order of its module: statements and functions by a second route."""
 
 import itertools
-import os
 import re
 from functools import cache
 from itertools import islice, product
@@ -17,7 +16,6 @@ from mlnotes.datasets import (
     load_breast_cancer,
     load_digits,
     load_iris,
-    load_mnist,
     make_separable,
 )
 from mlnotes.kernels import Gaussian, Laplacian, Linear, Polynomial, Sigmoid, polynomial_map
@@ -157,23 +155,12 @@ def test_w_is_normal_and_the_label_is_the_side(rng):
 
 
 @pytest.mark.claims("svm-02")
-def test_project_on_hyperplane_gives_the_nearest_point(rng):
+def test_project_on_hyperplane_and_signed_distance_are_those_of_the_nearest_point(rng):
     X, w, b = rng.normal(size=(30, 4)), rng.normal(size=4), -1.3
     r, f = project_on_hyperplane(X, w, b) - X, decision(X, w, b)
     close(r, (np.linalg.pinv(w[None]) @ -f[None]).T, 1e-12)  # the shortest with w^T r = -f
-    along = in_hyperplane(rng, w, 0.0, len(X))  # orthogonal to w
-    close(decision(X + r + along, w, b), 0, 1e-12)
-    longer = ((r + along) ** 2).sum(axis=1)
-    np.testing.assert_allclose(longer, (r**2).sum(axis=1) + (along**2).sum(axis=1))
-
-
-@pytest.mark.claims("svm-02")
-def test_signed_distance_is_measured_along_the_normal(rng):
-    w, b, t = rng.normal(size=4), -1.3, np.linspace(-3, 3, 20)
-    X = in_hyperplane(rng, w, b) + t[:, None] * w / np.linalg.norm(w)
-    close(signed_distance(X, w, b), t, 1e-12)
-    close(np.linalg.norm(project_on_hyperplane(X, w, b) - X, axis=1), np.abs(t), 1e-12)
-    close(signed_distance(X, -5 * w, -5 * b), -t, 1e-12)
+    close(np.linalg.norm(r, axis=1) * np.sign(f), signed_distance(X, w, b), 1e-12)
+    close(signed_distance(X, -5 * w, -5 * b), -signed_distance(X, w, b), 1e-12)
 
 
 @pytest.mark.claims("svm-03")
@@ -183,10 +170,7 @@ def test_project_on_hyperplane_rests_on_pythagoras_not_on_the_triangle_inequalit
     s = in_hyperplane(rng, w, 0.0, 100)
     squares = [(v**2).sum(axis=1) for v in (r + s, r, s)]
     close(squares[0] - squares[1], squares[2], 1e-12)
-    split = np.array([2.0, 0.0]), np.array([-1.0, 0.5])  # not orthogonal
-    whole = np.linalg.norm(sum(split))
-    assert whole <= sum(map(np.linalg.norm, split))  # the triangle inequality holds, and yet
-    assert whole < np.linalg.norm(split[0])  # what it is said to forbid
+    assert np.linalg.norm([2.0 - 1.0, 0.5]) < 2.0  # not orthogonal: the triangle forbids nothing
 
 
 @pytest.mark.claims("svm-04")
@@ -209,28 +193,11 @@ def test_canonical_puts_the_closest_sample_on_f_1(rng):
         assert margin(X, v, c) == pytest.approx(1 / np.linalg.norm(v), rel=1e-12)
         np.testing.assert_array_equal(linear_classify(X, v, c), y)
         close(np.cross(v, scale * w + 1e-3), 0, 1e-12)  # the same direction
-
-
-@pytest.mark.claims("svm-08")
-def test_canonical_needs_a_finite_sample_and_makes_one_inequality_of_two(rng):
-    held = []
-    for _ in range(300):
-        f, y = rng.normal(size=4) * 4, rng.choice([-1.0, 1.0], size=4)
-        y = np.sign(f) if rng.uniform() < 0.5 else y
-        both = (f[y > 0] >= 1).all() and (f[y < 0] <= -1).all()
-        assert both == (y * f >= 1).all()
-        held.append(both)
-    assert 20 < sum(held) < 280
     for K in (1, 10, 100):  # 1/k against 0: separable for every K, and with all k not at all
         X, y = np.append(1 / np.arange(1, K + 1), 0.0)[:, None], np.append(np.ones(K), -1.0)
-        w, _ = canonical(X, y, np.ones(1), -1 / (2 * K))
-        assert w == pytest.approx(2 * K) == pytest.approx(hard_margin(X, y).w)
-
-
-def test_canonical_of_no_separator_is_nan():
+        assert canonical(X, y, np.ones(1), -1 / (2 * K))[0] == pytest.approx(2 * K)
     for X, y, w in ((*XOR, np.ones(2)), (np.array([[0.0], [1.0]]), np.array([1, -1]), -np.ones(1))):
-        v, c = canonical(X, y, w, 0.0)  # min y f = -2, and 0
-        assert np.isnan(v).all() and np.isnan(c)
+        assert np.isnan([*canonical(X, y, w, 0.0)[0], canonical(X, y, w, 0.0)[1]]).all()
 
 
 @pytest.mark.claims("svm-09")
@@ -238,8 +205,7 @@ def test_strict_margins_exclude_the_optimum(rng):
     X, y = separable(rng)
     machine = hard_margin(X, y)
     yf = y * decision(X, machine.w, machine.b)
-    for sign in (-1, 1):
-        assert yf[y == sign].min() == pytest.approx(1, abs=1e-7)
+    assert [yf[y == sign].min() for sign in (-1, 1)] == pytest.approx([1, 1], abs=1e-7)
     values = []
     for t in 1 + 10.0 ** -np.arange(1, 8):  # strictly feasible, and each better than the last
         assert (t * yf > 1).all()
@@ -264,25 +230,15 @@ def test_margin_has_no_scale_but_a_negative_factor_swaps_the_labels(rng):
 
 
 @pytest.mark.claims("svm-12")
-def test_the_slab_is_2_over_norm_w_wide(rng):
+def test_the_slab_is_2_over_norm_w_wide_and_empty(rng):
     w, b = rng.normal(size=4), 0.9
     norm = np.linalg.norm(w)
     above, below = in_hyperplane(rng, w, b - 1), in_hyperplane(rng, w, b + 1)
-    close(signed_distance(above, w, b), 1 / norm, 1e-12)
+    close(signed_distance(above, w, b), 1 / norm, 1e-12)  # the same everywhere: parallel
     close(signed_distance(below, w, b), -1 / norm, 1e-12)
     close((above[:, None] - below) @ (w / norm), 2 / norm, 1e-11)
     t = rng.uniform(size=(20, 1))
     close(decision(t * above + (1 - t) * below, w, b), 2 * t[:, 0] - 1, 1e-12)
-    X = in_hyperplane(rng, w, b) + rng.uniform(-1, 1, size=(20, 1)) * w / norm**2  # of the slab
-    t = (1 + decision(X, w, b)[:, None]) / 2
-    rebuilt = t * project_on_hyperplane(X, w, b - 1) + (1 - t) * project_on_hyperplane(X, w, b + 1)
-    close(rebuilt, X, 1e-12)
-    for v, parallel in ((-2.5 * w, True), (w + 0.1 * rng.normal(size=4), False)):
-        assert (np.ptp(signed_distance(in_hyperplane(rng, w, b), v, 0.3)) < 1e-11) == parallel
-
-
-@pytest.mark.claims("svm-12")
-def test_canonical_leaves_the_slab_empty(rng):
     X, y = separable(rng)
     *_, state = perceptron(augment(X), y)
     w, b = canonical(X, y, state.w[1:], state.w[0])
@@ -350,7 +306,7 @@ def test_separate_gives_a_separator_iff_the_hulls_are_apart(rng):
     assert 3 < sum(answers) < 23
 
 
-def test_separate_on_touching_classes_equal_samples_and_one_class():
+def test_separate_on_touching_classes_equal_samples_one_class_and_other_units(rng):
     touching = np.array([[0.0], [1.0], [1.0], [2.0]]), np.array([-1.0, -1, 1, 1])
     assert isinstance(separate(*touching), HullsMeet) and not check_answer(*touching)
     assert not check_answer(np.ones((5, 2)), np.array([1.0, 1, 1, -1, -1]))  # all samples equal
@@ -359,13 +315,10 @@ def test_separate_on_touching_classes_equal_samples_and_one_class():
         X, y = np.array([[1.0, 2.0], [3.0, 1.0]]), np.full(2, sign)
         assert check_answer(X, y)
         close(separate(X, y).w, 0)
-
-
-@pytest.mark.parametrize("scale", [1e-6, 1e6])
-def test_separate_has_no_unit(rng, scale):
     X, y = rng.normal(size=(20, 2)), np.repeat([-1.0, 1.0], 10)
-    assert not check_answer(scale * X, y)
-    assert check_answer(scale * (X + 4 * y[:, None]), y)
+    for scale in (1e-6, 1e6):
+        assert not check_answer(scale * X, y)
+        assert check_answer(scale * (X + 4 * y[:, None]), y)
 
 
 @pytest.mark.claims("svm-06")
@@ -422,20 +375,6 @@ def test_hard_margin_beats_every_direction_of_the_plane(rng):
     assert objective == pytest.approx(w @ w / 2) and not xi.any() and (alpha >= 0).all()
 
 
-@pytest.mark.claims("svm-15")
-def test_hard_margin_is_a_convex_program_and_three_samples_by_hand(rng):
-    w, b, *_ = hard_margin(np.array([[0.0, 0.0], [2.0, 0.0], [2.0, 2.0]]), np.array([-1, 1, 1]))
-    close([*w, b], [1, 0, -1])
-    X, y = separable(rng)
-    w, b, *_, objective = hard_margin(X, y)
-    machines = list(feasible_hard(X, y, w, b, rng))
-    assert len(machines) > 10
-    for (v, c), (u, a) in itertools.pairwise(machines):
-        middle, offset = (v + u) / 2, (c + a) / 2
-        assert (y * decision(X, middle, offset) >= 1 - 1e-12).all()
-        assert 2 * objective - 1e-9 <= middle @ middle <= (v @ v + u @ u) / 2 + 1e-12
-
-
 @pytest.mark.claims("svm-16")
 def test_the_same_solution_has_other_values_and_both_conditions_are_needed(rng):
     X, y = separable(rng)
@@ -452,11 +391,6 @@ def test_the_same_solution_has_other_values_and_both_conditions_are_needed(rng):
     assert conditions(w, b) == (True, True, True)
     assert conditions(10 * w, 10 * b) == (True, False, True)  # right side, wrong scale
     assert conditions(w / 10, b / 10) == (True, False, False)
-    for _ in range(100):
-        v, c = w + 0.5 * rng.normal(size=3), b + 0.5 * rng.normal()
-        smallest = np.abs(decision(X, v, c)).min()
-        right, scaled, margins = conditions(v / smallest, c / smallest)
-        assert scaled and right == margins
 
 
 @pytest.mark.claims("svm-17")
@@ -524,30 +458,6 @@ def test_hard_lagrangian_expanded_and_its_gradients(rng):
     np.testing.assert_allclose(np.diff(values), 1e3 * (1 - yf.min()), rtol=1e-9)
 
 
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda X, y, a: canonical(X, y, X[0], 0.0),
-        lambda X, y, a: hard_margin(X, y),
-        lambda X, y, a: hard_lagrangian(X, y, X[0], 0.0, a),
-        lambda X, y, a: soft_margin_dual(a, X @ X.T, y),
-        lambda X, y, a: recover(X, y, a),
-        lambda X, y, a: hinge(X[:, 0], y),
-        lambda X, y, a: soft_margin(X, y, 1.0),
-        lambda X, y, a: soft_margin_kkt(X, y, X[0], 0.0, a, a),
-        lambda X, y, a: squared_slack_margin(X, y, 1.0),
-        lambda X, y, a: nu_margin(X, y, 0.5),
-        lambda X, y, a: c_dual(y),
-        lambda X, y, a: nu_dual(np.sort(y)[::-1], 0.5),
-    ],
-)
-def test_labels_0_and_1_are_refused(ask, rng):
-    X, y = separable(rng)
-    ask(X, y, np.abs(y))
-    with pytest.raises(ValueError, match="y must hold labels -1 and [+]1; got 0.0"):
-        ask(X, (y + 1) / 2, np.abs(y))
-
-
 @pytest.mark.claims("svm-22")
 def test_hard_lagrangian_has_a_saddle_at_the_optimum(rng):
     X, y = separable(rng)
@@ -573,12 +483,9 @@ def test_soft_margin_kkt_hold_at_the_hard_optimum(rng):
     w, b, xi, alpha, _ = hard_margin(X, y)
     assert max(soft_margin_kkt(X, y, w, b, xi, alpha)) < 1e-7
     above = y * decision(X, w, b)
-    by_hand = [
-        np.abs(w - sum(a * s * x for a, s, x in zip(alpha, y, X, strict=True))).max(),
-        abs(alpha[y > 0].sum() - alpha[y < 0].sum()),
-        max(0, 1 - above.min()), max(0, -alpha.min()), np.abs(alpha * (above - 1)).max(),
-    ]  # fmt: skip
-    assert max(by_hand) < 1e-7
+    close(w, sum(a * s * x for a, s, x in zip(alpha, y, X, strict=True)), 1e-7)
+    close(alpha[y > 0].sum(), alpha[y < 0].sum(), 1e-7)
+    assert above.min() > 1 - 1e-7 and alpha.min() > -1e-7 and alpha @ np.abs(above - 1) < 1e-6
     S = alpha > 1e-8
     close(above[S], 1, 1e-6)
     assert 2 <= S.sum() < len(y) / 2
@@ -606,32 +513,25 @@ def test_support_vectors_alone_determine_the_machine(rng):
 @pytest.mark.claims("svm-25")
 def test_soft_margin_dual_is_the_least_lagrangian(rng):
     X, y = separable(rng)
-    K, n = X @ X.T, len(y)
+    K = X @ X.T
     for _ in range(5):
         alpha = balanced(rng, y)
         q = soft_margin_dual(alpha, K, y)
-        double = sum(
-            alpha[i] * alpha[j] * y[i] * y[j] * (X[i] @ X[j]) for i in range(n) for j in range(n)
-        )
+        beta = alpha * y
+        double = sum(beta[i] * beta[j] * (X[i] @ X[j]) for i, j in np.ndindex(K.shape))
         assert q == pytest.approx(alpha.sum() - double / 2, rel=1e-10)
-        w = X.T @ (alpha * y)
         for b in (-50.0, 3.0):
-            assert hard_lagrangian(X, y, w, b, alpha) == pytest.approx(q, abs=1e-10)
+            assert hard_lagrangian(X, y, X.T @ beta, b, alpha) == pytest.approx(q, abs=1e-10)
             for v in rng.normal(size=(20, 3)):
-                assert hard_lagrangian(X, y, w + v, b, alpha) >= q - 1e-9
+                assert hard_lagrangian(X, y, X.T @ beta + v, b, alpha) >= q - 1e-9
     assert np.linalg.eigvalsh(K * np.outer(y, y)).min() >= -1e-10
-
-
-@pytest.mark.claims("svm-25")
-def test_soft_margin_dual_out_of_balance_is_minus_infinity(rng):
-    X, y = separable(rng)
-    uneven = balanced(rng, y) + 0.01 * (y > 0)
+    uneven = balanced(rng, y) + 0.01 * (y > 0)  # L is linear in b
     values = [hard_lagrangian(X, y, np.zeros(3), b, uneven) for b in (0.0, 1e6, 2e6)]
     np.testing.assert_allclose(np.diff(values), -1e6 * (uneven @ y), rtol=1e-9)
     for scale in (1e-12, 1.0, 1e8):  # out of balance or not has no unit
-        assert soft_margin_dual(scale * uneven, X @ X.T, y) == -inf
-        assert soft_margin_dual(scale * balanced(rng, y), X @ X.T, y) > -inf
-    assert soft_margin_dual(np.zeros(len(y)), X @ X.T, y) == 0.0
+        assert soft_margin_dual(scale * uneven, K, y) == -inf
+        assert soft_margin_dual(scale * balanced(rng, y), K, y) > -inf
+    assert soft_margin_dual(np.zeros(len(y)), K, y) == 0.0
 
 
 @pytest.mark.claims("svm-26")
@@ -729,8 +629,6 @@ def test_hinge_is_the_least_feasible_slack(rng):
     lines = [project_on_hyperplane(x[None], w, b - s)[0] for x, s in zip(X, y, strict=True)]
     walks = np.linalg.norm(X - lines, axis=1)  # to the margin line of the sample's class
     np.testing.assert_allclose(walks[xi > 0], xi[xi > 0] / np.linalg.norm(w), rtol=1e-10)
-    with pytest.raises(ValueError, match="labels -1 and .1; got 0"):
-        hinge(f, (y + 1) / 2)
 
 
 @pytest.mark.claims("svm-34")
@@ -747,44 +645,6 @@ def test_soft_margin_by_hinge_dual_and_neighbours(rng, C):
     for scale in (1e-3, 1.0):
         for step in rng.normal(size=(50, 3)) * scale:
             assert erm_objective(X, y, w + step[:2], b + step[2], C) >= best * (1 - 1e-9)
-
-
-def active_sets(X, y, C):
-    """alpha, w, b of the soft margin: all 3^n ways to be 0, free or C, until one meets KKT."""
-    Q = (X @ X.T) * np.outer(y, y)
-    for status in product((0.0, np.nan, C), repeat=len(y)):
-        alpha = np.array(status)
-        F = np.isnan(alpha)
-        if not F.any():
-            continue
-        alpha[F] = 0.0
-        system = np.block([[Q[np.ix_(F, F)], y[F, None]], [y[F], np.zeros(1)]])
-        right = np.append(1 - Q[F] @ alpha, -alpha @ y)
-        *free, b = np.linalg.lstsq(system, right, rcond=None)[0]
-        alpha[F] = free
-        excess = Q @ alpha + b * y - 1
-        met = np.where(alpha == 0, excess >= -1e-9, np.where(alpha == C, excess <= 1e-9, True))
-        inside = ((alpha >= 0) & (alpha <= C)).all() and np.abs(excess[F]).max() < 1e-9
-        if met.all() and inside and abs(alpha @ y) < 1e-9:
-            return alpha, X.T @ (alpha * y), b
-    raise AssertionError("no free support vector")
-
-
-@pytest.mark.claims("svm-34")
-def test_soft_margin_by_all_active_sets(rng):
-    free, bound = 0, 0
-    for C in (0.3, 1.0, 4.0, 4.0, 20.0):
-        X, y = rng.normal(size=(5, 2)) + 0.3, np.array([1.0, 1, -1, -1, 1])
-        alpha, w, b = active_sets(X, y, C)
-        machine = soft_margin(X, y, C)
-        close(machine.w, w, 1e-7)
-        assert machine.objective == pytest.approx(erm_objective(X, y, w, b, C), rel=1e-8)
-        if ((alpha > 1e-6) & (alpha < C - 1e-6)).any():  # one b
-            assert machine.b == pytest.approx(b, abs=1e-7)
-            close(machine.alpha, alpha, 1e-7)
-            free += 1
-        bound += np.sum(alpha == C)
-    assert free > 2 and bound > 3
 
 
 @pytest.mark.claims("svm-35")
@@ -858,7 +718,7 @@ def test_soft_margin_trades_width_against_slack_but_errors_may_rise(rng):
 
 
 @pytest.mark.claims("svm-39", "svm-40")
-def test_soft_lagrangian_by_sums_and_its_gradients(rng):
+def test_soft_lagrangian_by_sums_its_gradients_and_its_saddle(rng):
     X, y = overlapping(rng, n=(5, 4))
     w, b, C = rng.normal(size=2), 0.3, 1.7
     xi, alpha, r = rng.exponential(size=(3, 9))
@@ -877,23 +737,15 @@ def test_soft_lagrangian_by_sums_and_its_gradients(rng):
     assert value() == pytest.approx(common + alpha.sum() - r @ xi, abs=1e-10)
     assert value() - (common - alpha.sum() - r @ xi) == pytest.approx(2 * alpha.sum())  # ISML
     assert common + alpha.sum() + r @ xi - value() == pytest.approx(2 * (r @ xi))  # PRNN, as +
-
-
-@pytest.mark.claims("svm-39")
-def test_soft_lagrangian_is_below_the_cost_and_equal_at_the_optimum(rng):
-    X, y = overlapping(rng)
-    C = 0.8
-    w, b, xi, alpha, best = soft_margin(X, y, C)
-    assert max(soft_margin_kkt(X, y, w, b, xi, alpha, C)) < 1e-6
-    L = soft_lagrangian(X, y, w, b, xi, alpha, C - alpha, C)
-    assert L == pytest.approx(best, rel=1e-9)
-    for _ in range(200):
+    best = soft_margin(X, y, C)
+    L = soft_lagrangian(X, y, *best[:4], C - best.alpha, C)
+    assert L == pytest.approx(best.objective, rel=1e-9)
+    for _ in range(50):  # below the cost of what is feasible; least at the optimum
         v, c = rng.normal(size=2), rng.normal()
-        feasible = hinge(decision(X, v, c), y) + rng.exponential(size=len(y))
-        other, r = rng.exponential(size=(2, len(y)))
+        feasible = hinge(decision(X, v, c), y) + rng.exponential(size=9)
         cost = v @ v / 2 + C * feasible.sum()
-        assert soft_lagrangian(X, y, v, c, feasible, other, r, C) <= cost
-        assert soft_lagrangian(X, y, v, c, feasible, alpha, C - alpha, C) >= L - 1e-9
+        assert soft_lagrangian(X, y, v, c, feasible, alpha, r, C) <= cost
+        assert soft_lagrangian(X, y, v, c, feasible, best.alpha, C - best.alpha, C) >= L - 1e-9
 
 
 @pytest.mark.claims("svm-41", "svm-42")
@@ -945,7 +797,7 @@ def test_c_dual_without_the_sum_is_the_machine_without_offset(rng):
     X, y = overlapping(rng)
     X += 2.0  # off-centre: it needs its b
     n, C, K = len(y), 0.3, X @ X.T
-    box_only = solve_dual(K, c_dual(y, C)._replace(groups=dual.groups[:0]))
+    box_only = solve_dual(K, c_dual(y, C)._replace(groups=np.zeros((0, n), dtype=bool)))
     P = np.diag([1.0, 1.0] + [0.0] * n)
     margins = np.column_stack([y[:, None] * X, np.eye(n)])
     G = np.vstack([margins, np.column_stack([np.zeros((n, 2)), np.eye(n)])])
@@ -983,7 +835,7 @@ def test_soft_margin_kkt_sees_each_condition(rng):
     assert hit(C=inf) == {"at_the_bound"}  # no slack in a hard margin
 
 
-@pytest.mark.claims("svm-44", "svm-46", "svm-47")
+@pytest.mark.claims("svm-44", "svm-45", "svm-46", "svm-47")
 def test_a_multiplier_tells_where_its_sample_lies(rng):
     X, y = overlapping(rng)
     C = 0.8
@@ -998,24 +850,13 @@ def test_a_multiplier_tells_where_its_sample_lies(rng):
     assert (xi[bound] > 1e-3).sum() > 3  # support vectors, where y f = 1 is printed
     wrong = label(f) != y
     np.testing.assert_array_equal(wrong, xi > 1)
-    assert wrong.any() and bound[wrong].all()
-    S = support_vectors(alpha)
-    close((alpha[S] * y[S]) @ X[S], w)
+    assert bound[wrong].all() and 0 < wrong.sum() < (bound & ~wrong).sum()  # most are right
     assert np.abs((alpha[free] * y[free]) @ X[free] - w).max() > 0.1  # the bound ones build w too
     again = soft_margin(X[y * f <= 1 + 1e-6], y[y * f <= 1 + 1e-6], C)
     close([*again.w, again.b], [*w, b], 1e-5)  # the others do not matter
-
-
-@pytest.mark.claims("svm-45")
-def test_a_sample_at_the_bound_need_not_be_wrong(rng):
     X, y = np.array([[-1.0], [1.0]]), np.array([-1.0, 1.0])
-    alpha, w, b = by_smo(X, y, C=0.5)
-    assert alpha.tolist() == [0.5, 0.5]  # both at C
-    assert (y * decision(X, w, b)).tolist() == [1.0, 1.0]  # and on the margin: xi = 0
-    X, y = overlapping(rng)
-    alpha, w, b = by_smo(X, y, C=0.8)
-    yf = (y * decision(X, w, b))[alpha == 0.8]
-    assert (yf <= 1 + 1e-9).all() and np.sum(yf > 0) > np.sum(yf < 0) > 0  # most are right
+    alpha, w, b = by_smo(X, y, C=0.5)  # both at C, and on the margin: xi = 0
+    assert alpha.tolist() == [0.5, 0.5] and (y * decision(X, w, b)).tolist() == [1.0, 1.0]
 
 
 @pytest.mark.parametrize("shift, scale", [(0.0, 1e-3), (10.0, 1e3)])
@@ -1040,31 +881,7 @@ def test_margins_do_not_depend_on_unit_and_origin(rng, scale, shift):
     assert moved.rho / scale**2 == pytest.approx(machine.rho, rel=1e-6) and machine.rho > 0.01
 
 
-def test_margins_of_repeated_equal_constant_and_few_samples(rng):
-    X, y = separable(rng)
-    once, twice = hard_margin(X, y), hard_margin(np.vstack([X, X]), np.append(y, y))
-    close([*twice.w, twice.b], [*once.w, once.b], 1e-8)
-    close(twice.alpha.reshape(2, -1).sum(axis=0), once.alpha, 1e-8)
-    plain, constant = soft_margin(X, y, 0.1), soft_margin(np.column_stack([X, 0 * y + 5]), y, 0.1)
-    close([*constant.w, constant.b], [*plain.w, 0, plain.b], 1e-8)
-    wide, signs = rng.normal(size=(6, 40)), np.array([1.0, 1, -1, -1, -1, 1])
-    assert max(soft_margin_kkt(wide, signs, *hard_margin(wide, signs)[:4])) < 1e-9
-    X, y = np.full((5, 2), 3.0), np.array([1.0, 1, 1, -1, -1])  # equal samples of both classes
-    assert soft_margin(X, y, 2.0).objective == pytest.approx(2.0 * 4)
-    # squared: 3 (1 - b)^2 + 2 (1 + b)^2 is least at b = 1/5, where it is 4.8
-    assert squared_slack_margin(X, y, 2.0).objective == pytest.approx(2.0 / 2 * 4.8)
-    assert squared_slack_margin(X, y, 2.0).b == pytest.approx(0.2)
-    one = soft_margin(X[:3], y[:3], 2.0)
-    assert one.b >= 1 - 1e-9 and one.objective == pytest.approx(0, abs=1e-12)
-
-
 # --- Squared slack ---------------------------------------------------------------------
-
-
-def l2_lagrangian(X, y, w, b, xi, alpha, C):
-    """1/2 ||w||^2 + C/2 sum xi_i^2 - sum alpha_i [y_i (w^T x_i + b) - 1 + xi_i], term by term."""
-    terms = [alpha[i] * (y[i] * (w @ X[i] + b) - 1 + xi[i]) for i in range(len(y))]
-    return w @ w / 2 + C / 2 * sum(xi**2) - sum(terms)
 
 
 @pytest.mark.claims("svm-58")
@@ -1073,36 +890,22 @@ def test_squared_slack_margin_by_its_dual_and_its_conditions(rng, C):
     X, y = two_classes(rng, (12, 9), shift=0.3)
     w, b, xi, alpha, best = squared_slack_margin(X, y, C)
     f = y * (X @ w + b)
-    loss = C / 2 * np.sum(np.maximum(0, 1 - f) ** 2)
+    loss = C / 2 * np.sum(np.maximum(0, 1 - f) ** 2)  # xi >= 0 without being asked
     assert best == pytest.approx(w @ w / 2 + loss, rel=1e-9)
-    dual = solve_dual(X @ X.T + np.eye(len(y)) / C, c_dual(y))
+    K = X @ X.T + np.eye(len(y)) / C
+    dual = solve_dual(K, c_dual(y))
     assert dual.objective == pytest.approx(best, rel=1e-8)
+    assert soft_margin_dual(alpha, K, y) == pytest.approx(best, rel=1e-7)
     close(np.abs(dual.beta), alpha, 1e-7)
-    close(xi, alpha / C, 1e-8)
-    close(xi, np.maximum(0, 1 - f), 1e-8)
+    close([xi, xi], [alpha / C, np.maximum(0, 1 - f)], 1e-8)
     close(w, (alpha * y) @ X, 1e-8)
-    assert abs(alpha @ y) < 1e-8
+    assert abs(alpha @ y) < 1e-8 and alpha.max() > C
     np.testing.assert_array_equal(alpha > C, f < 0)  # what is misclassified
-
-
-@pytest.mark.claims("svm-58")
-def test_squared_slack_margin_needs_no_sign_and_its_dual_is_the_least_lagrangian(rng):
-    X, y = two_classes(rng, (7, 6))
-    C, n = 0.8, len(y)
-    best = squared_slack_margin(X, y, C).objective
-    P = np.diag(np.concatenate([np.ones(2), np.zeros(1), np.full(n, C)]))
-    rows = np.hstack([y[:, None] * np.column_stack([X, np.ones(n)]), np.eye(n)])
-    G = np.vstack([rows, np.hstack([np.zeros((n, 3)), np.eye(n)])])  # with xi >= 0
-    asked = solve_qp(P, np.zeros(n + 3), G=G, h=np.repeat([1.0, 0.0], n))
-    assert asked.objective == pytest.approx(best, rel=1e-8)
-    for _ in range(5):
-        alpha = balanced(rng, y)
-        w, xi = (alpha * y) @ X, alpha / C
-        L = l2_lagrangian(X, y, w, rng.normal(), xi, alpha, C)
-        dual = soft_margin_dual(alpha, X @ X.T + np.eye(n) / C, y)
-        assert L == pytest.approx(dual, abs=1e-10) and L <= best + 1e-9
-        v, s = w + rng.normal(size=2), xi + rng.normal(size=n)
-        assert l2_lagrangian(X, y, v, 0.3, s, alpha, C) > L
+    X, y = np.full((5, 2), 3.0), np.array([1.0, 1, 1, -1, -1])  # equal samples of both classes
+    # 3 (1 - b)^2 + 2 (1 + b)^2 is least at b = 1/5, where it is 4.8
+    machine = squared_slack_margin(X, y, C)
+    assert [machine.b, machine.objective] == pytest.approx([0.2, C / 2 * 4.8])
+    assert soft_margin(X, y, C).objective == pytest.approx(C * 4)
 
 
 @pytest.mark.claims("svm-59")
@@ -1170,18 +973,6 @@ def test_hinge_is_convex_above_the_error_and_has_the_subgradient_minus_y(y):
     assert not supports(1.1) and not supports(0, beyond=0)
 
 
-@pytest.mark.claims("svm-55")
-def test_erm_objective_is_the_soft_margin_of_the_best_slack(rng):
-    X, y = two_classes(rng)
-    for _ in range(20):
-        w, b, C, n = rng.normal(size=2), rng.normal(), rng.uniform(0.1, 3), len(y)
-        above = y * (X @ w + b)
-        value = w @ w / 2 + C * sum(max(0.0, 1 - t) for t in above)
-        assert erm_objective(X, y, w, b, C) == pytest.approx(value, rel=1e-12)
-        mean_form = w @ w / (2 * n * C) + np.mean(np.maximum(0, 1 - above))
-        assert n * C * mean_form == pytest.approx(value, rel=1e-12)
-
-
 def mean_form_machine(X, y, lam):
     """w, b of min lam/2 ||w||^2 + mean of the slack, as a quadratic program of its own."""
     n, d = X.shape
@@ -1195,15 +986,16 @@ def mean_form_machine(X, y, lam):
 @pytest.mark.claims("svm-55")
 def test_erm_objective_has_the_machine_for_its_minimiser(rng):
     X, y = two_classes(rng, (15, 11))
-    C = 0.7
+    C, v, c = 0.7, rng.normal(size=2), 0.3
+    by_hand = v @ v / 2 + C * sum(max(0.0, 1 - t) for t in y * (X @ v + c))
+    assert erm_objective(X, y, v, c, C) == pytest.approx(by_hand, rel=1e-12)
     w, b, _, alpha, best = soft_margin(X, y, C)
     assert erm_objective(X, y, w, b, C) == pytest.approx(best)
     close(mean_form_machine(X, y, 1 / (len(y) * C)), [*w, b], 1e-7)
     # 0 is a subgradient: alpha_i / C between the slopes of the loss
     theta, f = alpha / C, y * (X @ w + b)
     assert theta[f < 1 - 1e-7] == pytest.approx(1) and theta[f > 1 + 1e-7] == pytest.approx(0)
-    close(w - C * (theta * y) @ X, 0, 1e-8)
-    assert abs(theta @ y) < 1e-8
+    close([*(w - C * (theta * y) @ X), theta @ y], 0, 1e-8)
 
 
 @pytest.mark.claims("svm-55")
@@ -1350,8 +1142,7 @@ def objective(K, dual, beta):
 def ends(K, dual, beta):
     """The ends of the interval of offsets of every group, from the definition."""
     g, intervals = dual.p - K @ beta, []
-    for group in dual.groups:
-        members = np.flatnonzero(group)
+    for members in map(np.flatnonzero, dual.groups):
         low = max((g[i] for i in members if beta[i] < dual.upper[i]), default=-inf)
         high = min((g[i] for i in members if beta[i] > dual.lower[i]), default=inf)
         intervals.append((low, high))
@@ -1364,8 +1155,8 @@ def worst_pair(K, dual, beta):
 
 def assert_feasible(dual, beta, atol=1e-12):
     assert (beta >= dual.lower).all() and (beta <= dual.upper).all()
-    for group in dual.groups:
-        assert abs(beta[group].sum() - dual.start[group].sum()) <= atol * (1 + np.abs(beta).sum())
+    off = dual.groups @ beta - dual.groups @ dual.start
+    assert (np.abs(off) <= atol * (1 + np.abs(beta).sum())).all()
 
 
 def by_patterns(K, dual):
@@ -1427,10 +1218,12 @@ def test_nu_dual_has_a_group_for_each_class_and_shares_for_bounds():
     dual = nu_dual(y, 0.9, shares)
     np.testing.assert_allclose(dual.upper - dual.lower, shares)
     assert dual.start[:3].sum() == pytest.approx(0.45) == -dual.start[3:].sum()
-    assert dual.groups == (slice(0, 3), slice(3, 5)) and not dual.p.any()
     np.testing.assert_array_equal(dual.groups, [[1, 1, 1, 0, 0], [0, 0, 0, 1, 1]])
-    with pytest.raises(ValueError, match="y must hold the class .1 first, then -1"):
-        nu_dual(np.array([1.0, -1.0, 1.0]), 0.4)
+    assert not dual.p.any()
+    order = np.array([3, 0, 4, 2, 1])  # a mixed y gives the same machine
+    mixed = nu_dual(y[order], 0.9, shares[order])
+    np.testing.assert_array_equal(mixed.groups, dual.groups[:, order])
+    np.testing.assert_allclose(mixed.groups @ mixed.start, [0.45, -0.45])
 
 
 @pytest.mark.claims("svm-68")
@@ -1499,25 +1292,6 @@ def test_offset_intervals_hold_every_optimal_b_if_none_is_free():
     assert offsets(y - X @ w, dual, beta) == pytest.approx([-0.075])
 
 
-@pytest.mark.claims("svm-50")
-@pytest.mark.parametrize("seed", range(4))
-def test_offset_intervals_are_the_minimisers_of_the_primal(seed):
-    """The objective is piecewise linear in b: its kinks tell where it is least."""
-    rng = np.random.default_rng(seed)
-    X, y = two_classes(rng, (5, 5) if seed < 2 else (4, 7), shift=0.4)
-    C = 1e-3 if seed < 2 else 0.5
-    K, dual = X @ X.T, c_dual(y, C)
-    beta = solve(K, dual, 1e-10, -1).beta
-    gradient = y - K @ beta
-    (interval,) = offset_intervals(gradient, dual, beta)
-    kinks = np.sort(gradient)
-    values = np.array([erm_objective(X, y, beta @ X, b, C) for b in kinks])
-    least = kinks[values <= values.min() + 1e-12]
-    assert is_free(dual, beta).any() == (seed >= 2)
-    close(np.sort(interval), [least[0], least[-1]], 1e-7)
-    assert (interval[1] - interval[0] > 0.1) == (seed < 2)
-
-
 def test_offsets_with_one_infinite_end_and_away_from_the_optimum():
     y, g = np.array([1.0, 1.0, -1.0, -1.0]), np.array([3.0, 1.0, 4.0, 2.0])
     dual = c_dual(y, 1.0)._replace(groups=np.repeat(np.eye(2, dtype=bool), 2, axis=1))
@@ -1560,19 +1334,18 @@ def test_certify_bounds_the_optimum_from_both_sides(rng, kernel):
         assert bounds.dual <= best_nu + 1e-9 <= primal + 2e-9
 
 
-def test_certify_of_a_missed_margin_without_slack_is_infinite(rng):
-    X, y = separable(rng)
-    K, dual = X @ X.T, c_dual(y)
-    exact = solve_dual(K, dual)
-    longer = np.where(np.abs(exact.beta) > 1e-6, 1.001 * exact.beta, 0.0)  # no margin is missed
-    bounds = certify(K, dual, longer)
-    assert bounds.primal == pytest.approx(1.001**2 * exact.objective, rel=1e-6)
-    assert bounds.dual < exact.objective < bounds.primal
-    for missed in (dual.start, 0.999 * exact.beta):
-        assert certify(K, dual, missed).primal == inf
-
-
 # --- SMO -------------------------------------------------------------------------------
+
+
+def assert_fits(K, dual, state, atol):
+    """A state is feasible, and its gradient, objective and violation are those of its beta."""
+    assert_feasible(dual, state.beta, atol)
+    scale = 1 + np.abs(K).max() * np.abs(state.beta).sum()
+    close(state.gradient, dual.p - K @ state.beta, atol * scale)
+    assert state.objective == pytest.approx(objective(K, dual, state.beta), abs=atol * scale)
+    if state.violation < inf:
+        worst = worst_pair(K, dual, state.beta)
+        assert state.violation == pytest.approx(worst, abs=10 * atol * scale)
 
 
 @pytest.mark.claims("svm-71")
@@ -1581,18 +1354,12 @@ def test_certify_of_a_missed_margin_without_slack_is_infinite(rng):
 def test_smo_makes_the_best_step_on_the_worst_pair(machine, kernel):
     for seed in range(3):
         K, dual = duals(seed, kernel)[machine]
-        for array in (K, *dual[:4]):
+        for array in (K, *dual):
             array.setflags(write=False)
         states = list(islice(smo(K, dual), 60))
         assert len(states) > 1 and states[0].pair == ()
         for state in states:  # snapshots: what they hold still fits together at the end
-            assert_feasible(dual, state.beta)
-            scale = 1 + np.abs(K).max() * np.abs(state.beta).sum()
-            close(state.gradient, dual.p - K @ state.beta, 1e-11 * scale)
-            value = objective(K, dual, state.beta)
-            assert state.objective == pytest.approx(value, abs=1e-11 * scale)
-            worst = worst_pair(K, dual, state.beta)
-            assert state.violation == pytest.approx(worst, abs=1e-10 * scale)
+            assert_fits(K, dual, state, atol=1e-11)
         for before, after in itertools.pairwise(states):
             assert_one_step(K, dual, before, after)
 
@@ -1624,48 +1391,6 @@ def test_one_multiplier_alone_breaks_the_sum(rng):
         one = beta + 0.05 * np.eye(8)[k]
         assert one.sum() - beta.sum() == pytest.approx(0.05)
         assert soft_margin_dual(np.abs(one), K, y) == -inf
-
-
-def second_order_smo(K, dual):
-    """SMO by another rule: with the largest g_i goes the j of the largest (g_i - g_j)^2 / eta."""
-    beta = dual.start.copy()
-    while True:
-        g = dual.p - K @ beta
-        violation, best = -inf, (0.0, 0, 0)
-        for group in dual.groups:
-            members = np.flatnonzero(group)
-            up = [k for k in members if beta[k] < dual.upper[k]]
-            i = max(up, key=lambda k: g[k], default=None)
-            for j in members:
-                if up and beta[j] > dual.lower[j]:
-                    eta = max(K[i, i] + K[j, j] - 2 * K[i, j], 1e-12)
-                    violation = max(violation, g[i] - g[j])
-                    best = max(best, (max(g[i] - g[j], 0.0) ** 2 / eta, i, j))
-        yield svm.SMOState(beta, g, (), objective(K, dual, beta), violation)
-        _, i, j = best
-        eta = max(K[i, i] + K[j, j] - 2 * K[i, j], 1e-12)
-        t = min((g[i] - g[j]) / eta, dual.upper[i] - beta[i], beta[j] - dual.lower[j])
-        beta = beta.copy()
-        beta[i] = min(beta[i] + t, dual.upper[i])
-        beta[j] = max(beta[j] - t, dual.lower[j])
-
-
-@pytest.mark.claims("svm-71")
-@pytest.mark.parametrize("machine", ["C", "nu", "L2"])
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
-def test_smo_by_another_rule_leads_to_the_same_optimum(kernel, machine):
-    K, dual = duals(3, kernel)[machine]
-    best = solve_dual(K, dual).objective
-    scale = abs(best) + K.diagonal().mean() * 1e-3
-    for states in (smo(K, dual), smo_with_newton(K, dual), second_order_smo(K, dual)):
-        objectives = []
-        for state in islice(states, 20000):
-            objectives.append(state.objective)
-            if state.violation <= 1e-9:
-                break
-        assert state.violation <= 1e-8  # its own end, or the tolerance
-        assert state.objective == pytest.approx(best, abs=1e-7 * scale)
-        assert (np.diff(objectives) >= -1e-13 * scale).all()
 
 
 def test_smo_goes_on_from_a_state_and_takes_the_matrix_in_rows(rng):
@@ -1723,32 +1448,25 @@ def test_smo_goes_to_the_box_where_the_objective_bends_upwards(rng):
 
 @pytest.mark.claims("svm-70")
 @pytest.mark.parametrize("size", [4, 8])
-@pytest.mark.parametrize("machine", ["C", "nu"])
-def test_chunking_climbs_to_the_optimum(rng, machine, size):
+def test_chunking_climbs_to_the_optimum(rng, size):
     X, y = two_classes(rng, (4, 4))
     K = KERNELS["rbf"](X)
-    dual = c_dual(y, 1.5) if machine == "C" else nu_dual(y, 0.5)
-    best, states = solve_dual(K, dual).objective, []
-    for state in islice(chunking(K, dual, size, rng=rng), 200):
-        states.append(state)
-        assert_feasible(dual, state.beta, atol=1e-10)
-        close(state.gradient, dual.p - K @ state.beta)
-        assert state.objective == pytest.approx(objective(K, dual, state.beta), abs=1e-9)
-        assert state.violation == pytest.approx(worst_pair(K, dual, state.beta), abs=1e-9)
-        if best - state.objective < 1e-6 * abs(best):
-            break
-    np.testing.assert_array_equal(states[0].beta, dual.start)
-    assert (np.diff([state.objective for state in states]) >= -1e-9).all()
-    assert state.objective == pytest.approx(best, rel=1e-5)
-    for before, after in itertools.pairwise(states):
-        assert len(set(after.pair)) == size
-        assert set(np.flatnonzero(after.beta != before.beta)) <= set(after.pair)
-    assert len(states) == 2 or size < 8  # all at once
-    rows = GramRows(X, KERNELS["rbf"], capacity=2)
-    by_rows = islice(chunking(rows, dual, size, rng=np.random.default_rng(1)), 4)
-    for one, other in zip(
-        by_rows, chunking(K, dual, size, rng=np.random.default_rng(1)), strict=False
-    ):
+    for dual in (c_dual(y, 1.5), nu_dual(y, 0.5)):
+        best, states = solve_dual(K, dual).objective, []
+        for state in islice(chunking(K, dual, size, rng=rng), 200):
+            states.append(state)
+            assert_fits(K, dual, state, atol=1e-9)
+            if best - state.objective < 1e-6 * abs(best):
+                break
+        np.testing.assert_array_equal(states[0].beta, dual.start)
+        assert state.objective == pytest.approx(best, rel=1e-5)
+        assert len(states) == 2 or size < 8  # all at once
+        for before, after in itertools.pairwise(states):
+            assert len(set(after.pair)) == size and after.objective >= before.objective - 1e-9
+            assert set(np.flatnonzero(after.beta != before.beta)) <= set(after.pair)
+    machines = K, GramRows(X, KERNELS["rbf"], capacity=2)
+    by_both = [chunking(M, dual, size, rng=np.random.default_rng(1)) for M in machines]
+    for one, other in islice(zip(*by_both, strict=True), 4):
         close(one.beta, other.beta, 1e-7)
 
 
@@ -1765,24 +1483,8 @@ def test_newton_steps_never_lose(kernel, machine):
             moved += 1
             assert after.violation == inf and after.objective >= state.objective
             assert set(np.flatnonzero(after.beta != state.beta)) <= set(after.pair) <= set(F)
-            scale = 1 + np.abs(K).max() * np.abs(after.beta).sum()
-            assert_feasible(dual, after.beta, atol=1e-9)
-            close(after.gradient, dual.p - K @ after.beta, 1e-8 * scale)
-            value = objective(K, dual, after.beta)
-            assert after.objective == pytest.approx(value, abs=1e-8 * scale)
+            assert_fits(K, dual, after, atol=1e-9)
     assert moved > 10
-
-
-def test_newton_step_that_meets_no_bound_is_the_optimum_among_the_free(rng):
-    X, y = two_classes(rng, (5, 4))
-    K, dual = KERNELS["laplacian"](X), c_dual(y)
-    solution = solve_dual(K, dual).beta
-    S = np.abs(solution) > 1e-6
-    beta = np.where(S, 0.9 * solution, 0.0)
-    beta[np.flatnonzero(S)[0]] -= beta.sum()
-    after = newton_step(K, dual, state_at(K, dual, beta))
-    np.testing.assert_allclose(after.beta, solution, rtol=1e-6, atol=1e-6)
-    assert after.pair == tuple(np.flatnonzero(S))
 
 
 def test_newton_step_is_cut_at_the_first_bound_and_newton_on_free_goes_on(rng):
@@ -1814,10 +1516,15 @@ def test_newton_step_moves_far_along_a_flat_direction(rng):
     assert abs(after.beta.sum()) <= 1e-12 * np.abs(after.beta).sum()
 
 
-def test_smo_with_newton_begins_as_smo_and_takes_fewer_steps():
+@pytest.fixture(scope="module")
+def tumours():
+    """The features, scaled, and labels of breast cancer."""
     T = load_breast_cancer()
-    X = (T.X - T.X.mean(axis=0)) / T.X.std(axis=0)
-    y = np.where(T.y == T.y[0], 1.0, -1.0)
+    return (T.X - T.X.mean(axis=0)) / T.X.std(axis=0), np.where(T.y == T.y[0], 1.0, -1.0)
+
+
+def test_smo_with_newton_begins_as_smo_and_takes_fewer_steps(tumours):
+    X, y = tumours
     K, dual = X @ X.T, c_dual(y, 10.0)
     plain, faster = list(islice(smo(K, dual), 130)), list(islice(smo_with_newton(K, dual), 130))
     for one, other in zip(plain[:129], faster[:129], strict=True):
@@ -1830,11 +1537,8 @@ def test_smo_with_newton_begins_as_smo_and_takes_fewer_steps():
     assert run.state.objective == pytest.approx(best, rel=1e-5)
 
 
-def test_smo_with_newton_takes_more_multipliers_while_they_are_settled(monkeypatch):
-    T = load_breast_cancer()
-    y = np.where(T.y == T.y[0], 1.0, -1.0)
-    K = Gaussian(1 / 30)((T.X - T.X.mean(axis=0)) / T.X.std(axis=0))
-    dual, asked = c_dual(y, 10.0), []
+def test_smo_with_newton_takes_more_multipliers_while_they_are_settled(monkeypatch, tumours):
+    K, dual, asked = Gaussian(1 / 30)(tumours[0]), c_dual(tumours[1], 10.0), []
     step = svm.newton_on_free
 
     def watched(K, dual, state, most):
@@ -1892,31 +1596,22 @@ def ugly():
     """name, K, dual, tol: what is likely to go wrong."""
     rng = np.random.default_rng(0)
     X, y = two_classes(rng, (10, 10), shift=0.3)
-    rbf, indefinite = KERNELS["rbf"](X), Sigmoid(gamma=2.0, c=-1.0)(X)
+    K, rbf, indefinite = X @ X.T, KERNELS["rbf"](X), Sigmoid(gamma=2.0, c=-1.0)(X)
     twice = np.repeat(X[[0, 0, 1, 12, 12, 13]], 2, axis=0)
     labels = np.array([1.0, 1, 1, -1, 1, -1, 1, -1, 1, -1, -1, -1])
     yield "duplicates of both classes", twice @ twice.T, c_dual(labels, 2.0), 1e-6
     yield "one place, nu", np.ones((4, 4)), nu_dual(np.array([1.0, 1, -1, -1]), 0.5), 1e-6
     yield "nothing", np.zeros((4, 4)), c_dual(np.array([1.0, -1, -1, -1]), 3.0), 1e-6
-    yield "two samples", X[[0, 10]] @ X[[0, 10]].T, c_dual(np.array([1.0, -1.0])), 1e-9
     yield "one of a class, nu", rbf[9:, 9:], nu_dual(y[9:], 0.1), 1e-7
     yield "nu at its limit", rbf, nu_dual(y, 1.0), 1e-6
-    yield "rho = 0", X @ X.T, nu_dual(y, 0.1), 1e-7
+    yield "rho = 0", K, nu_dual(y, 0.1), 1e-7
     yield "C of 1e-12", rbf, c_dual(y, 1e-12), 1e-6
-    yield "C of 1e8", rbf, c_dual(y, 1e8), 1e-3
-    yield "C of 1e6, linear", X @ X.T, c_dual(y, 1e6), 1e-3
+    yield "C of 1e6, linear", K, c_dual(y, 1e6), 1e-3
     yield "C of 0 for some", rbf, c_dual(y, np.arange(20.0) // 5), 1e-6
-    yield "large entries", 1e4 * X @ X.T, c_dual(y, 1.0), 1e-3
-    yield "small entries", 1e-12 * X @ X.T, c_dual(y, 1.0), 1e-6
-    yield "one box is infinite", X @ X.T, c_dual(y, np.where(np.arange(20) == 5, inf, 1.0)), 1e-8
+    yield "small entries", 1e-12 * K, c_dual(y, 1.0), 1e-6
+    yield "one box is infinite", K, c_dual(y, np.where(np.arange(20) == 5, inf, 1.0)), 1e-8
     yield "indefinite", indefinite, c_dual(y, 5.0), 1e-6
-    yield (
-        "no kernel",
-        np.diag([1.0, -2.0, 3.0, -4.0]),
-        c_dual(np.array([1.0, 1, -1, -1]), 1.0),
-        1e-6,
-    )
-    yield "endless: not separable", X @ X.T, c_dual(y), 1e-3
+    yield "endless: not separable", K, c_dual(y), 1e-3
     yield "endless: XOR", XOR[0] @ XOR[0].T, c_dual(XOR[1]), 1e-3
     yield "endless: indefinite", indefinite, c_dual(y), 1e-3
     yield "unreachable", rbf, c_dual(y, 1.0), 1e-300
@@ -1980,16 +1675,6 @@ def test_solve_keeps_the_sum_in_boxes_of_very_different_widths(rng):
     assert solve(X @ X.T + np.eye(60) / 1e8, c_dual(y), 1e-3, -1).run.converged  # separable
 
 
-@pytest.mark.parametrize("C", [1e2, 1e6])
-def test_solve_takes_no_more_steps_for_a_huge_c(rng, C):
-    """Pairs move multipliers by steps of size 1; Newton's steps carry them as far as C."""
-    X, y = two_classes(rng, (10, 10), shift=0.2)
-    K, dual = X @ X.T, c_dual(y, C)
-    solved = solve(K, dual, 1e-3, 3000)
-    assert solved.run.converged
-    assert solved.certificate.dual == pytest.approx(solve_dual(K, dual).objective, rel=1e-4)
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_solve_leaves_no_multiplier_within_rounding_of_a_bound(seed):
     """nu n / 2 is whole, so that all multipliers may be at their bounds; the sums are not exact."""
@@ -2051,16 +1736,11 @@ def test_monomials_are_too_many_to_write_down_and_free_fits_follow_noise(rng):
     for d, p in product(range(1, 6), range(1, 5)):
         powers = [e for e in product(range(p + 1), repeat=d) if sum(e) <= p]
         assert len(powers) == comb(d + p, p)
-    for p in (2, 5):
-        errors = [comb(d + p, p) * factorial(p) / d**p - 1 for d in (10, 1000, 10**6)]
-        assert errors[0] > errors[1] > errors[2] and abs(errors[2]) < p**2 / 10**6
-    assert comb(108, 8) > 10**11
+    assert comb(108, 8) > 10**11 and abs(comb(10**6 + 5, 5) * factorial(5) / 10**30 - 1) < 1e-4
     x, z = rng.integers(-2, 3, size=(2, 1, 100)).astype(float)
     assert Polynomial(p=8)(x, z)[0, 0] == (1 + sum(int(t) for t in x[0] * z[0])) ** 8
-    X = rng.normal(size=(20, 3))
-    phi = polynomial_map(X, p=3)
-    close(phi @ phi.T, Polynomial(p=3)(X), 1e-9)
-    assert phi.shape[1] == comb(6, 3) == len(X)
+    phi = polynomial_map(rng.normal(size=(20, 3)), p=3)
+    assert phi.shape[1] == comb(6, 3) == 20
     for _ in range(5):  # labels that mean nothing are fitted without an error
         y = rng.choice([-1.0, 1.0], size=20)
         close(phi @ np.linalg.lstsq(phi, y)[0], y, 1e-6)
@@ -2082,38 +1762,21 @@ def test_svc_does_not_see_the_dimension_of_the_samples(rng):
         assert (y * (K @ solved.beta + solved.certificate.offsets[0]) > 1 - 1e-6).all()
 
 
-@pytest.mark.claims("svm-64")
-def test_svc_left_out_samples_are_wrong_only_if_they_support(rng):
-    X, y = two_classes(rng, (12, 12), shift=0.7)
-    model, errors = SVC(C=0.7, gamma=0.5, tol=1e-8).fit(X, y), []
-    for i in range(len(y)):
-        rest = np.arange(len(y)) != i
-        f = SVC(C=0.7, gamma=0.5, tol=1e-8).fit(X[rest], y[rest]).decision_function(X[i : i + 1])
-        if y[i] * f[0] <= 0:
-            errors.append(i)
-        if i not in model.support_:  # the machine stays as it is
-            assert f[0] == pytest.approx(model.decision_function(X[i : i + 1])[0], abs=1e-6)
-    assert errors and set(errors) <= set(model.support_) and len(model.support_) < len(y)
-
-
 @pytest.mark.claims("svm-67")
 def test_with_equal_multipliers_the_score_is_a_difference_of_parzen_estimates(rng):
     X, y = two_classes(rng, (9, 16))
     Z, sigma = rng.normal(size=(12, 2)), 0.9
     bell = Gaussian(1 / sigma**2)
-
-    def mean(z, label):
-        return np.mean([np.exp(-np.sum((x - z) ** 2) / sigma**2) for x in X[y == label]])
-
+    parts = np.exp(-np.sum((Z[:, None] - X) ** 2, axis=2) / sigma**2)
+    means = [parts[:, y == sign].mean(axis=1) for sign in (1, -1)]
     f = kernel_product(bell, Z, X, y / 25)
-    close(f, [9 / 25 * mean(z, 1) - 16 / 25 * mean(z, -1) for z in Z], 1e-12)
-    assert np.abs(f - [mean(z, 1) - mean(z, -1) for z in Z]).max() > 0.01
+    close(f, 9 / 25 * means[0] - 16 / 25 * means[1], 1e-12)
+    assert np.abs(f - (means[0] - means[1])).max() > 0.01
     X, y = two_classes(rng, (10, 10))  # a small C: the solved machine is that, times n C
     model = SVC(C=1e-3, kernel=bell).fit(X, y)
     assert len(model.support_) == 20
     scores = model.decision_function(Z) - model.intercept_[0]
-    parzen = [mean(z, 1) / 2 - mean(z, -1) / 2 for z in Z]
-    close(scores, 20 * 1e-3 * np.array(parzen), 1e-15)
+    close(scores, 1e-3 * kernel_product(bell, Z, X, y), 1e-15)
 
 
 def test_kernel_matrix_is_whole_if_there_is_room_and_refuses_overflow(rng):
@@ -2149,7 +1812,7 @@ def test_gram_rows_are_those_of_the_array(rng, kernel, ridge):
     assert rows[np.array([], dtype=int)].shape == (0, 9)
 
 
-def test_gram_rows_drop_the_row_unused_for_longest(rng):
+def test_gram_rows_drop_the_row_unused_for_longest_and_use_norms_where_they_are_exact(rng):
     computed = []
 
     def counting(Z, X):
@@ -2163,12 +1826,8 @@ def test_gram_rows_drop_the_row_unused_for_longest(rng):
         assert len(computed) == count, i  # 0 is never dropped, because it is used in between
     assert set(K.rows) == {0, 2}
     assert GramRows(np.eye(3), counting, capacity=0).capacity == 2
-
-
-def test_gram_rows_by_norms_keep_their_digits_or_are_not_used(rng):
-    X = rng.normal(size=(40, 2))
     for shift, gamma, by_norms in ((1e6, 0.5, True), (0.0, 1e4, False)):
-        Z = X + shift
+        Z = rng.normal(size=(40, 2)) + shift
         K = GramRows(Z, Gaussian(gamma), capacity=2, gamma=gamma)
         assert K.by_norms == by_norms
         exact = np.exp(-gamma * np.sum((Z[3] - Z) ** 2, axis=1))
@@ -2200,28 +1859,6 @@ def test_leave_one_out_errors_are_at_most_the_support_vectors_and_the_dimension(
         S = np.flatnonzero(alpha > 1e-7 * alpha.max())
         wrong = left_out_errors(T.X, T.y, lambda X, y: hard_margin(X, y)[:2])
         assert set(wrong) <= set(S) and len(wrong) <= len(S) <= d + 1
-        total += len(wrong)
-    assert total > 0
-
-
-@pytest.mark.claims("svm-72")
-@pytest.mark.parametrize("d", [2, 6])
-def test_leave_one_out_errors_through_the_origin_are_bounded_by_radius_and_width(d):
-    def machine(X, y):
-        qp = solve_qp(np.eye(d), np.zeros(d), G=y[:, None] * X, h=np.ones(len(y)))
-        return qp.x, 0.0
-
-    total = 0
-    for seed in range(4):
-        rng = np.random.default_rng(seed)
-        X = rng.normal(size=(10, d))
-        y = np.where(X @ rng.normal(size=d) > 0, 1.0, -1.0)
-        qp = solve_qp(np.eye(d), np.zeros(d), G=y[:, None] * X, h=np.ones(10))
-        (w, alpha), squares = (qp.x, qp.lam), np.sum(X**2, axis=1)
-        S, wrong = np.flatnonzero(alpha > 1e-7 * alpha.max()), left_out_errors(X, y, machine)
-        assert set(wrong) <= set(S) and len(S) <= d
-        assert (alpha[wrong] * squares[wrong] >= 1 - 1e-7).all()
-        assert len(wrong) <= min(len(S), squares.max() * (w @ w) + 1e-9, d)
         total += len(wrong)
     assert total > 0
 
@@ -2369,14 +2006,6 @@ def test_pair_votes_and_a_tie_that_goes_to_the_first_class():
     assert model.predict([[0.01, 0.0]]) == [0]
 
 
-def test_svc_without_support_vectors_predicts_its_offset(rng):
-    X, y = two_classes(rng)
-    for kind, size in product((SVC, L2SVC), (800, 1e-6)):
-        model = kind(tol=3.0, cache_size=size).fit(X, y)  # the start is good enough
-        assert len(model.support_) == 0 and model.n_iter_ == 0
-        assert (model.decision_function(X) == model.intercept_[0]).all()
-
-
 @pytest.mark.parametrize("size", [800, 1e-3])
 @pytest.mark.parametrize("kind", [SVC, NuSVC, L2SVC, LinearSVC])
 def test_linear_machines_do_not_depend_on_the_origin(rng, kind, size):
@@ -2396,21 +2025,6 @@ def test_linear_machines_do_not_depend_on_the_origin(rng, kind, size):
             assert bounds.dual == pytest.approx(near.certificates_[0].dual, rel=1e-6)
 
 
-def test_several_far_classes_are_told_apart_as_near_ones(rng):
-    y = np.repeat(["a", "b", "c"], 20)
-    X = rng.normal(size=(60, 2)) + 2.0 * np.repeat([[0, 0], [1, 0], [0, 1]], 20, axis=0)
-    weights = rng.integers(0, 3, size=60)
-    model = SVC(kernel="linear", tol=1e-6, decision_function_shape="ovo")
-    F = model.fit(X, y, weights).decision_function(X)
-    moved = model.fit(X + 1e7, y, weights)
-    close(moved.decision_function(X + 1e7), F, 1e-4)
-    close((X + 1e7) @ moved.coef_.T + moved.intercept_, F, 1e-4)
-    X[:30] += 1e8  # two groups: the norms have no digits for what is within one
-    y = np.where(X[:, 0] > X[:, 1], 1, -1)
-    whole, cached = (SVC(gamma=1.0, cache_size=size, tol=1e-6).fit(X, y) for size in (800, 1e-3))
-    close(cached.decision_function(X), whole.decision_function(X), 1e-4)
-
-
 @pytest.mark.parametrize("kind", [SVC, NuSVC, L2SVC])
 def test_a_small_cache_gives_the_same_machine(iris, kind):
     X, y = iris
@@ -2419,29 +2033,6 @@ def test_a_small_cache_gives_the_same_machine(iris, kind):
     for one, other in zip(large.certificates_, small.certificates_, strict=True):
         assert one.dual == pytest.approx(other.dual, rel=1e-7)
     close(small.decision_function(X), large.decision_function(X), 1e-4)
-
-
-@pytest.mark.parametrize("kind", [SVC, NuSVC, L2SVC, LinearSVC])
-def test_a_weight_is_a_repetition_and_a_class_without_weight_is_left_out(rng, kind):
-    X, y = two_classes(rng, (12, 10))
-    weights = np.append(rng.integers(1, 4, size=20), [0, 2])[rng.permutation(22)]
-    options = {"tol": 1e-9} if kind is LinearSVC else {"tol": 1e-8, "gamma": 0.5}
-    weighted = kind(**options).fit(X, y, sample_weight=weights)
-    repeated = kind(**options).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
-    Z = rng.normal(size=(20, 2))
-    f = weighted.decision_function(Z)
-    close(f, repeated.decision_function(Z), 1e-5)
-    assert np.abs(f - kind(**options).fit(X, y).decision_function(Z)).max() > 1e-2
-    if kind is LinearSVC:
-        return
-    assert abs(weighted.certificates_[0].gap) <= 1e-5 * abs(weighted.certificates_[0].dual)
-    labels = np.where(np.arange(22) < 6, "b", np.where(y > 0, "a", "c"))
-    weights = (labels != "b").astype(float)
-    X[:6] *= 9  # absent samples must not count in gamma either
-    model, two = (kind(tol=1e-8).fit(*data) for data in ((X, labels, weights), (X[6:], labels[6:])))
-    assert list(model.classes_) == ["a", "c"]
-    close(model.decision_function(X), two.decision_function(X))
-    np.testing.assert_array_equal(two.support_ + 6, model.support_)
 
 
 @pytest.mark.claims("svm-78")
@@ -2466,15 +2057,6 @@ def test_nusvc_is_svc_with_another_parameter(rng):
     assert np.isfinite(shut.dual_coef_).all() and np.isfinite(shut.intercept_).all()
 
 
-@pytest.mark.parametrize("unit", [2.0**-100, 1e-3, 2.0**100])
-def test_nusvc_does_not_depend_on_the_unit_of_the_samples(unit):
-    """An absolute tolerance is met at the start where the products x_i^T x_j are small."""
-    X, y = np.array([[3.0], [1.0], [0.0], [-2.0]]), [0, 0, 1, 1]
-    model = NuSVC(nu=0.3, kernel="linear").fit(unit * X, y)
-    assert model.converged_
-    close(model.decision_function(unit * X), [-5, -1, 1, 5], 1e-3)
-
-
 def test_nusvc_gives_its_violation_in_the_unit_of_tol(rng):
     X, y = overlapping(rng)
     model = NuSVC(gamma=0.5, tol=0.1).fit(X, y)
@@ -2482,7 +2064,7 @@ def test_nusvc_gives_its_violation_in_the_unit_of_tol(rng):
     with pytest.warns(ConvergenceWarning, match="violation = ") as caught:
         model = NuSVC(nu=0.3, tol=1e-8, max_iter=1).fit(X, y)
     violation = len(y) * model.certificates_[0].violation
-    assert f"violation = {violation:.3g}, and should be <= 1e-08" in str(caught[0].message)
+    assert f"violation = {violation:.3g} > 1e-08" in str(caught[0].message)
 
 
 @pytest.mark.claims("svm-58", "svm-59")
@@ -2509,30 +2091,24 @@ def test_l2svc_and_linearsvc_are_the_program_with_squared_slack(rng, C):
     assert (np.diff(newton.history_[0]) <= 1e-12).all() and newton.n_iter_ < 12
 
 
-def test_linearsvc_has_the_gradient_0(iris, rng):
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_linearsvc_has_the_gradient_0(iris, rng, fit_intercept):
     X, y = iris
-    weights = rng.uniform(0.5, 2, size=150)
-    model = LinearSVC(C=0.3, tol=1e-10).fit(X, y, weights)
-    assert model.coef_.shape == (3, 4) and model.intercept_.shape == (3,)
+    weights, A = rng.uniform(0.5, 2, size=150), augment(X)
+    model = LinearSVC(C=0.3, fit_intercept=fit_intercept, tol=1e-10).fit(X, y, weights)
+    assert fit_intercept or (model.intercept_ == np.zeros(3)).all()
     for w, b, name in zip(model.coef_, model.intercept_, model.classes_, strict=True):
         signs = np.where(y == name, 1.0, -1.0)
 
         def loss(theta, signs=signs):
-            losses = np.maximum(0, 1 - signs * (X @ theta[:4] + theta[4]))
-            return theta[:4] @ theta[:4] / 2 + 0.3 * weights @ losses**2
+            losses = np.maximum(0, 1 - signs * (A @ theta))
+            return theta[1:] @ theta[1:] / 2 + 0.3 * weights @ losses**2
 
-        assert np.abs(differences(loss, np.append(w, b))).max() < 1e-5
-        assert np.abs(differences(loss, np.append(w, b + 0.1))).max() > 1e-2
+        slope = differences(loss, np.append(b, w))
+        assert np.abs(slope[not fit_intercept :]).max() < 1e-5
+        assert np.abs(differences(loss, np.append(b + 0.1, w))).max() > 1e-2
     best = (X @ model.coef_.T + model.intercept_).argmax(axis=1)
     np.testing.assert_array_equal(model.predict(X), model.classes_[best])
-    straight = LinearSVC(C=0.3, fit_intercept=False, tol=1e-10).fit(X[:100], y[:100])
-    assert straight.intercept_ == [0.0] and straight.coef_.shape == (1, 4)
-    signs = np.where(y[:100] == straight.classes_[1], 1.0, -1.0)
-    slope = differences(
-        lambda w: w @ w / 2 + 0.3 * np.sum(np.maximum(0, 1 - signs * (X[:100] @ w)) ** 2),
-        straight.coef_[0],
-    )
-    assert np.abs(slope).max() < 1e-5
 
 
 @pytest.mark.parametrize("kind", [SVC, L2SVC])
@@ -2556,69 +2132,31 @@ def test_without_slack_it_is_the_hard_margin_certified_by_its_canonical_form(rng
 @pytest.mark.parametrize("kernel", ["linear", "sigmoid"])
 def test_svc_without_slack_warns_where_nothing_separates_and_does_not_wait(kernel):
     for X, y in (XOR, (np.full((6, 2), 3.0), np.array([0, 1] * 3))):
-        with pytest.warns(ConvergenceWarning, match="nothing separates the classes; viol") as told:
+        with pytest.warns(ConvergenceWarning, match="^SVC stopped after .* with violation") as told:
             model = SVC(C=inf, kernel=kernel).fit(X, y)
         assert len(told) == 1 and model.n_iter_ < 1000
         assert not model.converged_ and model.certificates_[0].primal == inf
     assert SVC(C=inf).fit(*XOR).score(*XOR) == 1
 
 
-@pytest.mark.parametrize("kind", [SVC, NuSVC, L2SVC, LinearSVC])
-def test_a_cut_run_warns_once(iris, kind):
-    rule = "decrement" if kind is LinearSVC else "violation"
-    message = rf"^{kind.__name__} stopped after 1 iterations, .*; {rule} = .*: see history_"
-    with pytest.warns(ConvergenceWarning, match=message) as told:
-        model = kind(max_iter=1, tol=1e-8).fit(*iris)
-    assert len(told) == 1 and not model.converged_ and model.n_iter_ == 1
-    assert len(model.history_) == 3 and all(len(h) == 2 for h in model.history_)
-
-
-BAD = [
-    (SVC, {"C": 0.0}, "C must be a number > 0; got 0.0"),
-    (SVC, {"tol": 0.0}, "tol must be a number > 0; got 0.0"),
-    (SVC, {"cache_size": 0}, "cache_size must be a number > 0; got 0"),
-    (SVC, {"max_iter": 0}, "max_iter must be an integer >= 1; got 0"),
-    (SVC, {"gamma": "wide"}, "gamma must be one of"),
-    (SVC, {"kernel": "precomputed"}, "kernel must be one of"),
-    (SVC, {"decision_function_shape": "all"}, "decision_function_shape must be one of"),
-    (NuSVC, {"nu": 0.0}, "nu must be a number > 0; got 0.0"),
-    (NuSVC, {"nu": 0.9}, "nu must be <= 2 min(n_+, n_-) / n = 0.8 here"),
-    (L2SVC, {"C": -1}, "C must be a number > 0; got -1"),
-    (LinearSVC, {"C": inf}, "C must be a number > 0 and < inf; got inf"),
-    (LinearSVC, {"fit_intercept": 1}, "fit_intercept must be True or False; got 1"),
-    (LinearSVC, {"tol": 0.0}, "tol must be a number > 0; got 0.0"),
-    (LinearSVC, {"max_iter": 0}, "max_iter must be an integer >= 1; got 0"),
-]
-
-
-@pytest.mark.parametrize("kind, options, message", BAD)
-def test_bad_hyperparameters_are_refused(rng, kind, options, message):
+@pytest.mark.parametrize(
+    "model, message",
+    [
+        (NuSVC(nu=0.9), "nu must be <= 2 min(n_+, n_-) / n = 0.8 here"),
+        (LinearSVC(C=inf), "C must be a number > 0 and < inf; got inf"),
+        (SVC(kernel="precomputed"), "kernel must be one of"),
+    ],
+    ids=["nu", "C", "kernel"],
+)
+def test_what_has_no_machine_is_refused(rng, model, message):
     X, y = two_classes(rng, (4, 6))
     with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
-        kind(**options).fit(X, y)
-
-
-def test_what_has_no_machine_or_no_weights_is_refused(rng):
-    X, y = two_classes(rng, (4, 6))
+        model.fit(X, y)
     with pytest.raises(ValueError, match="must hold at least 2 classes"):
-        SVC().fit(X, y, (y > 0).astype(float))
-    for model, name in ((SVC(kernel="linear"), "coef_"), (NuSVC(), "rho_"), (SVC(), "dual_coef_")):
+        type(model)().fit(X, y, (y > 0).astype(float))
+    for name in {"coef_", "rho_", "dual_coef_"} & set(dir(type(model))):
         with pytest.raises(NotFittedError, match="is not fitted yet"):
-            getattr(model, name)
-    model = SVC(kernel="linear").fit(*SQUARE).set_params(kernel="rbf")  # for the next fit
-    close(model.coef_, [[1.0, 0.0]], 1e-3)
-
-
-@pytest.mark.parametrize("kind", [SVC, L2SVC])
-@pytest.mark.parametrize("C", [1e-12, 1e6])
-def test_tiny_and_huge_c(rng, kind, C):
-    X, y = two_classes(rng, (10, 14), shift=0.5)
-    model = kind(C=C, gamma=0.5).fit(X, y)
-    assert model.converged_ and model.certificates_[0].violation <= 1e-3
-    if C == 1e-12:  # the larger class has the say
-        assert (model.predict(X) == -1).all()
-    else:
-        assert model.score(X, y) == 1
+            getattr(type(model)(), name)
 
 
 # --- Real samples ----------------------------------------------------------------------
@@ -2633,28 +2171,13 @@ def assert_within(model, X, y, relative=1e-6):
         assert bounds.dual == pytest.approx(best.dual, rel=relative)
 
 
-@pytest.mark.parametrize("C", [0.1, 10.0])
-@pytest.mark.parametrize("kernel", [Linear(), Polynomial(3, 0.2)])
-def test_iris_against_the_general_solver(iris, kernel, C):
-    X, y = iris
-    model = SVC(C=C, kernel=kernel, tol=1e-6).fit(X, y)
-    rows = np.flatnonzero(y != model.classes_[0])
-    signs = np.where(y[rows] == model.classes_[1], 1.0, -1.0)
-    exact = solve_dual(kernel(X[rows]), c_dual(signs, C))
-    assert model.certificates_[2].dual == pytest.approx(exact.objective, rel=1e-6)
-    nu = NuSVC(nu=0.3, kernel=kernel, tol=1e-6).fit(X, y)
-    exact = solve_dual(kernel(X[rows]), nu_dual(signs, 0.3))
-    assert nu.certificates_[2].dual == pytest.approx(exact.objective, rel=1e-6, abs=1e-9)
-
-
 @pytest.mark.parametrize("kernel, C", [("linear", 1.0), ("rbf", 100.0)])
-def test_breast_cancer_raw_and_scaled_within_a_millionth(kernel, C):
+def test_breast_cancer_raw_and_scaled_within_a_millionth(tumours, kernel, C):
     """Raw: features in units of their own, the largest spread 10^4 and the smallest 10^-3."""
-    T = load_breast_cancer()
-    for X in (T.X, (T.X - T.X.mean(axis=0)) / T.X.std(axis=0)):
-        model = SVC(C=C, kernel=kernel, tol=1e-6).fit(X, T.y)
-        assert_within(model, X, T.y)
-        assert model.score(X, T.y) > 0.93
+    for X in (load_breast_cancer().X, tumours[0]):
+        model = SVC(C=C, kernel=kernel, tol=1e-6).fit(X, tumours[1])
+        assert_within(model, X, tumours[1])
+        assert model.score(X, tumours[1]) > 0.93
 
 
 def test_digits_by_all_machines_within_a_millionth():
@@ -2665,16 +2188,6 @@ def test_digits_by_all_machines_within_a_millionth():
         model = kind(tol=1e-6, **({"nu": 0.1} if kind is NuSVC else {})).fit(X, y)
         assert len(model.certificates_) == 6 and model.score(Z, z) > 0.95
         assert_within(model, X, y)
-
-
-@pytest.mark.skipif("MLNOTES_DATA" not in os.environ, reason="MLNOTES_DATA does not name a folder")
-def test_mnist_in_45_pairs():
-    train, test = load_mnist(os.path.join(os.environ["MLNOTES_DATA"], "mnist"), n=300)
-    model = SVC(C=5.0, tol=1e-5).fit(train.X, train.y)
-    assert model.converged_ and len(model.certificates_) == 45
-    for bounds in model.certificates_:
-        assert abs(bounds.gap) <= 1e-4 * bounds.dual
-    assert model.score(train.X, train.y) == 1 and model.score(test.X, test.y) > 0.75
 
 
 # --- The lecture figures ---------------------------------------------------------------
