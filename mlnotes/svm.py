@@ -1,8 +1,7 @@
 """Support vector machines: the hyperplane that keeps the largest distance from both classes.
 
-A convex quadratic program finds it. Its dual has one multiplier per sample, most of them 0, and it
-contains the samples only in inner products. So a kernel can take the place of the inner products.
-Slack variables make room for classes that overlap. `certify` bounds the optimum from both sides.
+A convex quadratic program finds it. Its dual has one multiplier per sample, most of them 0, and
+sees inner products alone, for which a kernel can stand. Slack makes room for classes that overlap.
 
 Contents
     Hyperplanes             project_on_hyperplane, signed_distance, canonical
@@ -110,7 +109,7 @@ def canonical(X, y, w, b):
     """(w, b) / min_i y_i f(x_i), after which y_i f(x_i) >= 1 with equality for some i.
 
     The geometric margin is then 1 / ||w||, and the slab |f| < 1 without samples is 2 / ||w|| wide.
-    If (w, b) does not separate the classes, the result is NaN.
+    The result is NaN if (w, b) does not separate the classes.
 
     >>> canonical(np.array([[3.0], [1.0]]), np.array([1, -1]), w=np.array([4.0]), b=-8.0)
     (array([1.]), -2.0)
@@ -189,8 +188,6 @@ def hard_margin(X, y):
 def hard_lagrangian(X, y, w, b, alpha):
     """L(w, b, alpha) = 1/2 ||w||^2 - sum_i alpha_i [y_i (w^T x_i + b) - 1], alpha >= 0.
 
-    Its gradients are w - sum_i alpha_i y_i x_i in w, and -sum_i alpha_i y_i in b.
-
     >>> hard_lagrangian(np.array([[2.0]]), np.array([1]), np.array([3.0]), -1.0, np.array([0.5]))
     2.5
 
@@ -222,8 +219,6 @@ BALANCED = 1e-9  # a sum of multipliers this small beside its terms is 0 but for
 def support_vectors(alpha):
     """S = {i: alpha_i > 0}, ascending: the samples that determine w.
 
-    In a hard margin all have y_i f(x_i) = 1, in a soft margin those with alpha_i < C.
-
     >>> support_vectors(np.array([0.0, 0.3, 0.3]))
     array([1, 2])
 
@@ -250,8 +245,7 @@ def recover(X, y, alpha):
 def hinge(f, y):
     """The slack xi_i = max(0, 1 - y_i f_i), the least xi_i >= 0 with y_i f_i >= 1 - xi_i: (n,).
 
-    It is 0 beyond the margin, 1 on the hyperplane, and above 1 on the wrong side. As a loss of f it
-    is convex, at least the 0-1 loss, and has the subgradient -y where y f < 1, and 0 elsewhere.
+    It is convex in f, at least the 0-1 loss, and has the subgradient -y where y f < 1, else 0.
 
     >>> hinge(np.array([2.0, 0.5, 0.0, -1.0]), np.array([1, 1, 1, 1]))
     array([0. , 0.5, 1. , 2. ])
@@ -365,9 +359,7 @@ def squared_slack_margin(X, y, C):
 
 
 def erm_objective(X, y, w, b, C):
-    """1/2 ||w||^2 + C sum_i max(0, 1 - y_i f_i): the soft margin without its constraints.
-
-    Divided by n C it is the regularised empirical risk of the hinge loss, with lambda = 1 / (n C).
+    """1/2 ||w||^2 + C sum_i max(0, 1 - y_i f_i): n C times the risk with lambda = 1 / (n C).
 
     >>> erm_objective(np.array([[1.0], [-1.0]]), np.array([1, -1]), np.array([0.5]), 0.0, C=0.25)
     0.375
@@ -392,7 +384,7 @@ def subgradient_descent(X, y, C):
 
         w <- w - (w - C sum_in y_i x_i) / step,   b <- b + C sum_in y_i / step ,
 
-    where sum_in runs over the samples with y_i f_i < 1. Errors shrink like 1 / step.
+    where sum_in runs over the samples with y_i f_i < 1.
     Yields: a `SubgradientState`, the start w = 0, b = 0 included.
 
     >>> states = subgradient_descent(np.array([[1.0], [-1.0]]), np.array([1, -1]), C=0.25)
@@ -500,7 +492,7 @@ def c_dual(y, C=inf):
 
         max y^T beta - 1/2 beta^T K beta,   0 <= y_i beta_i <= C,   sum_i beta_i = 0 .
 
-    C = inf is the dual of the hard margin. C may be an array, with a bound per sample.
+    C = inf gives the hard margin. C may be an array, with a bound per sample.
 
     >>> c_dual(np.array([1.0, -1.0]), C=2.0)[1:3]
     (array([ 0., -2.]), array([2., 0.]))
@@ -619,8 +611,8 @@ class OptimalityBounds(NamedTuple):
     """The proof that a beta is good: two bounds with the optimum between them."""
 
     dual: float  # the objective of beta
-    primal: float  # the objective of w = sum_i beta_i phi(x_i) with the `offsets`
-    gap: float  # primal - dual; neither is farther from the optimum than this
+    primal: float  # that of w = sum_i beta_i phi(x_i) with the `offsets`
+    gap: float  # primal - dual
     violation: float  # by how much a left end exceeds its right one in `offset_intervals`; >= 0
     offsets: np.ndarray  # (groups,)
 
@@ -729,9 +721,7 @@ def smo(K, dual, start=None):
 
 
 def chunk_dual(K, dual, state, F):
-    """The problem of the multipliers F (m,) alone, the others fixed: K_FF (m, m) and its `Dual`.
-
-    `state` is an `SMOState`. The p of F is what the others leave: g_F + K_FF beta_F.
+    """K_FF (m, m) and the `Dual` of the multipliers F (m,) alone, the others as in `state`.
 
     >>> K, dual = np.eye(2), c_dual(np.array([1.0, -1.0]))
     >>> chunk_dual(K, dual, state_at(K, dual, dual.start), np.array([1]))[1].p
@@ -806,8 +796,8 @@ DAMPING = 1e-9  # of the largest entry of K: more samples than features make K_F
 def pair_votes(scores, classes):
     """One against one: how many of the machines of two classes vote for each class: (n, classes).
 
-    `scores` (n, pairs) are those of the pairs (0, 1), (0, 2), ..., (1, 2), ... of so many
-    `classes`, positive for the first class of a pair. The class with most votes is predicted.
+    `scores` (n, pairs), of the pairs (0, 1), (0, 2), ..., (1, 2), ... of so many `classes`, are
+    positive for the first class of a pair.
 
     >>> pair_votes(np.array([[-1.0, 2.0, 3.0]]), classes=3)
     array([[1., 2., 0.]])
@@ -877,11 +867,7 @@ class Solved(NamedTuple):
 
     run: Run  # the violation of its last state is that of the certificate
     certificate: OptimalityBounds
-
-    @property
-    def beta(self):
-        """(n,)."""
-        return self.run.state.beta
+    beta = property(lambda self: self.run.state.beta, doc="The multipliers: (n,).")
 
 
 def solve(K, dual, tol, max_iter):
@@ -943,8 +929,7 @@ EXPONENT = 1e3  # norms decide exponents up to this size with an error below 1e-
 def about_mean(X, kernel):
     """X - mean and the mean (d,) for the `kernels.Linear` kernel; X (n, d) and 0 for the others.
 
-    Another origin only changes b, by w^T mean. But far from the origin the products x_i^T x_j lose
-    the digits in which the samples differ.
+    Far from the origin the products x_i^T x_j lose digits; another origin changes b alone.
 
     >>> about_mean(np.array([[5.0, 7.0]]), Linear())
     (array([[0., 0.]]), array([5., 7.]))
@@ -1056,8 +1041,7 @@ class KernelMachine(Estimator):
             check_number("max_iter", self.max_iter, at_least=1, integer=True)
 
     def _ridge(self, weights):
-        """What is added to the diagonal of K: 1 / C_i for squared slack."""
-        return 0.0
+        return 0.0  # what is added to the diagonal of K: 1 / C_i for squared slack
 
     def _check_linear(self):
         self._require_fit()
@@ -1120,17 +1104,15 @@ class _OneVersusOne(KernelMachine, Classifier):
         super()._check_parameters()
 
     def _rho(self, offsets):
-        """The number by which a machine is divided, so that its margins are at f = 1 and -1."""
-        return 1.0
+        return 1.0  # by which a machine is divided, so that its margins are at f = 1 and -1
 
     def _pairs(self):
         return list(combinations(range(len(self.classes_)), 2))
 
     @property
     def _sign(self):
-        """Of two classes scikit-learn takes the second one as positive."""
         self._require_fit()
-        return -1.0 if len(self.classes_) == 2 else 1.0
+        return -1.0 if len(self.classes_) == 2 else 1.0  # of two the second counts as positive
 
     @property
     def intercept_(self):
@@ -1258,8 +1240,7 @@ class NuSVC(_OneVersusOne):
 
     Attributes
     ----------
-    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_ : as in `SVC`
-    certificates_, history_, n_iter_, converged_, n_features_in_ : as in `SVC`
+    Those of `SVC`.
 
     >>> model = NuSVC(kernel="linear").fit([[1.0], [3.0]], ["low", "high"])
     >>> model.dual_coef_.round(9), model.intercept_.round(9), model.rho_.round(9)
@@ -1307,8 +1288,7 @@ class L2SVC(SVC):
 
     Attributes
     ----------
-    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_ : as in `SVC`
-    certificates_, history_, n_iter_, converged_, n_features_in_ : as in `SVC`
+    Those of `SVC`.
 
     >>> model = L2SVC(kernel="linear", C=0.5).fit([[-1.0], [1.0]], ["low", "high"])
     >>> model.dual_coef_, model.predict([[0.1]])
@@ -1369,27 +1349,24 @@ class LinearSVC(LinearClassifier):
 
     def fit(self, X, y, sample_weight=None):
         """Fit to samples X (n, d) with labels y (n,) and optional weights (n,); return self."""
-        tol = check_number("tol", self.tol, above=0)
+        tol, C = (
+            check_number("tol", self.tol, above=0),
+            check_number("C", self.C, above=0, below=inf),
+        )
         max_iter = check_number("max_iter", self.max_iter, at_least=1, integer=True)
-        C = check_number("C", self.C, above=0, below=inf)
         first = 0 if check_flag("fit_intercept", self.fit_intercept) else 1
         samples = check_samples(X)
         y, costs = check_labels(y, len(samples)), C * check_weights(sample_weight, len(samples))
         used = np.flatnonzero(costs)  # a sample of weight 0 is absent
-        samples, y, costs = samples[used], check_labels(y[used], len(used)), costs[used]
-        self.classes_, centre = np.unique(y), samples.mean(axis=0) * (1 - first)  # b alone sees it
-        A = augment(samples - centre)[:, first:]
-        unit, most = np.abs(A).max(axis=0), costs.max()
-        unit[unit == 0] = 1.0
+        self.classes_ = np.unique(check_labels(y[used], len(used)))
+        centre = samples[used].mean(axis=0) * (1 - first)  # only b depends on the origin
+        A = augment(samples[used] - centre)[:, first:]
+        unit, most = np.where(A.any(axis=0), np.abs(A).max(axis=0), 1.0), costs.max()
         penalty = np.append(0.0, np.ones(samples.shape[1]))[first:] / unit**2 / most
-        each = [
-            primal_newton(A / unit, y_k, costs / most, penalty)
-            for y_k in one_vs_rest(y, self.classes_).T
-        ]
+        Y = one_vs_rest(y[used], self.classes_).T
+        each = [primal_newton(A / unit, y_k, costs[used] / most, penalty) for y_k in Y]
         runs = [iterate(states, "decrement", tol, max_iter) for states in each]
-        runs = [run._replace(history=most * run.history) for run in runs]
-        self._record(runs, "decrement", tol)
-        theta = np.zeros((len(runs), samples.shape[1] + 1))
-        theta[:, first:] = [run.state.x / unit for run in runs]
+        self._record([run._replace(history=most * run.history) for run in runs], "decrement", tol)
+        theta = np.pad([run.state.x / unit for run in runs], ((0, 0), (first, 0)))
         self.coef_, self.intercept_ = theta[:, 1:], theta[:, 0] - theta[:, 1:] @ centre
         return self._remember(X)
