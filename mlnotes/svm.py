@@ -1349,11 +1349,9 @@ class LinearSVC(LinearClassifier):
 
     def fit(self, X, y, sample_weight=None):
         """Fit to samples X (n, d) with labels y (n,) and optional weights (n,); return self."""
-        tol, C = (
-            check_number("tol", self.tol, above=0),
-            check_number("C", self.C, above=0, below=inf),
-        )
-        max_iter = check_number("max_iter", self.max_iter, at_least=1, integer=True)
+        tol = check_number("tol", self.tol, above=0)
+        C = check_number("C", self.C, above=0, below=inf)
+        check_number("max_iter", self.max_iter, at_least=1, integer=True)
         first = 0 if check_flag("fit_intercept", self.fit_intercept) else 1
         samples = check_samples(X)
         y, costs = check_labels(y, len(samples)), C * check_weights(sample_weight, len(samples))
@@ -1361,12 +1359,17 @@ class LinearSVC(LinearClassifier):
         self.classes_ = np.unique(check_labels(y[used], len(used)))
         centre = samples[used].mean(axis=0) * (1 - first)  # only b depends on the origin
         A = augment(samples[used] - centre)[:, first:]
-        unit, most = np.where(A.any(axis=0), np.abs(A).max(axis=0), 1.0), costs.max()
-        penalty = np.append(0.0, np.ones(samples.shape[1]))[first:] / unit**2 / most
-        Y = one_vs_rest(y[used], self.classes_).T
-        each = [primal_newton(A / unit, y_k, costs[used] / most, penalty) for y_k in Y]
-        runs = [iterate(states, "decrement", tol, max_iter) for states in each]
-        self._record([run._replace(history=most * run.history) for run in runs], "decrement", tol)
-        theta = np.pad([run.state.x / unit for run in runs], ((0, 0), (first, 0)))
+        penalty = np.append(0.0, np.ones(samples.shape[1]))[first:]
+        runs, theta = self._newton(A, one_vs_rest(y[used], self.classes_).T, costs[used], penalty)
+        self._record(runs, "decrement", tol)
+        theta = np.pad(theta, ((0, 0), (first, 0)))
         self.coef_, self.intercept_ = theta[:, 1:], theta[:, 0] - theta[:, 1:] @ centre
         return self._remember(X)
+
+    def _newton(self, A, Y, costs, penalty):
+        """Runs and theta for every row of Y, with columns and costs in units of their largest."""
+        unit, most = np.where(A.any(axis=0), np.abs(A).max(axis=0), 1.0), costs.max()
+        each = [primal_newton(A / unit, y, costs / most, penalty / unit**2 / most) for y in Y]
+        runs = [iterate(states, "decrement", self.tol, self.max_iter) for states in each]
+        theta = np.array([run.state.x / unit for run in runs])
+        return [run._replace(history=most * run.history) for run in runs], theta

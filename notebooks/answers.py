@@ -2366,7 +2366,8 @@ def between_curves():
     K, sides = Gaussian(1 / np.var(light))(light), []
     for tau in (0.1, 0.9):
         bounds = np.full(178, tau - 1), np.full(178, tau)
-        found = solve(K, Dual(y, *bounds, np.zeros(178), (slice(0, 178),)), tol=1e-6, max_iter=-1)
+        dual = Dual(y, *bounds, np.zeros(178), np.ones((1, 178), dtype=bool))
+        found = solve(K, dual, tol=1e-6, max_iter=-1)
         curve = K @ found.beta + found.certificate.offsets[0]
         sides.append(np.mean(y < curve - 1e-5 if tau < 0.5 else y > curve + 1e-5))
     yield 1 - sum(sides)
