@@ -99,8 +99,8 @@ def project_on_hyperplane(X, w, b):
 def signed_distance(X, w, b):
     """delta = f(x) / ||w||, the distance from the hyperplane, negative on its negative side: (n,).
 
-    >>> signed_distance(np.array([[5.0, 5.0], [0.0, 0.0]]), w=np.array([3.0, 4.0]), b=-10.0)
-    array([ 5., -2.])
+    >>> signed_distance(np.array([[0.0, 0.0]]), w=np.array([3.0, 4.0]), b=-10.0)
+    array([-2.])
     """
     return decision(X, w, b) / np.linalg.norm(floats(w))
 
@@ -873,10 +873,9 @@ class Solved(NamedTuple):
 def solve(K, dual, tol, max_iter):
     """`Solved`: the optimum of a `Dual` by `smo_with_newton`, to a violation of at most `tol`.
 
-    If rounding errors have added up, so that the certificate disagrees, the run goes on from a
-    state that is computed afresh. It has converged if the violation of the certificate is at most
-    `tol`. It ends after `max_iter` steps; -1 stands for 10^7, or 100 n if that is more. If a
-    multiplier has no upper bound, it also ends where no hyperplane separates the classes.
+    Where the certificate disagrees, the run goes on from a state computed afresh. It has converged
+    if the violation of the certificate is at most `tol`. It ends after `max_iter` steps; -1 stands
+    for 10^7, or 100 n if that is more. C = inf also ends it where nothing separates the classes.
 
     >>> solution = solve(np.eye(2), c_dual(np.array([1.0, -1.0])), tol=1e-3, max_iter=-1)
     >>> solution.beta, solution.certificate.gap, solution.run.converged

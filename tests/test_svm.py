@@ -2023,7 +2023,7 @@ def test_nusvc_gives_its_violation_in_the_unit_of_tol(rng):
     with pytest.warns(ConvergenceWarning, match="violation = ") as caught:
         model = NuSVC(nu=0.3, tol=1e-8, max_iter=1).fit(X, y)
     violation = len(y) * model.certificates_[0].violation
-    assert f"violation = {violation:.3g} > 1e-08" in str(caught[0].message)
+    assert f"violation = {violation:.3g}, and should be <= 1e-08" in str(caught[0].message)
 
 
 @pytest.mark.claims("svm-58", "svm-59")
@@ -2091,7 +2091,7 @@ def test_without_slack_it_is_the_hard_margin_certified_by_its_canonical_form(rng
 @pytest.mark.parametrize("kernel", ["linear", "sigmoid"])
 def test_svc_without_slack_warns_where_nothing_separates_and_does_not_wait(kernel):
     for X, y in (XOR, (np.full((6, 2), 3.0), np.array([0, 1] * 3))):
-        with pytest.warns(ConvergenceWarning, match="^SVC stopped after .* with violation") as told:
+        with pytest.warns(ConvergenceWarning, match="nothing separates the classes; viol") as told:
             model = SVC(C=inf, kernel=kernel).fit(X, y)
         assert len(told) == 1 and model.n_iter_ < 1000
         assert not model.converged_ and model.certificates_[0].primal == inf
