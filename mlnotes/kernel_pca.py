@@ -8,7 +8,7 @@ Contents
     In feature space        feature_covariance, expansion
     Through inner products  eigenpairs, coefficients, kernel_scores, dual_pca_scores
     Centring                centring_matrix
-    The algorithm           kernel_pca, KernelComponents, without_rounding, new_scores
+    The algorithm           kernel_pca, KernelComponents, nearly_definite, new_scores
     Estimators              KernelPCA
 
 Symbols
@@ -49,8 +49,15 @@ from mlnotes.base import (
     row_blocks,
     shared,
 )
-from mlnotes.kernels import centre_gram, centre_new, kernel_ridge, make_kernel
-from mlnotes.numerics import kernel_product, symmetric
+from mlnotes.kernels import (
+    centre_gram,
+    centre_new,
+    is_definite,
+    kernel_ridge,
+    make_kernel,
+    psd_certificate,
+)
+from mlnotes.numerics import kernel_product, leading_eigenpairs, symmetric
 from mlnotes.pca import signed
 
 # =======================================================================================
@@ -86,8 +93,10 @@ def expansion(Phi, v, lam):
 # --- Through inner products ------------------------------------------------------------
 
 
-def eigenpairs(K):
-    """mu (n,), largest first, and B (n, n) with K b_i = mu_i b_i, for a symmetric K.
+def eigenpairs(K, q=None):
+    """The q largest mu (q,), largest first, and B (n, q) with K b_i = mu_i b_i, for a symmetric K.
+
+    Without q they are all n. Each b_i has the length 1, and its largest entry is positive.
 
     If K is the Gram matrix of centred features, the variances are lam_i = mu_i / n.
 
@@ -98,8 +107,8 @@ def eigenpairs(K):
     Errata: kernel_pca-19 (IRHD has mu >= 0 because K is PSD; it is K_c that must be), kernel_pca-20
     (a symmetric k with k(x, x) >= 0 need not be a kernel).
     """
-    mu, B = np.linalg.eigh(symmetric(K))
-    return mu[::-1], signed(B[:, ::-1])
+    mu, B = leading_eigenpairs(symmetric(K), len(K) if q is None else q)
+    return mu, signed(B)
 
 
 def coefficients(mu, B):
@@ -178,30 +187,31 @@ def kernel_pca(K, q=None):
     >>> axes.mu.round(9), axes.Z.round(9).ravel() + 0.0
     (array([2.]), array([ 1.,  0., -1.]))
     """
-    K_c = centre_gram(centre_gram(symmetric(K)))  # step 2: H K H; again, for rounding
-    mu, B = eigenpairs(K_c)  # step 3: the largest mu first
-    mu = without_rounding(mu, np.abs(K).max())
-    q = np.count_nonzero(mu) if q is None else q
-    mu, B = mu[:q], B[:, :q]  # step 4: the first q
+    size = np.abs(K).max() or 1.0
+    K_c = centre_gram(symmetric(K))  # step 2: H K H
+    mu, B = eigenpairs(nearly_definite(K_c, 1e-6 * size), q)  # steps 3 and 4: the first q
+    mu = np.where(mu > ROUNDING * max(mu[0], size), mu, 0.0)
+    if q is None:
+        mu, B = mu[mu > 0], B[:, mu > 0]
     Z = B * np.sqrt(mu)  # step 5: sqrt(mu_i) b_i
     return KernelComponents(mu, B, Z)
 
 
-def without_rounding(mu, size):
-    """The eigenvalues mu (n,) of a K_c, largest first, with 0 for those that rounding leaves.
+def nearly_definite(K_c, error):
+    """The centred K_c (n, n) itself, if K_c + error I is positive definite.
 
-    `size` is the largest entry of K. A mu that is negative by a millionth of the largest, more than
-    single precision explains, is refused: there are no features with these inner products.
+    A millionth of the largest entry of K as `error` is more than single precision explains.
 
-    Raises: ValueError if there is one.
+    Raises: ValueError if it is not: no features have these inner products.
 
-    >>> without_rounding(np.array([2.0, 1e-15, -1e-15]), size=1.0)
-    array([2., 0., 0.])
+    >>> nearly_definite(np.array([[1.0, -2.0], [-2.0, 1.0]]), error=1e-6)
+    Traceback (most recent call last):
+    ValueError: the centred K must have no negative eigenvalue; got -1
     """
-    largest = max(np.abs(mu).max(), size)
-    if mu[-1] < -1e-6 * largest:
-        raise ValueError(f"the centred K must have no negative eigenvalue; got {mu[-1]:.3g}")
-    return np.where(mu > ROUNDING * largest, mu, 0.0)
+    if not is_definite(K_c + error * np.eye(len(K_c))):
+        smallest = psd_certificate(K_c).smallest
+        raise ValueError(f"the centred K must have no negative eigenvalue; got {smallest:.3g}")
+    return K_c
 
 
 def new_scores(K_new, K, mu, B):
@@ -314,12 +324,13 @@ class KernelPCA(Transformer):
         return make_kernel(self.kernel, self.gamma, self.degree, self.coef0, X)
 
     def _gram_matrix(self, X, samples):
-        """K of the samples; one from outside may be symmetric up to rounding only."""
-        K = np.asarray(X) if self._kernel is _precomputed else self._kernel(samples)
-        if K.shape != (len(samples), len(samples)):
-            raise ValueError(f"K must be {(len(samples),) * 2}, of all pairs; got {K.shape}")
-        K = symmetric(K)
-        return (K + K.T) / 2
+        """K of the samples; one from outside may have the rounding of single precision."""
+        if not self._is_precomputed():
+            return self._kernel(samples)
+        K, n = np.asarray(X), len(samples)
+        if K.shape != (n, n):
+            raise ValueError(f"K must be {(n, n)}, of all pairs; got {K.shape}")
+        return (symmetric(K) + K.T) / 2
 
     def fit_transform(self, X, y=None):
         """Fit to X and return its scores Z = B diag(mu)^{1/2}; y is not used."""

@@ -5,7 +5,7 @@ and ``tests/test_numerics.py`` compares it with the plain formula that it stands
 
 Contents
     Distances and kernels    squared_norms, squared_distances, kernel_product
-    Linear algebra           square, symmetric
+    Linear algebra           square, symmetric, leading_eigenpairs
 
 Symbols
     X, Y    (n, d), (m, d)    points, one per row
@@ -17,7 +17,7 @@ from math import isqrt
 
 import numpy as np
 
-from mlnotes.base import BLOCK, row_blocks
+from mlnotes.base import BLOCK, ROUNDING, row_blocks
 
 CANCELLED = 1e-3  # a difference this small beside its terms has lost 3 of its 16 digits
 ASYMMETRY = 1e-10  # rounding leaves the two halves of a symmetric matrix this close
@@ -131,3 +131,33 @@ def symmetric(K, name="K"):
     if off > (ASYMMETRY_SINGLE if single else ASYMMETRY) * size:
         raise ValueError(f"{name} must be symmetric; it differs from its transpose by {off:g}")
     return K
+
+
+def leading_eigenpairs(S, k):
+    """The k largest eigenvalues (k,), largest first, and eigenvectors (n, k) of a symmetric S.
+
+    `numpy.linalg.eigh` finds all n. For few of them the rows w, w S, w S^2, ... of some random w
+    soon span a space that holds their eigenvectors: a block Krylov space. The best approximations
+    in it are found by `eigh` of a small matrix, and taken when S v = lambda v up to rounding. More
+    rows than k let equal eigenvalues be found, too. `eigh` does what needs more than n / 4 rows.
+
+    >>> values, V = leading_eigenpairs(np.diag([1.0, 3.0, 2.0]), k=2)
+    >>> values, np.abs(V[:, 0])
+    (array([3., 2.]), array([0., 1., 0.]))
+    """
+    n, width, size = len(S), k + 4, np.abs(S).max() or 1.0
+    W = np.random.default_rng(0).normal(size=(width, n))
+    B = BS = np.zeros((0, n))  # orthonormal rows that span the space, and B S
+    for step in range(n // 4 // width):
+        for _ in range(2):  # what the first time leaves of B in W is rounding
+            W = np.linalg.qr((W - W @ B.T @ B).T)[0].T
+        WS = W @ S / size  # rows: S W^T takes longer
+        B, BS, W = np.vstack([B, W]), np.vstack([BS, WS]), WS
+        if step % 4 == 0:
+            values, U = np.linalg.eigh(BS @ B.T)
+            leading, V, SV = values[::-1][:k], B.T @ U[:, ::-1][:, :k], BS.T @ U[:, ::-1][:, :k]
+            residuals = np.linalg.norm(SV - V * leading, axis=0)
+            if residuals.max() <= ROUNDING * np.abs(values).max():
+                return size * leading, V
+    values, V = np.linalg.eigh(S)
+    return values[::-1][:k], V[:, ::-1][:, :k]

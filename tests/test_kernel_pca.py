@@ -18,7 +18,6 @@ from mlnotes.kernel_pca import (
     kernel_pca,
     kernel_scores,
     new_scores,
-    without_rounding,
 )
 from mlnotes.kernels import (
     FeatureKernel,
@@ -510,12 +509,16 @@ def test_kernel_pca_has_scores_0_beyond_the_rank(rng):
 
 
 @pytest.mark.parametrize("unit", [1e-150, 1.0, 1e150])
-def test_without_rounding_is_relative_to_the_largest(unit):
-    mu = unit * np.array([1.0, 2e-12, 5e-13, -9e-7])
-    np.testing.assert_array_equal(without_rounding(mu, unit), unit * np.array([1.0, 2e-12, 0, 0]))
-    np.testing.assert_array_equal(without_rounding(mu, 10 * unit), unit * np.array([1, 0, 0, 0]))
-    with pytest.raises(ValueError, match="no negative eigenvalue; got"):
-        without_rounding(unit * np.array([1.0, -2e-6]), unit)
+def test_kernel_pca_takes_rounding_relative_to_the_largest_entry_for_zero(unit):
+    H = np.array([[0.5, -0.5, 0, 0], [-0.5, 0.5, 0, 0], [0, 0, 0.5, -0.5], [0, 0, -0.5, 0.5]])
+    for small, rank in ((1e-11, 2), (1e-13, 1)):
+        K = unit * H * [1, 1, small, small]
+        np.testing.assert_allclose(kernel_pca(K).mu, unit * np.array([1, small])[:rank], rtol=1e-4)
+        assert len(kernel_pca(K + 100 * unit).mu) == 1  # its rounding is larger
+    kernel_pca(unit * H * [1, 1, -4e-7, -4e-7])
+    for q in (None, 1):
+        with pytest.raises(ValueError, match="the centred K must have no negative eigenvalue; got"):
+            kernel_pca(unit * H * [1, 1, -2e-6, -2e-6], q)
 
 
 # --- Estimators ------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import pytest
 from mlnotes import numerics
 from mlnotes.numerics import (
     kernel_product,
+    leading_eigenpairs,
     square,
     squared_distances,
     squared_norms,
@@ -112,3 +113,43 @@ def test_kernel_products_take_blocks_of_rows(monkeypatch, rng):
     np.testing.assert_allclose(kernel_product(counting, Z, X, beta), Z @ X.T @ beta, rtol=1e-12)
     assert seen == [3, 3, 3, 2]
     assert not kernel_product(counting, Z, X[:0], beta[:0]).any()
+
+
+def with_eigenvalues(values, rng):
+    """A symmetric matrix with these eigenvalues, its eigenvectors turned at random."""
+    Q = np.linalg.qr(rng.normal(size=(len(values),) * 2))[0]
+    return Q * values @ Q.T
+
+
+@pytest.mark.parametrize("unit", [1e-150, 1.0, 1e150])
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.r_[5.0, 4.0, 3.0, np.linspace(0.5, -0.5, 397)],
+        np.r_[np.full(6, 4.0), np.linspace(1, 0, 394)],  # equal ones
+        np.r_[3.0, 1.0, np.zeros(398)],  # of rank 2
+        np.zeros(400),
+        np.r_[np.zeros(398), -1.0, -2.0],
+    ],
+    ids=["distinct", "equal", "rank 2", "zero", "negative"],
+)
+def test_leading_eigenpairs_are_those_of_eigh_without_it(values, unit, rng, monkeypatch):
+    S, eigh, sizes = unit * with_eigenvalues(values, rng), np.linalg.eigh, []
+    exact, top = np.sort(np.linalg.eigvalsh(S))[::-1], np.abs(values).max()
+    monkeypatch.setattr(np.linalg, "eigh", lambda H: sizes.append(len(H)) or eigh(H))
+    for k in (1, 3):
+        lam, V = leading_eigenpairs(S, k)
+        np.testing.assert_allclose(lam / unit, exact[:k] / unit, rtol=0, atol=1e-12 * top)
+        np.testing.assert_allclose(V.T @ V, np.eye(k), rtol=0, atol=1e-13)
+        np.testing.assert_allclose(S @ V / unit, V * lam / unit, rtol=0, atol=2e-12 * top)
+        np.testing.assert_array_equal(leading_eigenpairs(S, k)[1], V)  # no chance in it
+    assert max(sizes) < 100
+
+
+@pytest.mark.parametrize(("n", "k"), [(1, 1), (40, 40), (40, 7), (400, 2)])
+def test_leading_eigenpairs_of_many_or_close_eigenvalues_are_those_of_eigh(n, k, rng):
+    S = with_eigenvalues(np.linspace(1, 0, n) ** 0.1, rng)  # the largest differ least
+    values, V = np.linalg.eigh(S)
+    lam, found = leading_eigenpairs(S, k)
+    np.testing.assert_array_equal(lam, values[::-1][:k])
+    np.testing.assert_array_equal(found, V[:, ::-1][:, :k])
