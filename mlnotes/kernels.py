@@ -61,6 +61,7 @@ from mlnotes.base import (
 from mlnotes.clustering import euclidean, manhattan
 from mlnotes.numerics import (
     kernel_product,
+    leading_eigenpairs,
     squared_distances,
     squared_norms,
     symmetric,
@@ -741,8 +742,9 @@ def eigenfunctions(k, x, h, leading=None):
     >>> eigenfunctions(np.minimum.outer, x, h=1 / 400, leading=3).values.round(4)
     array([0.4053, 0.045 , 0.0162])
     """
-    values, V = np.linalg.eigh(h * symmetric(k(x, x), "k"))
-    return Eigenfunctions(values[::-1][:leading], V[:, ::-1][:, :leading] / np.sqrt(h))
+    K = symmetric(k(x, x), "k")
+    values, V = leading_eigenpairs(h * K, len(K) if leading is None else leading)
+    return Eigenfunctions(values, V / np.sqrt(h))
 
 
 def mercer_sum(values, left, right):

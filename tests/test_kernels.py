@@ -66,9 +66,7 @@ BY_THE_BOOK = {  # every kernel of the module, and one value of it as the notes 
     city: lambda x, z: np.exp(-np.abs(x - z).sum() / 1.3),
     Laplacian(gamma=1 / 1.3, q=2): lambda x, z: np.exp(-np.linalg.norm(x - z) / 1.3),
     Exponential(0.3): lambda x, z: np.exp(-0.3 * np.linalg.norm(x - z)),
-    Sigmoid(0.6, c=-0.4): lambda x, z: (
-        (np.exp(2 * (0.6 * (x @ z) - 0.4)) - 1) / (np.exp(2 * (0.6 * (x @ z) - 0.4)) + 1)
-    ),
+    Sigmoid(0.6, c=-0.4): lambda x, z: 1 - 2 / (np.exp(2 * (0.6 * (x @ z) - 0.4)) + 1),
 }
 ON_FEATURES = [(Linear(), lambda X: X), (square, scaled_quadratic_map)]
 
@@ -105,8 +103,7 @@ def test_a_convex_loss_stays_convex_and_the_same_code_trains(rng):
     def slope(w):
         return 2 * A.T @ (A @ w + 2.0 - y)
 
-    check_gradient(loss, slope, rng.normal(size=6))
-    curvature = np.linalg.eigvalsh(differences(slope, np.zeros(6)))
+    curvature = np.linalg.eigvalsh(differences(lambda w: differences(loss, w), np.zeros(6)))
     assert curvature[0] > 0
     *_, last = islice(gradient_descent(loss, slope, np.zeros(6), eta=1 / curvature[-1]), 8000)
     close(last.x, np.linalg.lstsq(A, y - 2.0, rcond=None)[0], 1e-8)
@@ -148,13 +145,6 @@ def test_feature_maps_have_inner_products_that_need_no_features(phi, kernel, rng
     K = np.array([[kernel(x, z) for z in Z] for x in X])
     for values in (phi(X) @ phi(Z).T, FeatureKernel(phi)(X, Z)):
         np.testing.assert_allclose(values, K, rtol=0, atol=1e-12 * np.abs(K).max())
-
-
-@pytest.mark.claims("kernels-04")
-def test_ring_map_separates_rings_by_a_horizontal_plane(rng):
-    T = make_rings(200, radii=(1.0, 2.0), noise=0.4, rng=rng)
-    height = ((1.0 + 0.4) ** 2 + (2.0 - 0.4) ** 2) / 2
-    assert (np.where(ring_map(T.X)[:, 2] > height, 1, -1) == T.y).all()
 
 
 @pytest.mark.claims("kernels-10", "kernels-11")
@@ -205,9 +195,8 @@ def test_gaussian_map_has_the_error_of_its_next_terms(rng):
     np.testing.assert_allclose(gaussian_map(x, s / sqrt(2), 6).T, literal, rtol=1e-12)
     x = 2.0 * np.arange(100)[:, None]
     assert np.linalg.matrix_rank(Gaussian.of_width(1.0)(x)) == 100  # full, however many points
-    far = np.array([30.0, -30.0, 29.5])  # exp(-x^2) alone is 0
-    phi = gaussian_map(far, sqrt(0.5), 3000)
-    close(phi @ phi.T, np.exp(-((far[:, None] - far) ** 2)))
+    phi = gaussian_map(np.array([30.0, 29.5]), sqrt(0.5), 3000)  # exp(-x^2) alone is 0
+    close(phi[0] @ phi[1], np.exp(-0.25))
 
 
 @pytest.mark.claims("kernels-17")
@@ -245,8 +234,8 @@ def test_kernels_equal_the_double_loop(k, rng):
         np.testing.assert_array_equal(k(whole, whole.astype(kind)), k(whole, whole.copy()))
 
 
-@pytest.mark.claims("kernels-08")
-@pytest.mark.parametrize("d", [1, 4, 12])
+@pytest.mark.claims("kernels-08", "kernels-28")
+@pytest.mark.parametrize("d", [1, 4, 7])
 def test_all_subsets_takes_d_factors_for_two_to_the_d_features(d, rng):
     class Watched(np.ndarray):
         """An array that counts the multiplications of its entries, by how they are done."""
@@ -257,9 +246,11 @@ def test_all_subsets_takes_d_factors_for_two_to_the_d_features(d, rng):
             return result.view(Watched)
 
     x, z, products = rng.normal(size=(1, d)), rng.normal(size=(1, d)), Counter()
-    K = AllSubsets().matrix(x.view(Watched), z.view(Watched))
+    AllSubsets().matrix(x.view(Watched), z.view(Watched))
     assert products == {"outer": d, "__call__": d}  # the x_k z_k, and those of the factors
-    close(np.asarray(K), subset_products(x) @ subset_products(z).T, 1e-12 * 2**d)
+    for n in (2**d - 1, 2**d, 2**d + 1):  # a step of descent multiplies every entry once
+        K, Phi = AllSubsets()(np.ones((n, d))), subset_products(np.ones((n, d)))
+        assert np.sign(K.size - Phi.size) == np.sign(n - 2**d) and Phi.size == n * 2**d
 
 
 @pytest.mark.claims("kernels-09")
@@ -306,9 +297,7 @@ def test_kernels_scale_add_and_multiply(rng):
     pairs = np.einsum("ni,nj->nij", A, B).reshape(8, -1)
     for k, features in (
         (c * square, sqrt(c) * A),
-        (square * c, sqrt(c) * A),
         (c + square, np.column_stack([A, np.full(8, sqrt(c))])),
-        (square + c, np.column_stack([A, np.full(8, sqrt(c))])),
         (square + AllSubsets(), np.hstack([A, B])),
         (square * AllSubsets(), pairs),
     ):
@@ -316,18 +305,9 @@ def test_kernels_scale_add_and_multiply(rng):
         np.testing.assert_allclose(k(X[:3], X[2:]), k(X)[:3, 2:], rtol=1e-12)
         assert psd_certificate(k(X)).holds
     assert psd_certificate((bell * square)(X)).smallest > 0
-
-
-@pytest.mark.claims("kernels-37")
-def test_a_product_of_two_values_has_rank_one(rng):
-    X, expected = rng.normal(size=(7, 2)), np.zeros(7)
-
-    def f(X):
-        return np.sin(X[:, :1]) - X[:, 1:] ** 3
-
-    expected[-1] = np.sum(f(X) ** 2)
-    close(np.linalg.eigvalsh(FeatureKernel(f)(X)), expected)
-    assert np.linalg.matrix_rank(FeatureKernel(lambda X: 0 * X)(X)) == 0
+    f = X[:, :1] - X[:, 1:] ** 3  # f(x) f(z) has rank 1
+    values = np.linalg.eigvalsh(FeatureKernel(lambda X: X[:, :1] - X[:, 1:] ** 3)(X))
+    close(values, np.append(np.zeros(7), np.sum(f**2)))
 
 
 @pytest.mark.claims("kernels-38")
@@ -400,43 +380,31 @@ def test_psd_certificate_agrees_with_eigenvalues_and_quadratic_forms(rng):
     for shift in (0.0, 4.0, 10.0):
         A = rng.normal(size=(6, 6))
         K = A + A.T + shift * np.eye(6)
-        verdict = psd_certificate(K)
-        assert verdict.smallest == pytest.approx(np.linalg.eigvalsh(K)[0])
-        assert verdict.holds == (verdict.smallest >= 0)
-        assert verdict.q @ K @ verdict.q == pytest.approx(verdict.smallest)
-        assert np.linalg.norm(verdict.q) == pytest.approx(1)
-        forms = [q @ K @ q / (q @ q) for q in rng.normal(size=(300, 6))]
-        assert min(forms) >= verdict.smallest
+        holds, smallest, q = psd_certificate(K)
+        assert smallest == pytest.approx(np.linalg.eigvalsh(K)[0]) and holds == (smallest >= 0)
+        assert q @ K @ q == pytest.approx(smallest) and np.linalg.norm(q) == pytest.approx(1)
+        assert min(v @ K @ v / (v @ v) for v in rng.normal(size=(300, 6))) >= smallest
     for K in (np.diag([1.0, -1e-15]), np.zeros((2, 2))):  # for rounding
         assert psd_certificate(K).holds
     assert not psd_certificate(np.diag([1.0, -1e-9])).holds
 
 
-@pytest.mark.claims("kernels-31")
+@pytest.mark.claims("kernels-31", "kernels-32")
 def test_refute_finds_point_sets_for_what_is_no_kernel_and_none_for_kernels(rng):
     sets = [rng.normal(size=(rng.integers(2, 15), 2)) for _ in range(100)]
     for k in BY_THE_BOOK:
         assert isinstance(k, Sigmoid) or refute(k, sets) is None
-    for k in (
+    for k in (  # continuous and symmetric, and the Sigmoid is PSD on one point
         lambda X, Z: -np.linalg.norm(X[:, None] - Z, axis=2),
-        lambda X, Z: -(np.linalg.norm(X[:, None] - Z, axis=2) ** 2),
+        lambda X, Z: np.linalg.norm(X[:, None] - Z, axis=2),
         Sigmoid(),
     ):
         found = refute(k, sets)
         assert found.q @ k(found.X, found.X) @ found.q == pytest.approx(found.form)
         first = next(X for X in sets if np.linalg.eigvalsh(k(X, X))[0] < -1e-9)
         assert found.form < -1e-8 and found.X is first
-
-
-@pytest.mark.claims("kernels-32")
-def test_one_psd_matrix_or_continuity_and_symmetry_are_not_enough_for_a_kernel(rng):
-    X = rng.normal(size=(10, 3))
-    D = np.linalg.norm(X[:2, None] - X[:2], axis=2)  # ||x - z||: continuous and symmetric
-    assert psd_certificate(D).smallest == pytest.approx(-D[0, 1])
-    assert psd_certificate(Sigmoid()(X[:1])).holds  # PSD on one set,
-    assert refute(Sigmoid(), [np.array([[1.0], [4.0]])]) is not None  # and no kernel
-    assert rank(Linear()(X)) == 3  # singular, so not positive definite, and yet a kernel
-    assert psd_certificate(Linear()(X)).holds
+    assert refute(Sigmoid(), [X[:1] for X in sets]) is None
+    assert rank(Linear()(sets[0])) <= 2  # singular, so not positive definite, and yet a kernel
 
 
 @pytest.mark.claims("kernels-33")
@@ -455,64 +423,45 @@ def test_empirical_feature_map_makes_every_psd_matrix_a_gram_matrix(rng):
 
 @pytest.mark.claims("kernels-34")
 def test_a_nonnegative_form_without_symmetry_is_not_a_gram_matrix(rng):
-    A = np.array([[1.0, 1.0], [-1.0, 1.0]])
+    A, K = np.array([[1.0, 1.0], [-1.0, 1.0]]), np.array([[1.0, 2.0], [2.0, 1.0]])
     for q in rng.normal(size=(20, 2)):
         assert q @ A @ q == pytest.approx(q @ q)  # as the printed condition asks
-    for refused in (psd_certificate, semidefinite, empirical_feature_map):
+    for refused in (psd_certificate, empirical_feature_map, lambda A: kernel_ridge(A, A[0], 1.0)):
         with pytest.raises(ValueError, match="K must be symmetric; it differs .* by 2"):
             refused(A)
-
-
-@pytest.mark.parametrize(
-    "call, message",
-    [
-        (lambda K: semidefinite(K, "S"), "S must have no negative eigenvalue; got -1"),
-        (empirical_feature_map, "K must have no negative eigenvalue; got -1"),
-        (lambda K: kernel_ridge(K, K[0], 0.5), "K + alpha I must have no negative .* got -0.5"),
-        (lambda K: kernel_ridge(np.tril(K), K[0], 0.5), "K must be symmetric"),
-        (lambda K: eigenfunctions(np.less.outer, K[0], 1.0), "k must be symmetric"),
-        (lambda K: refute(lambda X, Z: K * np.nan, [K]), "K must be finite"),
-    ],
-)
-def test_matrices_that_come_from_no_kernel_are_refused(call, message):
-    with pytest.raises(ValueError, match=re.escape(message).replace(r"\.\*", ".*")):
-        call(np.array([[1.0, 2.0], [2.0, 1.0]]))
+    for call, message in (
+        (lambda: semidefinite(K, "S"), "S must have no negative eigenvalue; got -1"),
+        (lambda: kernel_ridge(K, K[0], 0.5), "K . alpha I must have no negative .*; got -0.5"),
+        (lambda: refute(lambda X, Z: K * np.nan, [K]), "K must be finite"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
 
 
 # --- Distances and means ---------------------------------------------------------------
 
 
-@pytest.mark.claims("kernels-21")
-@pytest.mark.parametrize("k, phi", ON_FEATURES)
-def test_kernelised_methods_are_the_originals_on_features(k, phi, rng):
-    X, Z, y = rng.normal(size=(25, 2)), rng.normal(size=(15, 2)), rng.normal(size=25)
-    A, B = phi(X), phi(Z)
-    D = kernel_squared_distances(k(Z, X), np.diag(k(Z)), np.diag(k(X)))
-    explicit = ((B[:, None] - A) ** 2).sum(axis=2)
-    close(D, explicit, 1e-10 * explicit.max())
-    np.testing.assert_array_equal(D.argmin(axis=1), explicit.argmin(axis=1))  # nearest neighbour
-    close(k(Z, X) @ kernel_ridge(k(X), y, 0.5), B @ ridge(A, y, 0.5), 1e-8)
-    values, V = np.linalg.eigh(centre_gram(k(X)))  # PCA
-    C = A - A.mean(axis=0)
-    axis = np.linalg.svd(C)[2][0]
-    score = centre_new(k(Z, X), k(X)) @ V[:, -1] / np.sqrt(values[-1])
-    close(np.abs(score), np.abs((B - A.mean(axis=0)) @ axis), 1e-8)
-
-
 @pytest.mark.claims("kernels-21", "kernels-29")
 @pytest.mark.parametrize("k, phi", ON_FEATURES)
-def test_the_dual_of_a_kernel_machine_is_that_of_the_linear_machine_on_features(k, phi, rng):
-    X, C = rng.normal(size=(30, 2)), 2.0
-    y = np.where(X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=30) > 0, 1, -1)
-    G, h = box(np.zeros(30), np.full(30, C))
-    dual = solve_qp(k(X) * np.outer(y, y), -np.ones(30), y[None], [0.0], G, h)
-    on_features = SVC(C=C, kernel="linear", tol=1e-8).fit(phi(X), y)
+def test_kernelised_methods_are_the_originals_on_features(k, phi, rng):
+    X, Z, C = rng.normal(size=(25, 2)), rng.normal(size=(15, 2)), 2.0
+    y = np.where(X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=25) > 0, 1, -1)
+    A, B, mean = phi(X), phi(Z), phi(X).mean(axis=0)
+    D = kernel_squared_distances(k(Z, X), np.diag(k(Z)), np.diag(k(X)))
+    explicit = ((B[:, None] - A) ** 2).sum(axis=2)
+    close(D, explicit, 1e-10 * explicit.max())  # of nearest neighbours
+    close(k(Z, X) @ kernel_ridge(k(X), y, 0.5), B @ ridge(A, y, 0.5), 1e-8)
+    values, V = np.linalg.eigh(centre_gram(k(X)))  # PCA
+    score = centre_new(k(Z, X), k(X)) @ V[:, -1] / np.sqrt(values[-1])
+    close(np.abs(score), np.abs((B - mean) @ np.linalg.svd(A - mean)[2][0]), 1e-8)
+    G, h = box(np.zeros(25), np.full(25, C))  # the soft margin
+    dual = solve_qp(k(X) * np.outer(y, y), -np.ones(25), y[None], [0.0], G, h)
+    on_features = SVC(C=C, kernel="linear", tol=1e-8).fit(A, y)
     w, b = on_features.coef_[0], on_features.intercept_[0]
-    primal = w @ w / 2 + C * np.maximum(0, 1 - y * (phi(X) @ w + b)).sum()
+    primal = w @ w / 2 + C * np.maximum(0, 1 - y * (A @ w + b)).sum()
     assert -dual.objective == pytest.approx(primal, rel=1e-6)
-    machine = SVC(C=C, kernel=k, tol=1e-8).fit(X, y)
-    close(k(X, X) @ (dual.x * y) + b, machine.decision_function(X), 1e-5)
-    close(machine.decision_function(X + 0.1), phi(X + 0.1) @ w + b, 1e-5)
+    close(k(Z, X) @ (dual.x * y) + b, B @ w + b, 1e-5)
+    close(SVC(C=C, kernel=k, tol=1e-8).fit(X, y).decision_function(Z), B @ w + b, 1e-5)
 
 
 @pytest.mark.claims("kernels-30")
@@ -566,10 +515,10 @@ def test_sample_coefficients_combine_the_samples_to_the_gradient(rng):
         assert np.abs(slope).max() > 0
 
 
-@pytest.mark.claims("kernels-23", "kernels-26")
+@pytest.mark.claims("kernels-23", "kernels-25", "kernels-26")
 @pytest.mark.parametrize("k, phi", [(Linear(), lambda X: X), (AllSubsets(), subset_products)])
 def test_kernel_descent_is_descent_in_weights(k, phi, rng):
-    X, y = rng.normal(size=(8, 3)), rng.normal(size=8)
+    X, Z, y = rng.normal(size=(8, 3)), rng.normal(size=(6, 3)), rng.normal(size=8)
     K, A = k(X), phi(X)
     top = np.linalg.eigvalsh(A.T @ A)[-1]
     eta, w, total, losses = 0.9 / top, np.zeros(A.shape[1]), np.zeros(8), []
@@ -579,8 +528,10 @@ def test_kernel_descent_is_descent_in_weights(k, phi, rng):
         delta = sample_coefficients(A, y, w)
         assert state.gradient_norm == pytest.approx(np.linalg.norm(A.T @ delta), rel=1e-6, abs=1e-6)
         assert state.objective == pytest.approx(coefficient_loss(K, y, state.alpha))
+        assert state.objective == pytest.approx(np.sum((A @ w - y) ** 2))
         losses.append(state.objective)
         total, w = total + delta, w - eta * A.T @ delta
+    close(RKHSFunction(k, X, state.alpha)(Z), phi(Z) @ (A.T @ state.alpha))
     assert (np.diff(losses) <= 1e-12).all() and losses[0] == pytest.approx(y @ y)
     *_, away = islice(kernel_descent(K, y, eta=1.1 / top), 200)
     assert away.objective > 1e3 * losses[0]
@@ -597,16 +548,6 @@ def test_what_is_orthogonal_to_the_samples_stays_for_ever(rng):
         close(X @ w, y)  # both have zero loss
         close(w, shortest + across, 1e-8)
     assert np.linalg.norm(across) > 0.1  # the printed "does not depend" fails
-
-
-@pytest.mark.claims("kernels-25")
-@pytest.mark.parametrize("k, phi", [(Linear(), lambda X: X), (AllSubsets(), subset_products)])
-def test_loss_and_predictions_need_coefficients_only(k, phi, rng):
-    X, Z, y, alpha = (rng.normal(size=s) for s in ((10, 4), (6, 4), 10, 10))
-    K, w = k(X), phi(X).T @ alpha
-    close(K @ alpha, phi(X) @ w, 1e-12 * np.abs(K).sum())
-    assert coefficient_loss(K, y, alpha) == pytest.approx(np.sum((phi(X) @ w - y) ** 2), rel=1e-10)
-    close(RKHSFunction(k, X, alpha)(Z), phi(Z) @ w)
 
 
 @pytest.mark.claims("kernels-26", "kernels-27")
@@ -630,28 +571,18 @@ def test_the_residual_shrinks_by_a_known_matrix_and_the_fit_is_exact(rng):
     close(K @ printed, y / 2, 1e-8)
 
 
-@pytest.mark.claims("kernels-28")
-@pytest.mark.parametrize("d", [3, 7])
-def test_the_kernel_wins_below_two_to_the_d_samples(d):
-    for n in (2**d - 1, 2**d, 2**d + 1):
-        X = np.ones((n, d))
-        K, Phi = AllSubsets()(X), subset_products(X)  # a step multiplies every entry once
-        assert np.sign(K.size - Phi.size) == np.sign(n - 2**d)
-        assert K.nbytes == 8 * n**2 and Phi.size == n * 2**d
-
-
-@pytest.mark.parametrize("n", [1, 5, 129, 300])
+@pytest.mark.parametrize("n", [1, 300])
 def test_kernel_ridge_minimises_its_loss(n, rng):
     X, y = rng.normal(size=(n, 3)), rng.normal(size=n)
     K = bell(X)
     alpha = kernel_ridge(K, y, 0.3)
-    close(alpha, np.linalg.solve(K + 0.3 * np.eye(n), y))
 
     def penalised(alpha):
         return coefficient_loss(K, y, alpha) + 0.3 * alpha @ K @ alpha
 
     for step in 1e-3 * rng.normal(size=(10, n)):
         assert penalised(alpha + step) > penalised(alpha)
+    close((K + 0.3 * np.eye(n)) @ alpha, y)
 
 
 def test_kernel_ridge_of_a_singular_matrix_is_the_solution_of_least_norm():
@@ -664,29 +595,23 @@ def test_kernel_ridge_of_a_singular_matrix_is_the_solution_of_least_norm():
 # --- Functions -------------------------------------------------------------------------
 
 
-def expansion(k, rng, n=5):
-    return RKHSFunction(k, rng.normal(size=(n, 2)), rng.normal(size=n))
-
-
-@pytest.mark.claims("kernels-41")
+@pytest.mark.claims("kernels-41", "kernels-42")
 @pytest.mark.parametrize("k", [bell, square, city])
-def test_finite_expansions_are_a_space_with_an_inner_product(k, rng):
-    f, g, h = (expansion(k, rng, n) for n in (5, 3, 4))
+def test_finite_expansions_are_a_space_with_an_inner_product_that_reproduces_values(k, rng):
+    f, g, h = (RKHSFunction(k, rng.normal(size=(n, 2)), rng.normal(size=n)) for n in (5, 3, 4))
     X = rng.normal(size=(9, 2))
     literal = [sum(a * k(x[None], z[None])[0, 0] for a, z in zip(f.alpha, f.X, strict=True))
                for x in X]  # fmt: skip
     close(f(X), literal)
-    close((f + g)(X), f(X) + g(X))
-    close((2.5 * f)(X), 2.5 * f(X))
-    close((f - g)(X), f(X) - g(X))
+    close((f + 2.5 * g - h)(X), f(X) + 2.5 * g(X) - h(X))
     inner = f.inner(g)
     assert inner == pytest.approx(g.alpha @ f(g.X)) == pytest.approx(f.alpha @ g(f.X))
-    assert inner == pytest.approx(g.inner(f))
     assert (f + 2.0 * h).inner(g) == pytest.approx(inner + 2 * h.inner(g))
     assert f.inner(f) > 0 and f.norm() == pytest.approx(sqrt(f.inner(f)))
     assert (f(X) ** 2 <= np.diag(k(X)) * f.inner(f) * (1 + 1e-12)).all()
-    section = RKHSFunction(k, X[:1], np.ones(1))
-    assert section(X[:1])[0] ** 2 == pytest.approx(k(X[:1])[0, 0] * section.inner(section))
+    sections = [RKHSFunction(k, x[None], np.ones(1)) for x in X]
+    close([f.inner(s) for s in sections], f(X))
+    close([[s.inner(t) for t in sections] for s in sections], k(X))
 
 
 @pytest.mark.claims("kernels-41")
@@ -694,19 +619,9 @@ def test_the_inner_product_does_not_depend_on_the_expansion(rng):
     X, alpha = rng.normal(size=(5, 2)), rng.normal(size=5)  # dependent: five points of the plane
     null = np.linalg.svd(X.T)[2][-1]
     f, same = RKHSFunction(Linear(), X, alpha), RKHSFunction(Linear(), X, alpha + 3 * null)
-    g = expansion(Linear(), rng)
-    assert np.abs(f.alpha - same.alpha).max() > 0.1
+    g = RKHSFunction(Linear(), rng.normal(size=(5, 2)), rng.normal(size=5))
     assert f.inner(g) == pytest.approx(same.inner(g), abs=1e-10)
     close((f - same).norm(), 0, 1e-6)
-
-
-@pytest.mark.claims("kernels-42")
-@pytest.mark.parametrize("k", [bell, square, city])
-def test_a_section_reproduces_values(k, rng):
-    f, points = expansion(k, rng), rng.normal(size=(6, 2))
-    sections = [RKHSFunction(k, x[None], np.ones(1)) for x in points]
-    close([f.inner(s) for s in sections], f(points))
-    close([[s.inner(t) for t in sections] for s in sections], k(points))
 
 
 # --- Mercer ----------------------------------------------------------------------------
@@ -847,7 +762,6 @@ def test_make_kernel_reads_the_names_and_parameters_of_scikit_learn(rng):
     ("how", "message"),
     [
         ({"kernel": "cubic"}, "kernel must be one of 'linear', 'poly'"),
-        ({"kernel": np.array(["rbf", "rbf"])}, "kernel must be one of 'linear', 'poly'"),
         ({"kernel": Gaussian}, "kernel must be one of 'linear', 'poly'"),
         ({"gamma": "big"}, "gamma must be one of 'scale', 'auto', None; got 'big'"),
         ({"kernel": "linear", "gamma": np.inf}, "gamma must be a number > 0 and < inf; got inf"),
@@ -858,23 +772,20 @@ def test_make_kernel_reads_the_names_and_parameters_of_scikit_learn(rng):
         ({"alpha": np.inf}, "alpha must be a number >= 0 and < inf; got inf"),
     ],
 )
-def test_wrong_parameters_are_refused_by_name(how, message):
+def test_fit_refuses_wrong_parameters(how, message):
     X = np.array([[0.0, 1.0], [2.0, 1.0], [3.0, 3.0]])
     with pytest.raises(ValueError, match=re.escape(message)):
         KernelRidge(**{"kernel": "rbf", **how}).fit(X, np.arange(3.0))
 
 
-def test_kernel_ridge_estimator_runs_the_function(rng):
+def test_fit_runs_kernel_ridge(rng):
     X, y, Z = rng.normal(size=(30, 2)), rng.normal(size=30), rng.normal(size=(9, 2))
     for name, k in (("linear", Linear()), ("poly", Polynomial(3, 0.5)), (city, city)):
         model = KernelRidge(0.7, kernel=name).fit(X, y)
         np.testing.assert_array_equal(model.dual_coef_, kernel_ridge(k(X), y, 0.7))
         close(model.predict(Z), k(Z, X) @ model.dual_coef_)
-
-
-def test_kernel_ridge_estimator_without_penalty(rng):
-    X, w = rng.normal(size=(20, 3)), np.array([1.0, -2.0, 0.5])
-    model = KernelRidge(alpha=0).fit(X, X @ w)  # K has rank 3
+    w = np.array([1.0, -2.0])
+    model = KernelRidge(alpha=0).fit(X, X @ w)  # K has rank 2
     close(model.X_fit_.T @ model.dual_coef_, w, 1e-8)
     twice = np.vstack([X[:5], X[:5]])
     model = KernelRidge(alpha=0, kernel="rbf").fit(twice, np.tile(np.arange(5.0), 2))
@@ -883,17 +794,9 @@ def test_kernel_ridge_estimator_without_penalty(rng):
         KernelRidge(alpha=0, kernel="sigmoid").fit(3 * X, X[:, 0])
     with (
         pytest.warns(RuntimeWarning, match="overflow"),
-        pytest.raises(ValueError, match="K must be finite; it contains NaN or infinity 400 times"),
+        pytest.raises(ValueError, match="K must be finite; it contains NaN or infinity 900 times"),
     ):
         KernelRidge(kernel="poly").fit(1e120 * (1 + np.abs(X)), X[:, 0])
-
-
-def test_the_fitted_model_depends_neither_on_its_parameters_nor_on_the_array_any_more(rng):
-    X, y, new = rng.normal(size=(20, 2)), rng.normal(size=20), rng.normal(size=(4, 2))
-    model = KernelRidge(kernel="rbf", gamma=0.3).fit(X, y)
-    before = model.predict(new)
-    X *= 2
-    np.testing.assert_array_equal(model.set_params(gamma=2.0, kernel="linear").predict(new), before)
 
 
 # --- The lecture figures ---------------------------------------------------------------
