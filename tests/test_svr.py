@@ -8,10 +8,11 @@ import pytest
 from checks import differences
 
 from mlnotes.base import ConvergenceWarning, NotFittedError
-from mlnotes.datasets import load_breast_cancer, load_iris, load_wine
+from mlnotes.datasets import load_wine
 from mlnotes.kernels import make_kernel, scaled_quadratic_map
 from mlnotes.linear_regression import augment, qr_solution
 from mlnotes.optimization import InfeasibleError, newton, solve_qp
+from mlnotes.pca import standardise
 from mlnotes.perceptron import decision
 from mlnotes.svm import GramRows, certify, kernel_matrix, solve_dual
 from mlnotes.svr import (
@@ -44,6 +45,9 @@ from mlnotes.svr import (
 
 KERNELS = ("linear", "poly", "rbf", "laplacian", "exponential")
 HAND = np.array([[1.0], [-1.0]]), np.array([2.0, -2.0])  # with epsilon 1/2 and C = 1, w = 3/2
+
+
+equal = np.testing.assert_array_equal
 
 
 def close(actual, expected, atol=1e-7, rtol=0.0):
@@ -89,18 +93,11 @@ def offset_of(alpha, K, y, epsilon, C):
 
 
 @pytest.mark.claims("svr-01")
-def test_insensitive_loss_is_zero_in_the_tube_and_the_distance_outside(rng):
+def test_insensitive_loss_is_the_distance_from_the_tube_and_has_a_convex_risk(rng):
     y, f, epsilon = rng.normal(size=200), rng.normal(size=200), 0.4
     printed = [max(abs(a - b) - epsilon, 0) for a, b in zip(y, f, strict=True)]
     close(insensitive_loss(f, y, epsilon), printed, 1e-15)
     assert 0 < np.count_nonzero(printed) < 200
-    np.testing.assert_array_equal(insensitive_loss(f, y, 0.0), np.abs(y - f))
-    edges = np.array([-0.5, -0.4, 0.4, 0.4 + 1e-9])
-    close(insensitive_loss(edges, 0.0, 0.4), [0.1, 0, 0, 1e-9], 1e-15)
-
-
-@pytest.mark.claims("svr-01")
-def test_insensitive_loss_has_slopes_of_zero_and_one_and_a_convex_risk(rng):
     f = np.array([-2.0, 0.0, 3.0])
     close(differences(lambda v: insensitive_loss(v, 0.0, 1.0).sum(), f), [-1, 0, 1], 1e-9)
     X, y = noisy_line(rng)
@@ -108,8 +105,7 @@ def test_insensitive_loss_has_slopes_of_zero_and_one_and_a_convex_risk(rng):
     def risk(theta):
         return insensitive_loss(decision(X, theta[:-1], theta[-1]), y, 0.7).sum()
 
-    for _ in range(50):
-        a, b = 4 * rng.normal(size=(2, 3))
+    for a, b in 4 * rng.normal(size=(50, 2, 3)):
         assert risk((a + b) / 2) <= (risk(a) + risk(b)) / 2 + 1e-12
 
 
@@ -117,14 +113,11 @@ def test_insensitive_loss_has_slopes_of_zero_and_one_and_a_convex_risk(rng):
 def test_tube_slack_is_the_least_and_sums_to_the_risk(rng):
     y, f, epsilon = rng.normal(size=100), rng.normal(size=100), 0.3
     xi = tube_slack(f, y, epsilon)
-    assert xi.min() == 0
-    np.testing.assert_array_equal(xi[0] * xi[1], 0)
+    equal(xi[0] * xi[1], 0)
     close(xi.sum(axis=0), insensitive_loss(f, y, epsilon), 1e-15)
-    for side, beyond in enumerate((y - f - epsilon, f - y - epsilon)):
-        assert (beyond <= xi[side] + 1e-15).all()
-        positive = xi[side] > 0
-        assert 10 < positive.sum() < 90
-        assert (beyond[positive] > xi[side][positive] - 1e-9).all()  # any less would not do
+    for side, beyond in zip(xi, (y - f - epsilon, f - y - epsilon), strict=True):
+        assert side.min() == 0 and (beyond <= side + 1e-15).all()
+        close(beyond[side > 0], side[side > 0], 1e-9)  # any less would not do
 
 
 # --- How smooth is f? ------------------------------------------------------------------
@@ -132,7 +125,7 @@ def test_tube_slack_is_the_least_and_sums_to_the_risk(rng):
 
 @pytest.mark.claims("svr-17")
 def test_linear_margin_is_the_length_of_the_shortest_rise(rng):
-    for d in (1, 3, 6):
+    for d in (1, 3):
         w, epsilon = rng.normal(size=d), rng.uniform(0.1, 2)
         step = shortest_rise(w, epsilon)
         assert w @ step == pytest.approx(2 * epsilon, rel=1e-12)
@@ -181,17 +174,16 @@ def test_linear_margin_of_the_tangent_shows_that_a_square_has_no_margin():
 def test_hard_tube_holds_all_and_is_the_flattest(rng):
     X, y = noisy_line(rng, noise=0.5)
     least, lengths = narrowest_tube(X, y)[2], []
-    for epsilon in (1.01 * least, 1.2 * least, 1.5 * least, 2 * least):
+    for epsilon in (1.01 * least, 1.2 * least, 2 * least, np.ptp(y) / 2):
         tube = hard_tube(X, y, epsilon)
         r = np.abs(residuals(X, y, tube))
-        assert r.max() <= epsilon + 1e-8 and (r >= epsilon - 1e-7).any()
+        assert r.max() <= epsilon + 1e-7 and (r >= epsilon - 1e-7).any()
         assert tube.objective == pytest.approx(tube.w @ tube.w / 2, abs=1e-9)
-        close(tube.w, X.T @ beta_of(tube.alpha))
-        close(beta_of(tube.alpha).sum(), 0)
+        close(tube.w, X.T @ beta_of(tube.alpha), 1e-6)
+        close(beta_of(tube.alpha).sum(), 0, 1e-6)
         lengths.append(np.linalg.norm(tube.w))
     assert (np.diff(lengths) < -1e-6).all()
-    flat = hard_tube(X, y, (y.max() - y.min()) / 2)
-    close([*flat.w, flat.b], [0, 0, (y.max() + y.min()) / 2], 1e-6)
+    close([*tube.w, tube.b], [0, 0, (y.max() + y.min()) / 2], 1e-6)
 
 
 @pytest.mark.claims("svr-02")
@@ -235,7 +227,7 @@ def test_narrowest_tube_is_chebyshevs_fit(rng):
 
 
 @pytest.mark.claims("svr-04")
-@pytest.mark.parametrize("d", [1, 2, 4])
+@pytest.mark.parametrize("d", [1, 4])
 def test_narrowest_tube_is_the_limit_of_what_is_feasible(rng, d):
     X, y = noisy_line(rng, d=d)
     epsilon = narrowest_tube(X, y)[2]
@@ -243,7 +235,6 @@ def test_narrowest_tube_is_the_limit_of_what_is_feasible(rng, d):
         hard_tube(X, y, epsilon * (1 - 1e-3))
     tube = hard_tube(X, y, epsilon * (1 + 1e-3))
     assert np.abs(residuals(X, y, tube)).max() <= epsilon * (1 + 1e-3) + 1e-8
-    assert soft_tube(X, y, epsilon * (1 - 1e-3), C=100.0).xi.max() > 1e-5
     for _ in range(50):
         b, *w = qr_solution(augment(X), y + 0.3 * rng.normal(size=16))
         assert np.abs(y - decision(X, np.array(w), b)).max() >= epsilon - 1e-9
@@ -253,23 +244,14 @@ def test_narrowest_tube_is_the_limit_of_what_is_feasible(rng, d):
 
 
 @pytest.mark.claims("svr-07")
-@pytest.mark.parametrize(("d", "C", "epsilon"), [(1, 0.3, 0.5), (3, 2.0, 0.2), (20, 1.0, 0.1)])
+@pytest.mark.parametrize(("d", "C", "epsilon"), [(1, 0.3, 0.5), (20, 1.0, 0.1)])
 def test_soft_tube_is_the_regularised_risk_at_its_least(rng, d, C, epsilon):
     X, y = noisy_line(rng, d=d)
     tube = soft_tube(X, y, epsilon, C)
     f = decision(X, tube.w, tube.b)
     close(tube.xi, tube_slack(f, y, epsilon))
-
-    def risk(w, b):
-        losses = [max(abs(t - x @ w - b) - epsilon, 0) for x, t in zip(X, y, strict=True)]
-        return w @ w / 2 + C * sum(losses)
-
-    least = risk(tube.w, tube.b)
+    least = tube.w @ tube.w / 2 + C * insensitive_loss(f, y, epsilon).sum()
     assert least == pytest.approx(tube.objective, rel=1e-8)
-    for size in (1e-3, 1e-1, 1.0):
-        for _ in range(20):
-            v = size * rng.normal(size=d + 1)
-            assert risk(tube.w + v[1:], tube.b + v[0]) >= least - 1e-8
     z, beta = y - f, beta_of(tube.alpha)  # 0 is a subgradient: beta_i in C times that of the loss
     close(tube.w, X.T @ beta, 1e-6)
     outside = np.abs(z) > epsilon + 1e-6
@@ -397,43 +379,26 @@ def test_tube_dual_is_the_least_of_the_lagrangian(rng):
     assert tube_dual(alpha + [[1e-3], [0.0]], K, y, epsilon) == -inf
 
 
-@pytest.mark.claims("svr-10")
-def test_tube_dual_has_differences_in_both_factors_of_its_quadratic_term(rng):
-    X, y = noisy_line(rng)
-    K, epsilon, C = X @ X.T, 0.3, 0.5
-
-    def printed(alpha):
-        linear = y @ beta_of(alpha) - epsilon * alpha.sum()
-        return linear - alpha.sum(axis=0) @ K @ beta_of(alpha) / 2
-
-    tube = soft_tube(X, y, epsilon, C)
-    alpha = rebalanced(tube.alpha)
-    assert tube_dual(alpha, K, y, epsilon) == pytest.approx(tube.objective, rel=1e-6)
-    assert abs(tube.objective - printed(alpha)) > 0.1
-
-
-@pytest.mark.claims("svr-11")
-def test_tube_dual_with_a_plus_before_the_quadratic_term_breaks_weak_duality(rng):
+@pytest.mark.claims("svr-10", "svr-11")
+def test_tube_dual_has_two_differences_and_a_minus_in_its_quadratic_term(rng):
     X, y = noisy_line(rng)
     K, epsilon, C = X @ X.T, 0.3, 500.0
-
-    def printed(alpha):
-        return tube_dual(alpha, -K, y, epsilon)
-
-    vertex = np.zeros((2, 16))
-    vertex[0, 2] = vertex[1, 9] = C
     tube = soft_tube(X, y, epsilon, C)
-    bound = min(C * insensitive_loss(b, y, epsilon).sum() for b in y)  # a primal value
-    assert printed(vertex) > bound >= tube.objective > tube_dual(vertex, K, y, epsilon)
     alpha = rebalanced(tube.alpha)
     assert tube_dual(alpha, K, y, epsilon) == pytest.approx(tube.objective, rel=1e-6)
-    assert abs(printed(alpha) - tube.objective) > 1
+    linear = y @ beta_of(alpha) - epsilon * alpha.sum()
+    printed = linear - alpha.sum(axis=0) @ K @ beta_of(alpha) / 2  # MLN: a sum for a difference
+    assert abs(tube.objective - printed) > 1
+    vertex = np.zeros((2, 16))  # ISML: a plus, with which weak duality fails
+    vertex[0, 2] = vertex[1, 9] = C
+    bound = min(C * insensitive_loss(b, y, epsilon).sum() for b in y)  # a primal value
+    printed = tube_dual(vertex, -K, y, epsilon)
+    assert printed > bound >= tube.objective > tube_dual(vertex, K, y, epsilon)
 
 
 @pytest.mark.claims("svr-12")
-@pytest.mark.parametrize("seed", range(3))
-def test_beta_tells_where_a_sample_lies(seed):
-    X, y = noisy_line(np.random.default_rng(seed), n=30)
+def test_beta_tells_where_a_sample_lies(rng):
+    X, y = noisy_line(rng, n=30)
     epsilon, C = 0.6, 0.8
     tube = soft_tube(X, y, epsilon, C)
     model = SVR(kernel="linear", C=C, epsilon=epsilon, tol=1e-9).fit(X, y)
@@ -462,27 +427,16 @@ def beta_of_model(model, n):
 def test_evaluate_needs_inner_products_only_and_every_free_multiplier_tells_b(rng):
     X, y = noisy_line(rng, n=25)
     Z, epsilon, C = rng.normal(size=(9, 2)), 0.5, 0.7
-    alpha, tube = best_alpha(X @ X.T, y, epsilon, C), soft_tube(X, y, epsilon, C)
-    beta, b = beta_of(alpha), offset_of(alpha, X @ X.T, y, epsilon, C)
-    close([*X.T @ beta, b], [*tube.w, tube.b], 1e-5)
-    S, f = beta != 0, Z @ (X.T @ beta) + b
-    close(evaluate(Z @ X.T, beta, b), f, 1e-10)
-    close(evaluate(Z @ X[S].T, beta[S], b), f, 1e-12)
-    free, without_b = (alpha > 0) & (alpha < C), y - X @ tube.w
-    assert free[0].any() and free[1].any()
-    close(without_b[free[0]] - epsilon, b, 1e-6)  # a minus for samples above,
-    close(without_b[free[1]] + epsilon, b, 1e-6)  # a plus for those below
-    close(without_b[free[0]] + epsilon - b, 2 * epsilon, 1e-6)  # what is printed
-
-
-@pytest.mark.claims("svr-13")
-def test_evaluate_with_a_kernel_is_the_tube_of_its_features(rng):
-    X, y = rng.normal(size=(25, 2)), rng.normal(size=25)
-    phi = scaled_quadratic_map(X)
-    K, tube = phi @ phi.T, soft_tube(phi, y, 0.3, 0.5)
-    alpha = best_alpha(K, y, 0.3, 0.5)
-    f = evaluate(K, beta_of(alpha), offset_of(alpha, K, y, 0.3, 0.5))
-    close(f, decision(phi, tube.w, tube.b), 1e-5)
+    for phi in (lambda X: X, scaled_quadratic_map):
+        A, tube = phi(X), soft_tube(phi(X), y, epsilon, C)
+        K, alpha = A @ A.T, best_alpha(A @ A.T, y, epsilon, C)
+        beta, b = beta_of(alpha), offset_of(alpha, K, y, epsilon, C)
+        close([*A.T @ beta, b], [*tube.w, tube.b], 1e-5)
+        close(evaluate(phi(Z) @ A.T, beta, b), decision(phi(Z), tube.w, tube.b), 1e-4)
+        free, without_b = (alpha > 0) & (alpha < C), y - A @ tube.w
+        assert free[0].any() and free[1].any()
+        close(without_b[free[0]] - epsilon, b, 1e-5)  # a minus for samples above,
+        close(without_b[free[1]] + epsilon, b, 1e-5)  # a plus for those below: not twice a plus
 
 
 @pytest.mark.claims("svr-15")
@@ -501,12 +455,12 @@ def test_soft_tube_has_the_cost_itself_as_the_bound_of_its_multipliers():
 def test_stacked_dual_has_the_value_of_tube_dual(rng):
     alpha, y, K = balanced(rng, 5), rng.normal(size=5), rng.normal(size=(5, 5))
     K, dual, s = K @ K.T, stacked_dual(y, 0.3, 1.0), stack(alpha)
-    np.testing.assert_array_equal(unstack(s), alpha)
+    equal(unstack(s), alpha)
     value = dual.p @ s - s @ np.tile(K, (2, 2)) @ s / 2
     assert value == pytest.approx(tube_dual(alpha, K, y, 0.3), rel=1e-12)
     dual = stacked_dual(y, 0.1, costs := np.arange(1.0, 6))
-    np.testing.assert_array_equal(unstack(dual.upper), [costs, np.zeros(5)])
-    np.testing.assert_array_equal(unstack(dual.lower), [np.zeros(5), costs])
+    equal(unstack(dual.upper), [costs, np.zeros(5)])
+    equal(unstack(dual.lower), [np.zeros(5), costs])
 
 
 def test_stacked_is_the_matrix_of_four_blocks(rng):
@@ -548,7 +502,7 @@ def smooth(X, y, epsilon, C):
 
 
 @pytest.mark.claims("svr-20")
-@pytest.mark.parametrize(("d", "C", "epsilon"), [(1, 0.3, 0.5), (3, 5.0, 0.0), (20, 1.0, 0.3)])
+@pytest.mark.parametrize(("d", "C", "epsilon"), [(3, 5.0, 0.0), (20, 1.0, 0.3)])
 def test_squared_tube_is_a_smooth_problem(rng, d, C, epsilon):
     X, y = noisy_line(rng, d=d)
     tube = squared_tube(X, y, epsilon, C)
@@ -557,9 +511,6 @@ def test_squared_tube_is_a_smooth_problem(rng, d, C, epsilon):
     assert tube.objective == pytest.approx(least, rel=1e-8)
     close(tube.xi, tube_slack(decision(X, w, b), y, epsilon))
     assert tube.xi.min() >= -1e-10 and np.max(tube.xi[0] * tube.xi[1]) < 1e-12  # unasked
-    model = L2SVR(kernel="linear", C=C, epsilon=epsilon).fit(1e3 * X, y)
-    least = smooth(1e3 * X, y, epsilon, C)[2]
-    close([model.certificate_.primal, model.certificate_.dual], least, rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.claims("svr-21")
@@ -651,7 +602,7 @@ def test_without_tube_is_ridge_regression_with_a_free_offset(rng, C):
 
 
 @pytest.mark.claims("svr-26")
-@pytest.mark.parametrize("nu", [0.1, 0.5, 0.77, 1.0, 9.0])
+@pytest.mark.parametrize("nu", [0.1, 0.77, 9.0])
 def test_best_epsilon_is_a_quantile_of_the_residuals(rng, nu):
     n = 23
     f, y = rng.normal(size=n), rng.normal(size=n)
@@ -682,14 +633,12 @@ def test_nu_tube_finds_its_width(rng, nu):
     assert least == pytest.approx(tube.objective, rel=1e-7) and tube.epsilon > 0.01
     close(tube.xi, tube_slack(f, y, tube.epsilon))
     assert cost(tube.w, tube.b, best_epsilon(f, y, nu)) == pytest.approx(least, rel=1e-7)
-    for size in (1e-2, 0.3):
-        for _ in range(30):
-            v = size * rng.normal(size=4)
-            assert cost(tube.w + v[:2], tube.b + v[2], max(0, tube.epsilon + v[3])) >= least - 1e-8
+    for v in 0.1 * rng.normal(size=(30, 4)):
+        assert cost(tube.w + v[:2], tube.b + v[2], max(0, tube.epsilon + v[3])) >= least - 1e-8
 
 
 @pytest.mark.claims("svr-27")
-@pytest.mark.parametrize("nu", [0.1, 0.25, 0.9])
+@pytest.mark.parametrize("nu", [0.1, 0.9])
 def test_nu_tube_has_nu_between_the_shares_of_errors_and_of_support_vectors(rng, nu):
     n, C = 30, 20.0
     X, y = noisy_line(rng, n=n)
@@ -816,15 +765,11 @@ def test_fit_solves_random_problems_to_six_digits(seed):
         check_optimal(model.fit(X, y), X, y)
 
 
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
-def test_fit_solves_real_sets_to_six_digits(kernel):
-    for load, column in ((load_iris, 3), (load_wine, 0), (load_breast_cancer, 2)):
-        X = load().X[:70]
-        X = (X - X.mean(axis=0)) / X.std(axis=0)
-        X, y = np.delete(X, column, axis=1), X[:, column]  # a feature, told from the others
-        for model in machines(1.0, 0.1, 0.4, kernel=kernel):
-            check_optimal(model.fit(X, y), X, y)
-            assert model.score(X, y) > 0.5
+def test_fit_solves_a_real_set_to_six_digits():
+    X = standardise(load_wine().X).Z
+    for model in machines(1.0, 0.1, 0.4, kernel="rbf"):
+        check_optimal(model.fit(X[:, 1:], X[:, 0]), X[:, 1:], X[:, 0])
+        assert model.score(X[:, 1:], X[:, 0]) > 0.5
 
 
 def test_svr_of_infinite_cost_is_the_hard_tube(rng):
@@ -854,8 +799,8 @@ def test_fit_stores_what_its_attributes_say():
             getattr(model, name)
     model.fit(X, y)
     assert model.certificate_.dual == model.certificate_.primal == 1.125
-    np.testing.assert_array_equal(model.support_, [0, 1])
-    np.testing.assert_array_equal(model.n_support_, [2])
+    equal(model.support_, [0, 1])
+    equal(model.n_support_, [2])
     np.testing.assert_allclose(model.set_params(kernel="rbf").coef_, [[1.5]])  # of the fit
     with pytest.raises(AttributeError, match="coef_ must have kernel='linear'"):
         model.fit(X, y).coef_  # noqa: B018
@@ -871,36 +816,28 @@ def on_a_grid(rng, n=24):
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
-def test_fit_loses_no_digits_of_targets_far_from_zero(rng, kernel):
+def test_fit_loses_no_digits_of_data_far_from_zero(rng, kernel):
     X, y = on_a_grid(rng)
     for model in machines(1.0, 0.2, 0.4, kernel=kernel):
         beta, near, b = model.fit(X, y).dual_coef_, model.certificate_, model.intercept_
         model.fit(X, y + 2.0**40)
-        np.testing.assert_array_equal(model.dual_coef_, beta)
+        equal(model.dual_coef_, beta)
         close(model.intercept_ - 2.0**40, b, 1e-3)
         assert model.certificate_[:4] == near[:4]
         close(model.certificate_.offsets - 2.0**40, near.offsets, 1e-3)
+        if kernel == "linear":
+            f, far = model.fit(X, y).predict(X), X + 2.0 ** np.array([24, 30])
+            close(model.fit(far, y).dual_coef_, beta, 1e-9)
+            close(model.predict(far), f, 1e-5)
+            assert model.intercept_[0] == model.certificate_.offsets.mean()
     y[0] = -(2.0**40)  # nor of other targets than an outlier
     model = SVR(kernel=kernel, epsilon=0.2, tol=1e-6)
     near, far = model.fit(X, y).dual_coef_, model.fit(X, y + 2.0**40).dual_coef_
     close(far, near, 1e-9)
 
 
-def test_fit_loses_no_digits_of_samples_far_from_zero(rng):
-    X, y = on_a_grid(rng)
-    far = X + 2.0 ** np.array([24, 30])
-    for model in machines(1.0, 0.2, 0.4, kernel="linear"):
-        w, c, f = model.fit(X, y).coef_, model.certificate_, model.predict(X)
-        model.fit(far, y)
-        assert model.converged_
-        close(model.coef_, w, 1e-9)
-        np.testing.assert_allclose(model.certificate_[:2], c[:2], rtol=1e-9)
-        close(model.predict(far), f, 1e-5)
-        assert model.intercept_[0] == model.certificate_.offsets.mean()
-
-
 @pytest.mark.claims("svr-25")
-@pytest.mark.parametrize("exponent", [-100, 10, 100])
+@pytest.mark.parametrize("exponent", [-100, 100])
 def test_fit_does_not_depend_on_the_unit_of_the_targets(rng, exponent):
     X, y = on_a_grid(rng)
     s = 2.0**exponent
@@ -912,9 +849,9 @@ def test_fit_does_not_depend_on_the_unit_of_the_targets(rng, exponent):
         if not isinstance(model, NuSVR):  # whose tol has no unit
             scaled.set_params(epsilon=0.2 * s, tol=1e-6 * s)
         scaled.fit(X, s * y)
-        np.testing.assert_array_equal(scaled.dual_coef_, s * model.dual_coef_)
-        np.testing.assert_array_equal(scaled.intercept_, s * model.intercept_)
-        np.testing.assert_array_equal(scaled.history_, s * s * model.history_)
+        equal(scaled.dual_coef_, s * model.dual_coef_)
+        equal(scaled.intercept_, s * model.intercept_)
+        equal(scaled.history_, s * s * model.history_)
         assert scaled.certificate_[:3] == tuple(s * s * np.array(c[:3]))
         assert scaled.certificate_.violation == s * c.violation and scaled.converged_
 
@@ -935,11 +872,11 @@ def test_fit_predicts_a_constant_where_nothing_else_can_be_learnt(rng):
         assert model.fit([[1.0, 2.0]], [7.0]).predict([[0.0, 0.0]])[0] == pytest.approx(7.0)
         model.set_params(kernel="linear", tol=1e-3).fit(np.zeros((310, 2)), rng.normal(size=310))
         assert model.converged_ and model.certificate_.gap < 1
-        np.testing.assert_array_equal(model.predict([[5.0, 5.0]]), model.intercept_)
+        equal(model.predict([[5.0, 5.0]]), model.intercept_)
     y = np.array([1.0, 7.0, 2.0, 3.0])  # a tube that is wide enough for all is flat
     for epsilon in (4.0, 1e3):
         for model in (SVR(epsilon=epsilon), SVR(epsilon=epsilon, C=inf), L2SVR(epsilon=epsilon)):
-            np.testing.assert_array_equal(model.fit(X, y).predict(X), 4.0)
+            equal(model.fit(X, y).predict(X), 4.0)
             assert model.certificate_[:4] == (0, 0, 0, 0) and model.dual_coef_.shape == (1, 0)
 
 
@@ -964,9 +901,9 @@ def test_fit_takes_weights_for_costs_and_a_weight_of_zero_for_absence(rng, kerne
     for model in machines(0.5, 0.3, 0.4, tol=1e-9, kernel=kernel):
         f = model.fit(X, y, sample_weight=weights).predict(X)
         assert (weights[model.support_] > 0).all()
-        np.testing.assert_array_equal(X[model.support_], model.support_vectors_)
+        equal(X[model.support_], model.support_vectors_)
         alone = model.fit(X[present], y[present], sample_weight=weights[present])
-        np.testing.assert_array_equal(alone.predict(X), f)
+        equal(alone.predict(X), f)
         model.set_params(gamma=0.3)
         f = model.fit(X, y, sample_weight=weights).predict(X)
         close(model.fit(X[rows], y[rows]).predict(X), f, 1e-6)
@@ -997,7 +934,7 @@ def test_fit_ends_whatever_its_tolerance(rng, kernel):
     X, y = noisy_line(rng)
     for model in machines(1.0, 0.1, 0.5, kernel=kernel, tol=1e3):  # met at the start
         assert model.fit(X, y).converged_ and model.n_iter_ == 0
-        np.testing.assert_array_equal(model.predict(X), model.intercept_[0])
+        equal(model.predict(X), model.intercept_[0])
     for model in machines(1.0, 0.1, 0.5, kernel=kernel, tol=1e-25):  # below rounding
         if model.fit(X, y).converged_:
             assert model.certificate_.violation == 0
@@ -1011,9 +948,6 @@ def test_fit_ends_whatever_its_tolerance(rng, kernel):
         (SVR(epsilon=-0.1), r"epsilon must be a number >= 0 and < inf; got -0\.1"),
         (L2SVR(epsilon=inf), "epsilon must be a number >= 0 and < inf; got inf"),
         (SVR(kernel="precomputed"), "kernel must be one of .*; got 'precomputed'"),
-        (SVR(tol=0), "tol must be a number > 0; got 0"),
-        (SVR(max_iter=-2), "max_iter must be an integer >= 1; got -2"),
-        (SVR(cache_size=0), "cache_size must be a number > 0; got 0"),
         (NuSVR(nu=1.2), r"nu must be <= 1, .*; got 1\.2"),
         (NuSVR(nu=0), "nu must be a number > 0; got 0"),
         (NuSVR(C=inf), "C must be a number > 0 and < inf; got inf"),
@@ -1054,9 +988,9 @@ def test_the_figure_of_the_tubes_shows_all_inside_and_three_outside():
         drawn = np.reshape([(bar[0, 0], np.ptp(bar[:, 1])) for bar in bars], (-1, 2))
         close(drawn, np.column_stack([X[:, 0], xi])[xi > 1e-6], 1e-9)
         held = np.abs(y - f) >= EPSILON - 1e-6
-        np.testing.assert_array_equal(circled, np.column_stack([X[held, 0], y[held]]))
+        equal(circled, np.column_stack([X[held, 0], y[held]]))
     (loss,) = [line for line in right.lines if line.get_label() == "$\\ell_\\epsilon$"]
-    np.testing.assert_array_equal(loss.get_ydata(), insensitive_loss(0, loss.get_xdata(), 1.0))
+    equal(loss.get_ydata(), insensitive_loss(0, loss.get_xdata(), 1.0))
 
 
 @pytest.mark.claims("svr-29")
@@ -1068,5 +1002,5 @@ def test_the_figure_of_the_sine_circles_ten_where_the_tube_bends():
         errors.append(np.sqrt(np.mean((T.y - model.predict(T.X)) ** 2)))
         S = np.sort(model.support_)
         assert f"error {errors[-1]:.2f}, {len(S)} circled" in ax.get_title()
-        np.testing.assert_array_equal(circled, np.column_stack([T.X[S, 0], T.y[S]]))
+        equal(circled, np.column_stack([T.X[S, 0], T.y[S]]))
     assert len(S) == 10 and errors[1] < errors[0] / 2
