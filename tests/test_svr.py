@@ -1,6 +1,6 @@
 """The svr chapter, in the order of its module: statements and functions by a second route."""
 
-from itertools import combinations, permutations
+from itertools import combinations
 from math import inf
 
 import numpy as np
@@ -8,11 +8,9 @@ import pytest
 from checks import differences
 
 from mlnotes.base import ConvergenceWarning, NotFittedError
-from mlnotes.datasets import load_wine
 from mlnotes.kernels import make_kernel, scaled_quadratic_map
 from mlnotes.linear_regression import augment, qr_solution
-from mlnotes.optimization import InfeasibleError, newton, solve_qp
-from mlnotes.pca import standardise
+from mlnotes.optimization import InfeasibleError, solve_qp
 from mlnotes.perceptron import decision
 from mlnotes.svm import GramRows, certify, kernel_matrix, solve_dual
 from mlnotes.svr import (
@@ -145,17 +143,6 @@ def margin_on_grid(x, f, epsilon):
     return np.abs(x[:, None] - x)[apart].min(initial=inf)
 
 
-@pytest.mark.claims("svr-17")
-@pytest.mark.parametrize(("k", "epsilon"), [(1.0, 0.3), (3.0, 0.8)])
-def test_linear_margin_bounds_that_of_a_function_of_no_larger_slope(k, epsilon):
-    x = np.linspace(-np.pi / k, np.pi / k, 1401)
-    found, exact = margin_on_grid(x, np.sin(k * x), epsilon), 2 / k * np.arcsin(epsilon)
-    assert exact - 1e-9 <= found <= exact + 2 * (x[1] - x[0])
-    assert linear_margin(np.array([k]), epsilon) <= exact  # k bounds the slope
-    assert linear_margin(np.array([0.5 * k]), epsilon) > exact  # and half of it does not
-    assert margin_on_grid(x, np.sin(k * x), 1.01) == inf
-
-
 @pytest.mark.claims("svr-18")
 def test_linear_margin_of_the_tangent_shows_that_a_square_has_no_margin():
     epsilon = 0.5
@@ -181,22 +168,11 @@ def test_hard_tube_holds_all_and_is_the_flattest(rng):
         assert tube.objective == pytest.approx(tube.w @ tube.w / 2, abs=1e-9)
         close(tube.w, X.T @ beta_of(tube.alpha), 1e-6)
         close(beta_of(tube.alpha).sum(), 0, 1e-6)
+        assert tube.alpha.min() > -1e-9  # with these conditions no flatter tube holds all
+        close(np.abs(beta_of(tube.alpha)) * (epsilon - r), 0, 1e-6)
         lengths.append(np.linalg.norm(tube.w))
     assert (np.diff(lengths) < -1e-6).all()
     close([*tube.w, tube.b], [0, 0, (y.max() + y.min()) / 2], 1e-6)
-
-
-@pytest.mark.claims("svr-02")
-def test_hard_tube_of_one_feature_is_held_by_two_samples(rng):
-    X, y = noisy_line(rng, n=12, d=1)
-    epsilon = 1.3 * narrowest_tube(X, y)[2]
-    x, lines = X[:, 0], [(0.0, (y.max() + y.min()) / 2)]
-    for i, j in permutations(range(12), 2):  # i on the upper edge, j on the lower one
-        w = (y[i] - y[j] - 2 * epsilon) / (x[i] - x[j])
-        lines.append((w, y[i] - epsilon - w * x[i]))
-    feasible = [abs(w) for w, b in lines if np.abs(y - w * x - b).max() <= epsilon + 1e-12]
-    assert abs(hard_tube(X, y, epsilon).w[0]) == pytest.approx(min(feasible), abs=1e-8)
-    assert min(feasible) > 0.1
 
 
 @pytest.mark.claims("svr-03")
@@ -213,7 +189,7 @@ def test_hard_tube_needs_both_of_its_sides(rng):
 
 
 @pytest.mark.claims("svr-04")
-def test_narrowest_tube_is_chebyshevs_fit(rng):
+def test_narrowest_tube_is_chebyshevs_fit_and_the_limit_of_what_is_feasible(rng):
     X, y = noisy_line(rng, n=10, d=1)
     w, b, epsilon = narrowest_tube(X, y)
     x, worst = X[:, 0], 0.0
@@ -224,20 +200,8 @@ def test_narrowest_tube_is_chebyshevs_fit(rng):
     assert np.abs(y - decision(X, w, b)).max() == pytest.approx(epsilon, rel=1e-8)
     line = hard_tube(X, y, epsilon * (1 + 1e-7))
     close([*line.w, line.b], [*w, b], 1e-5)
-
-
-@pytest.mark.claims("svr-04")
-@pytest.mark.parametrize("d", [1, 4])
-def test_narrowest_tube_is_the_limit_of_what_is_feasible(rng, d):
-    X, y = noisy_line(rng, d=d)
-    epsilon = narrowest_tube(X, y)[2]
     with pytest.raises(InfeasibleError):
         hard_tube(X, y, epsilon * (1 - 1e-3))
-    tube = hard_tube(X, y, epsilon * (1 + 1e-3))
-    assert np.abs(residuals(X, y, tube)).max() <= epsilon * (1 + 1e-3) + 1e-8
-    for _ in range(50):
-        b, *w = qr_solution(augment(X), y + 0.3 * rng.normal(size=16))
-        assert np.abs(y - decision(X, np.array(w), b)).max() >= epsilon - 1e-9
 
 
 # --- The soft tube ---------------------------------------------------------------------
@@ -329,53 +293,29 @@ def test_tube_lagrangian_without_the_norm_has_no_gram_matrix(rng):
     assert all(with_norm(pull + rng.normal(size=2)) > with_norm(pull) for _ in range(20))
 
 
-@pytest.mark.claims("svr-06")
-def test_the_multipliers_of_the_linear_program_leave_no_weights(rng):
-    X, y = noisy_line(rng)
-    A = np.column_stack([X, np.ones(16)])
-    G = np.block([[np.vstack([A, -A]), np.eye(32)], [np.zeros((32, 3)), np.eye(32)]])
-    h = np.concatenate([y - 0.3, -y - 0.3, np.zeros(32)])
-    lp = solve_qp(np.zeros((35, 35)), np.append(np.zeros(3), np.ones(32)), G=G, h=h)
-    beta = beta_of(lp.lam[:32].reshape(2, 16))
-    close(X.T @ beta, 0)
-    assert np.abs(beta).max() > 0.5 and np.linalg.norm(lp.x[:2]) > 0.5
-    assert np.linalg.norm(X.T @ beta_of(soft_tube(X, y, 0.3, 1.0).alpha)) > 0.5
-
-
 # --- The dual --------------------------------------------------------------------------
 
 
 @pytest.mark.claims("svr-09")
-@pytest.mark.parametrize("d", [1, 3])
-def test_tube_dual_is_never_above_a_primal_value_and_the_best_are_equal(rng, d):
-    X, y = noisy_line(rng, d=d)
+def test_tube_dual_is_the_least_of_the_lagrangian_and_never_above_a_primal_value(rng):
+    X, y = noisy_line(rng)
     K, epsilon, C = X @ X.T, 0.3, 0.5
     tube = soft_tube(X, y, epsilon, C)
     best = solve_dual(np.tile(K, (2, 2)), stacked_dual(y, epsilon, C))
     assert best.objective == pytest.approx(tube.objective, rel=1e-6)
     assert tube_dual(unstack(best.beta), K, y, epsilon) == pytest.approx(best.objective, rel=1e-9)
-    for _ in range(30):
+    for _ in range(20):
         alpha = balanced(rng, 16, C)
-        assert (alpha >= 0).all() and (alpha <= C).all()
-        assert tube_dual(alpha, K, y, epsilon) <= tube.objective + 1e-9
-
-
-@pytest.mark.claims("svr-09")
-def test_tube_dual_is_the_least_of_the_lagrangian(rng):
-    X, y = noisy_line(rng)
-    K, epsilon, C = X @ X.T, 0.3, 0.5
-    alpha = balanced(rng, 16, C)
-    value, beta = tube_dual(alpha, K, y, epsilon), beta_of(alpha)
-    for _ in range(20):  # b and xi are of no consequence, w is best at sum_i beta_i x_i
+        value, beta = tube_dual(alpha, K, y, epsilon), beta_of(alpha)
+        slow = -sum(beta[i] * beta[j] * (X[i] @ X[j]) / 2 for i, j in np.ndindex(16, 16))
+        slow += sum(y * beta) - epsilon * sum(alpha[0] + alpha[1])
+        assert slow == pytest.approx(value, rel=1e-10) and value <= tube.objective + 1e-9
         b, xi, v = rng.normal(), rng.normal(size=(2, 16)), rng.normal(size=2)
-        at = [
+        at = [  # b and xi are of no consequence, w is best at sum_i beta_i x_i
             tube_lagrangian(X, y, w, b, xi, alpha, C - alpha, epsilon, C)
             for w in (X.T @ beta, X.T @ beta + v)
         ]
         assert at[0] == pytest.approx(value, rel=1e-10) and at[1] > value
-    slow = -sum(beta[i] * beta[j] * (X[i] @ X[j]) / 2 for i, j in np.ndindex(16, 16))
-    slow += sum(y * beta) - epsilon * sum(alpha[0] + alpha[1])
-    assert slow == pytest.approx(value, rel=1e-10)
     assert tube_dual(alpha + [[1e-3], [0.0]], K, y, epsilon) == -inf
 
 
@@ -479,58 +419,27 @@ def test_stacked_is_the_matrix_of_four_blocks(rng):
 # --- Squared slack ---------------------------------------------------------------------
 
 
-def smooth(X, y, epsilon, C):
-    """w, b and objective of 1/2 ||w||^2 + C/2 sum_i L^2 by Newton's method, unconstrained."""
-    A = np.column_stack([X, np.ones(len(X))])
-    P = np.diag(np.append(np.ones(X.shape[1]), 0.0))
-
-    def f(t):
-        return float(t @ P @ t / 2 + C / 2 * np.sum(insensitive_loss(A @ t, y, epsilon) ** 2))
-
-    def gradient(t):
-        xi = tube_slack(A @ t, y, epsilon)
-        return P @ t - C * A.T @ (xi[0] - xi[1])
-
-    def hessian(t):
-        out = A[insensitive_loss(A @ t, y, epsilon) > 0]
-        return P + C * out.T @ out + 1e-10 * np.eye(len(t))
-
-    for state in newton(f, gradient, hessian, np.zeros(X.shape[1] + 1)):
-        if np.linalg.norm(gradient(state.x)) < 1e-11:
-            break
-    return state.x[:-1], state.x[-1], state.objective
-
-
-@pytest.mark.claims("svr-20")
+@pytest.mark.claims("svr-20", "svr-21")
 @pytest.mark.parametrize(("d", "C", "epsilon"), [(3, 5.0, 0.0), (20, 1.0, 0.3)])
-def test_squared_tube_is_a_smooth_problem(rng, d, C, epsilon):
+def test_squared_tube_is_a_smooth_problem_and_its_slack_multiplier_by_cost(rng, d, C, epsilon):
     X, y = noisy_line(rng, d=d)
-    tube = squared_tube(X, y, epsilon, C)
-    w, b, least = smooth(X, y, epsilon, C)
-    close([*tube.w, tube.b], [*w, b])
-    assert tube.objective == pytest.approx(least, rel=1e-8)
-    close(tube.xi, tube_slack(decision(X, w, b), y, epsilon))
-    assert tube.xi.min() >= -1e-10 and np.max(tube.xi[0] * tube.xi[1]) < 1e-12  # unasked
-
-
-@pytest.mark.claims("svr-21")
-def test_squared_lagrangian_is_stationary_where_slack_is_multiplier_by_cost(rng):
-    X, y = noisy_line(rng)
-    epsilon, C = 0.4, 0.7
-    tube = squared_tube(X, y, epsilon, C)
-    beta = beta_of(tube.alpha)
-    close(X.T @ beta, tube.w)
-    close(tube.alpha / C, tube.xi)
-    losses = insensitive_loss(decision(X, tube.w, tube.b), y, epsilon)
-    close(np.abs(beta) / C, losses)
-    L = squared_lagrangian(X, y, tube.w, tube.b, tube.xi, tube.alpha, epsilon, C)
-    assert L == pytest.approx(tube.objective, rel=1e-7)
+    w, b, xi, alpha, objective = squared_tube(X, y, epsilon, C)
+    f = decision(X, w, b)
+    loss, slack = insensitive_loss(f, y, epsilon), tube_slack(f, y, epsilon)
+    close(w, C * X.T @ beta_of(slack), 1e-6)  # the gradient of a convex function is 0
+    close(beta_of(slack).sum(), 0, 1e-6)
+    assert objective == pytest.approx(w @ w / 2 + C / 2 * loss @ loss, rel=1e-8)
+    close(xi, slack)
+    assert xi.min() >= -1e-10 and np.max(xi[0] * xi[1]) < 1e-12  # unasked
+    close(alpha / C, xi)
 
     def at(theta):
-        xi = theta[3:].reshape(2, 16)
-        return squared_lagrangian(X, y, theta[:2], theta[2], xi, tube.alpha, epsilon, C)
+        w, b, xi = theta[:d], theta[d], theta[d + 1 :].reshape(2, 16)
+        return squared_lagrangian(X, y, w, b, xi, alpha, epsilon, C)
 
-    close(differences(at, np.concatenate([tube.w, [tube.b], tube.xi.ravel()])), 0, 1e-6)
+    theta = np.concatenate([w, [b], xi.ravel()])
+    assert at(theta) == pytest.approx(objective, rel=1e-7)
+    close(differences(at, theta), 0, 1e-5)
 
 
 @pytest.mark.claims("svr-22")
@@ -671,17 +580,12 @@ def test_nu_svr_has_the_edges_of_the_tube_as_offsets_of_its_groups(rng):
     close(same.predict(X), model.predict(X), 1e-6)
 
 
-def test_nu_tube_may_have_no_width():
-    for seed in range(3):  # nor one below 0, by rounding or where the run stops early
-        rng = np.random.default_rng(seed)
-        X = rng.normal(size=(9, 2))
-        y = X @ [1.0, 2.0] + rng.normal(size=9)
-        tube = nu_tube(X, y, 0.99, C=1.0)
-        assert 0 <= tube.epsilon < 1e-12
-        soft = soft_tube(X, y, tube.epsilon, C=1.0 / 9)
-        assert soft.objective == pytest.approx(tube.objective, rel=1e-9)
-        coarse = NuSVR(kernel="linear", nu=0.9, C=1e2, tol=0.1).fit(X, X @ [1.0, 2.0])
-        assert 0 <= coarse.epsilon_ <= 0.1 * np.abs(X @ [1.0, 2.0]).max()
+def test_nu_tube_may_have_no_width(rng):
+    X = rng.normal(size=(9, 2))  # nor one below 0, by rounding or where the run stops early
+    y = X @ [1.0, 2.0] + rng.normal(size=9)
+    assert 0 <= nu_tube(X, y, 0.99, C=1.0).epsilon < 1e-12
+    coarse = NuSVR(kernel="linear", nu=0.9, C=1e2, tol=0.1).fit(X, X @ [1.0, 2.0])
+    assert 0 <= coarse.epsilon_ <= 0.1 * np.abs(X @ [1.0, 2.0]).max()
     every = NuSVR(kernel="linear", nu=1.0, tol=1e-9).fit(X, y)  # every epsilon > 0 costs
     close(every.coef_, SVR(kernel="linear", epsilon=0.0, tol=1e-9).fit(X, y).coef_, 1e-6)
 
@@ -763,13 +667,6 @@ def test_fit_solves_random_problems_to_six_digits(seed):
     X, y, kernel, C, epsilon, nu = problem(seed)
     for model in machines(C, epsilon, nu, kernel=kernel):
         check_optimal(model.fit(X, y), X, y)
-
-
-def test_fit_solves_a_real_set_to_six_digits():
-    X = standardise(load_wine().X).Z
-    for model in machines(1.0, 0.1, 0.4, kernel="rbf"):
-        check_optimal(model.fit(X[:, 1:], X[:, 0]), X[:, 1:], X[:, 0])
-        assert model.score(X[:, 1:], X[:, 0]) > 0.5
 
 
 def test_svr_of_infinite_cost_is_the_hard_tube(rng):
