@@ -23,7 +23,7 @@ Symbols
     B      (n, q)    their eigenvectors b_i, of length 1, in columns
     A      (n, q)    coefficients a_i = b_i / sqrt(mu_i) of the axes, in columns
     Z      (n, q)    scores z_ji = (phi(x_j) - mean phi)^T v_i
-    W      (n, d)    coefficients of the way back, x^ = sum_j k(z, z_j) w_j
+    W      (n, d)    coefficients of the way back, x^ = mean x + sum_j k(z, z_j) w_j
     alpha  float     penalty of the regression that finds W
 
 Notes: MLN "Kernel PCA"; IRHD 7; ISML "Feature Extraction" names it. MLN has M for our D, and a_ij
@@ -59,6 +59,7 @@ from mlnotes.kernels import (
 )
 from mlnotes.numerics import kernel_product, leading_eigenpairs, symmetric
 from mlnotes.pca import signed
+from mlnotes.svm import about_mean
 
 # =======================================================================================
 # The lecture
@@ -87,6 +88,7 @@ def expansion(Phi, v, lam):
 
     Errata: kernel_pca-05 (MLN expands all D eigenvectors, also those with lam = 0).
     """
+    Phi, v = floats(Phi, v)
     return Phi @ v / (len(Phi) * lam)
 
 
@@ -117,6 +119,7 @@ def coefficients(mu, B):
     >>> coefficients(np.array([4.0]), np.array([[0.6], [0.8]])).tolist()
     [[0.3], [0.4]]
     """
+    mu, B = floats(mu, B)
     return B / np.sqrt(mu)  # column by column
 
 
@@ -128,6 +131,7 @@ def kernel_scores(K_new, A):
     >>> kernel_scores(np.array([[1.0, 2.0]]), np.array([[0.5], [0.25]]))
     array([[1.]])
     """
+    K_new, A = floats(K_new, A)
     return K_new @ A
 
 
@@ -246,8 +250,8 @@ class KernelPCA(Transformer):
 
     Names and results are scikit-learn's, signs included. The differences: kernels are those of
     `kernels.make_kernel`, without "cosine"; a function k(X, Z) returns the whole matrix; a centred
-    Gram matrix with a negative eigenvalue is refused, and so are samples that are all the same. The
-    eigenvectors are always those of `eigenpairs`.
+    Gram matrix with a negative eigenvalue is refused, and so are samples that are all the same; the
+    way back is a regression of x - mean. The eigenvectors are always those of `eigenpairs`.
 
     Parameters
     ----------
@@ -269,7 +273,7 @@ class KernelPCA(Transformer):
     X_fit_ : ndarray of shape (n, d); the samples
     kernel_means_ : ndarray of shape (n,); 1/n sum_p k(x_j, x_p), which centres new points
     X_transformed_fit_ : ndarray of shape (n, q); the scores Z of the samples
-    dual_coef_ : ndarray of shape (n, d) or None; W of the way back, (K + alpha I) W = X by
+    dual_coef_ : ndarray of shape (n, d) or None; W of the way back, (K + alpha I) W = X - mean by
         `kernels.kernel_ridge` with the Gram matrix K of the scores, if it was learnt
     n_features_in_ : int
 
@@ -292,13 +296,16 @@ class KernelPCA(Transformer):
         samples, q, alpha = check_samples(X), self._components(), self._penalty()
         self._kernel = self._make_kernel(samples)
         self.gamma_ = getattr(self._kernel, "gamma", 1 / samples.shape[1])
-        K = self._gram_matrix(X, samples)
+        A, self._mean = about_mean(samples, self._kernel)
+        K = self._gram_matrix(X, A)
         mu, B, Z = kernel_pca(K, q)
         if len(samples) < 2 or len(mu) == 0 or mu[0] == 0:
             raise ValueError(f"X must have samples that vary; got n_samples = {len(samples)}")
         self.eigenvalues_, self.eigenvectors_, self.X_transformed_fit_ = mu, B, Z
         self.kernel_means_, self.X_fit_ = K.mean(axis=0), samples.copy()
-        self.dual_coef_ = None if alpha is None else kernel_ridge(self._kernel(Z), samples, alpha)
+        self.dual_coef_, self._centre = None, samples.mean(axis=0)
+        if alpha is not None:
+            self.dual_coef_ = kernel_ridge(self._kernel(Z), samples - self._centre, alpha)
         return self._remember(X)
 
     def _components(self):
@@ -324,7 +331,7 @@ class KernelPCA(Transformer):
         return make_kernel(self.kernel, self.gamma, self.degree, self.coef0, X)
 
     def _gram_matrix(self, X, samples):
-        """K of the samples; one from outside may have the rounding of single precision."""
+        """K of the `samples`; one from outside may have the rounding of single precision."""
         if not self._is_precomputed():
             return self._kernel(samples)
         K, n = np.asarray(X), len(samples)
@@ -342,12 +349,12 @@ class KernelPCA(Transformer):
         mu, B = self.eigenvalues_[:r], self.eigenvectors_[:, :r]
         Z = np.zeros((len(X), len(self.eigenvalues_)))
         for rows in row_blocks(len(X), 64 * BLOCK // len(B)):  # of bounded memory
-            K_new = self._kernel(X[rows], self.X_fit_)
+            K_new = self._kernel(X[rows] - self._mean, self.X_fit_ - self._mean)
             Z[rows, :r] = new_scores(K_new, self.kernel_means_, mu, B)
         return Z
 
     def inverse_transform(self, X):
-        """The points x^ = sum_j k(z, z_j) w_j for scores z, the rows of X (m, q): (m, d).
+        """The points x^ = mean x + sum_j k(z, z_j) w_j for scores z, the rows of X (m, q): (m, d).
 
         Raises: NotFittedError unless `fit_inverse_transform` was True in `fit`.
         """
@@ -359,7 +366,8 @@ class KernelPCA(Transformer):
         Z, q = check_samples(X), len(self.eigenvalues_)
         if Z.shape[1] != q:
             raise ValueError(f"X must have {q} components; got {Z.shape[1]}")
-        return kernel_product(self._kernel, Z, self.X_transformed_fit_, self.dual_coef_)
+        back = kernel_product(self._kernel, Z, self.X_transformed_fit_, self.dual_coef_)
+        return back + self._centre
 
     def __sklearn_tags__(self):
         """Tags of a transformer, of pairs if the kernel is precomputed."""

@@ -482,7 +482,7 @@ def is_definite(M):
     (True, False)
     """
     try:
-        pivots = np.linalg.cholesky(M).diagonal() ** 2
+        pivots = np.linalg.cholesky(floats(M)).diagonal() ** 2
     except np.linalg.LinAlgError:
         return False
     return bool(pivots.min() > ROUNDING * pivots.max())
@@ -586,6 +586,7 @@ def centre_new(K_new, K):
     >>> centre_new(np.array([[5.0, 15.0]]), np.array([[1.0, 3.0], [3.0, 9.0]]))
     array([[-3.,  3.]])
     """
+    K_new, K = floats(K_new, K)
     means = np.atleast_2d(K).mean(axis=0)
     return K_new - np.mean(K_new, axis=1, keepdims=True) - means + means.mean()
 
@@ -604,6 +605,7 @@ def sample_coefficients(X, y, w):
 
     Errata: kernels-24 (REP: the start does not matter; its part orthogonal to the samples stays).
     """
+    X, y, w = floats(X, y, w)
     return 2 * (X @ w - y)
 
 
@@ -613,6 +615,7 @@ def coefficient_loss(K, y, alpha):
     >>> coefficient_loss(np.array([[2.0]]), np.array([1.0]), np.array([3.0]))
     np.float64(25.0)
     """
+    K, y, alpha = floats(K, y, alpha)
     return np.sum((K @ alpha - y) ** 2)
 
 
@@ -656,7 +659,7 @@ def kernel_ridge(K, y, lam):
     >>> kernel_ridge(np.array([[2.0, 0.0], [0.0, 6.0]]), np.array([3.0, 8.0]), lam=2.0)
     array([0.75, 1.  ])
     """
-    M = symmetric(K) + lam * np.eye(len(K))
+    M, y = symmetric(K) + lam * np.eye(len(K)), floats(y)
     if is_definite(M):
         return np.linalg.solve(M, y)
     return np.linalg.pinv(semidefinite(M, "K + alpha I"), ROUNDING, hermitian=True) @ y
@@ -757,6 +760,7 @@ def mercer_sum(values, left, right):
 
     Errata: kernels-47 (IRHD 6 asks only for a square integrable k, not for a continuous one).
     """
+    values, left, right = floats(values, left, right)
     return (left * values) @ right.T
 
 

@@ -17,7 +17,7 @@ from math import isqrt
 
 import numpy as np
 
-from mlnotes.base import BLOCK, ROUNDING, row_blocks
+from mlnotes.base import BLOCK, ROUNDING, floats, row_blocks
 
 CANCELLED = 1e-3  # a difference this small beside its terms has lost 3 of its 16 digits
 ASYMMETRY = 1e-10  # rounding leaves the two halves of a symmetric matrix this close
@@ -84,6 +84,7 @@ def kernel_product(kernel, Z, X, beta):
     >>> kernel_product(lambda Z, X: Z @ X.T, Z, X, np.array([1.0, -1.0]))
     array([-3.])
     """
+    Z, X, beta = floats(Z, X, beta)
     if not len(X):
         return np.zeros((len(Z), *beta.shape[1:]))
     blocks = row_blocks(len(Z), ENTRIES // len(X))
@@ -145,7 +146,8 @@ def leading_eigenpairs(S, k):
     >>> values, np.abs(V[:, 0])
     (array([3., 2.]), array([0., 1., 0.]))
     """
-    n, width, size = len(S), k + 4, np.abs(S).max() or 1.0
+    S, n, width = floats(S), len(S), k + 4
+    size = np.abs(S).max() or 1.0
     W = np.random.default_rng(0).normal(size=(width, n))
     B = BS = np.zeros((0, n))  # orthonormal rows that span the space, and B S
     for step in range(n // 4 // width):

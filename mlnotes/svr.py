@@ -47,6 +47,7 @@ from mlnotes.base import (
     check_samples,
     check_targets,
     check_weights,
+    floats,
 )
 from mlnotes.kernels import Linear, make_kernel
 from mlnotes.numerics import kernel_product
@@ -76,6 +77,7 @@ def insensitive_loss(f, y, epsilon):
     >>> insensitive_loss(np.array([0.0, 2.0, 5.0]), np.array([0.5, 5.0, 3.0]), epsilon=1.0)
     array([0., 2., 1.])
     """
+    f, y = floats(f, y)
     return np.maximum(np.abs(y - f) - epsilon, 0.0)
 
 
@@ -88,6 +90,7 @@ def tube_slack(f, y, epsilon):
     array([[0., 2., 0.],
            [0., 0., 1.]])
     """
+    f, y = floats(f, y)
     return np.maximum(np.array([y - f, f - y]) - epsilon, 0.0)
 
 
@@ -100,6 +103,7 @@ def shortest_rise(w, epsilon):
     >>> shortest_rise(np.array([3.0, 4.0]), epsilon=2.5)
     array([0.6, 0.8])
     """
+    w = floats(w)
     return 2 * epsilon * w / (w @ w)
 
 
@@ -113,7 +117,7 @@ def linear_margin(w, epsilon):
 
     Errata: svr-18 (MLN says that m > 0 if f is continuous; x^2 is continuous and has m = 0).
     """
-    length = float(np.linalg.norm(w))
+    length = float(np.linalg.norm(floats(w)))
     return 2 * epsilon / length if length > 0 else inf
 
 
@@ -141,6 +145,7 @@ def hard_tube(X, y, epsilon):
 
     Errata: svr-03 (ISML prints f_i - y_i <= epsilon alone, which w = 0 with a very low b meets).
     """
+    X, y = floats(X, y)
     n, d = X.shape
     P = np.diag(np.append(np.ones(d), 0.0))  # 1/2 ||w||^2, for the variables (w, b)
     A = np.column_stack([X, np.ones(n)])  # A (w, b) = f
@@ -158,6 +163,7 @@ def narrowest_tube(X, y):
     >>> abs(w.round(9)), round(b, 9), round(epsilon, 9)
     (array([0.]), 1.0, 1.0)
     """
+    X, y = floats(X, y)
     n, d = X.shape
     A, ones = np.column_stack([X, np.ones(n)]), np.ones((n, 1))
     G = np.block([[A, ones], [-A, ones]])  # f + epsilon >= y and -f + epsilon >= -y
@@ -182,6 +188,7 @@ def soft_tube(X, y, epsilon, C):
 
     Errata: svr-25 (epsilon cannot be scaled to 1, as the margin of a classifier can).
     """
+    X, y = floats(X, y)
     n, d = X.shape
     P = np.diag(np.concatenate([np.ones(d), np.zeros(1 + 2 * n)]))  # 1/2 ||w||^2
     costs = np.concatenate([np.zeros(d + 1), np.full(2 * n, C)])  # C sum_i (xi_i + xi_i')
@@ -205,6 +212,7 @@ def tube_lagrangian(X, y, w, b, xi, alpha, r, epsilon, C):
     ...                 alpha=np.array([[1.0], [0.0]]), r=np.zeros((2, 1)), epsilon=0.5, C=1.0)
     1.125
     """
+    X, y, w, xi, alpha, r = floats(X, y, w, xi, alpha, r)
     z = y - decision(X, w, b)
     sides = np.array([z, -z]) - epsilon - xi  # <= 0 where the constraints hold
     return float(w @ w / 2 + np.sum(C * xi + alpha * sides - r * xi))
@@ -222,7 +230,8 @@ def beta_of(alpha):
     >>> beta_of(np.array([[1.0, 0.0], [0.0, 0.5]]))
     array([ 1. , -0.5])
     """
-    return alpha[0] - alpha[1]
+    above, below = floats(alpha)
+    return above - below
 
 
 def tube_dual(alpha, K, y, epsilon):
@@ -237,9 +246,9 @@ def tube_dual(alpha, K, y, epsilon):
 
     Errata: svr-10 (MLN prints alpha_i + alpha_i' for a beta_i); svr-11 (ISML: + 1/2 beta^T K beta).
     """
-    beta = beta_of(alpha)
-    value = float(y @ beta - beta @ (K @ beta) / 2 - epsilon * alpha.sum())
-    return value if abs(beta.sum()) <= BALANCED * alpha.sum() else -inf
+    K, y, beta, size = *floats(K, y), beta_of(alpha), np.sum(alpha, dtype=float)
+    value = float(y @ beta - beta @ (K @ beta) / 2 - epsilon * size)
+    return value if abs(beta.sum()) <= BALANCED * size else -inf
 
 
 def evaluate(K, beta, b):
@@ -253,6 +262,7 @@ def evaluate(K, beta, b):
 
     Errata: svr-14 (MLN prints + epsilon for both); svr-15 (MLN prints C / n for the bound).
     """
+    K, beta = floats(K, beta)
     return K @ beta + b
 
 
@@ -265,7 +275,8 @@ def stack(alpha):
     >>> stack(np.array([[1.0, 0.0], [0.0, 0.5]]))
     array([ 1. ,  0. , -0. , -0.5])
     """
-    return np.concatenate([alpha[0], -alpha[1]])
+    above, below = floats(alpha)
+    return np.concatenate([above, -below])
 
 
 def unstack(s):
@@ -275,7 +286,7 @@ def unstack(s):
     array([[1. , 0. ],
            [0. , 0.5]])
     """
-    above, below = np.split(s, 2)
+    above, below = np.split(floats(s), 2)
     return np.array([above, -below])
 
 
@@ -290,7 +301,7 @@ def stacked_dual(y, epsilon, C=inf):
     >>> stacked_dual(np.array([2.0, -2.0]), epsilon=0.5, C=1.0)[:3]  # p, lower, upper
     (array([ 1.5, -2.5,  2.5, -1.5]), array([ 0.,  0., -1., -1.]), array([1., 1., 0., 0.]))
     """
-    n = len(y)
+    y, n = floats(y), len(y)
     most, zeros = np.full(n, C, dtype=float), np.zeros(n)
     p = np.concatenate([y - epsilon, y + epsilon])
     lower, upper = np.concatenate([zeros, -most]), np.concatenate([most, zeros])
@@ -313,6 +324,7 @@ def squared_tube(X, y, epsilon, C):
     >>> tube.w.round(9), (tube.xi.round(9) + 0.0).tolist()
     (array([1.]), [[0.5, 0.0], [0.0, 0.5]])
     """
+    X, y = floats(X, y)
     n, d = X.shape
     P = np.diag(np.concatenate([np.ones(d), [0.0], np.full(2 * n, C)]))  # for (w, b, xi, xi')
     A = np.column_stack([X, np.ones(n)])
@@ -333,6 +345,7 @@ def squared_lagrangian(X, y, w, b, xi, alpha, epsilon, C):
 
     Errata: svr-22 (ISML leaves out the derivative in b, and with it sum_i beta_i = 0).
     """
+    X, y, w, xi, alpha = floats(X, y, w, xi, alpha)
     z = y - decision(X, w, b)
     sides = np.array([z, -z]) - epsilon - xi
     return float(w @ w / 2 + np.sum(C * xi**2 / 2 + alpha * sides))
@@ -347,6 +360,7 @@ def squared_tube_dual(beta, K, y, epsilon, C):
     >>> squared_tube_dual(np.array([0.5, -0.5]), np.eye(2), np.array([2.0, -2.0]), 0.5, C=1.0)
     1.0
     """
+    beta, K, y = floats(beta, K, y)
     size = np.abs(beta).sum()
     value = float(y @ beta - beta @ (K @ beta + beta / C) / 2 - epsilon * size)
     return value if abs(beta.sum()) <= BALANCED * size else -inf
@@ -380,6 +394,7 @@ def best_epsilon(f, y, nu):
     >>> best_epsilon(np.zeros(5), np.array([1.0, -2.0, 3.0, -4.0, 5.0]), nu=0.4)
     3.0
     """
+    f, y = floats(f, y)
     sizes = np.sort(np.abs(y - f))[::-1]  # the largest residual first
     outside = int(nu * len(y) * (1 + ROUNDING))  # so many may be larger
     return float(sizes[outside]) if outside < len(y) else 0.0
@@ -408,6 +423,7 @@ def nu_tube(X, y, nu, C):
     >>> tube.w.round(9), round(tube.epsilon, 9), tube.alpha.round(9).tolist()
     (array([0.5]), 1.5, [[0.25, 0.0], [0.0, 0.25]])
     """
+    X, y = floats(X, y)
     n, d = X.shape
     P = np.diag(np.concatenate([np.ones(d), np.zeros(2 + 2 * n)]))  # for (w, b, epsilon, xi, xi')
     q = np.concatenate([np.zeros(d + 1), [C * nu], np.full(2 * n, C / n)])
@@ -457,8 +473,8 @@ class Stacked:
     """
 
     def __init__(self, K):
-        self.K, self.n = K, len(K.diagonal())
-        self.upper = np.hstack([K, K]) if isinstance(K, np.ndarray) else None
+        self.K, self.n = floats(K) if isinstance(K, np.ndarray) else K, len(K.diagonal())
+        self.upper = np.hstack([self.K, self.K]) if isinstance(K, np.ndarray) else None
 
     def __getitem__(self, i):
         """Row i (2n,), or for an array of m indices their rows (m, 2n)."""
