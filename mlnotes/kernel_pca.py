@@ -299,7 +299,7 @@ class KernelPCA(Transformer):
         A, self._mean = about_mean(samples, self._kernel)
         K = self._gram_matrix(X, A)
         mu, B, Z = kernel_pca(K, q)
-        if len(samples) < 2 or len(mu) == 0 or mu[0] == 0:
+        if not mu.any():
             raise ValueError(f"X must have samples that vary; got n_samples = {len(samples)}")
         self.eigenvalues_, self.eigenvectors_, self.X_transformed_fit_ = mu, B, Z
         self.kernel_means_, self.X_fit_ = K.mean(axis=0), samples.copy()

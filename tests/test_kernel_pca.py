@@ -1,5 +1,6 @@
 """The kernel_pca chapter, in the order of its module: each function by a second route."""
 
+import itertools
 import re
 
 import numpy as np
@@ -404,6 +405,7 @@ def test_fit_runs_the_functions(params, kernel_of):
     largest = np.abs(model.eigenvectors_).argmax(axis=0)
     assert (model.eigenvectors_[largest, range(4)] > 0).all()
     assert model.gamma_ == params.get("gamma", 1 / d)
+    assert KernelPCA().fit(train).gamma_ == 1 / d
     equal(model.set_params(kernel="linear").transform(test), kept)
 
 
@@ -423,9 +425,10 @@ def test_inverse_transform_is_ridge_regression_on_the_scores(rng):
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_fit_refuses_samples_that_do_not_vary(kernel):
-    for X in (np.full((5, 2), 0.1), [[1.0, 2.0]]):
+    for X, q in itertools.product((np.full((5, 2), 0.1), [[1.0, 2.0]]), (None, 1)):
         with pytest.raises(ValueError, match="X must have samples that vary; got n_samples = "):
-            KernelPCA(kernel=kernel).fit(X)
+            KernelPCA(q, kernel=kernel).fit(X)
+    assert KernelPCA(1, kernel=kernel).fit([[1.0], [2.0]]).eigenvalues_[0] > 0
 
 
 def test_rounding_of_large_means_gives_no_component(rng):
