@@ -417,6 +417,7 @@ def test_empirical_feature_map_makes_every_psd_matrix_a_gram_matrix(rng):
         assert empirical_feature_map(1e-100 * K).shape == phi.shape  # in any unit
         for q in rng.normal(size=(5, len(K))):
             assert q @ K @ q == pytest.approx(np.sum((phi.T @ q) ** 2), rel=1e-8)
+    assert empirical_feature_map(np.zeros((2, 2))).shape == (2, 0)
     A, q = subset_products(X), rng.normal(size=10)
     assert q @ AllSubsets()(X) @ q == pytest.approx(np.sum((A.T @ q) ** 2), rel=1e-10)
 
