@@ -620,7 +620,9 @@ class NuSVR(_Tube):
     C : float; cost of a unit of slack, finite
     kernel, degree, gamma, coef0, tol, cache_size, max_iter : as in `SVR`
 
-    Attributes are those of `SVR`, and the property `epsilon_`: half the width that nu has chosen.
+    Attributes
+    ----------
+    Those of `SVR`. `epsilon_` is a property: half the width of the tube that nu has chosen.
 
     >>> NuSVR(kernel="linear", nu=0.5, C=0.5).fit([[1.0], [-1.0]], [2.0, -2.0]).epsilon_
     1.5
@@ -662,7 +664,11 @@ class L2SVR(SVR):
     ----------
     C : float; twice the cost of a unit of squared slack, finite
     epsilon : float; half the width of the tube, in units of y
-    kernel, degree, gamma, coef0, tol, cache_size, max_iter, and the attributes : as in `SVR`
+    kernel, degree, gamma, coef0, tol, cache_size, max_iter : as in `SVR`
+
+    Attributes
+    ----------
+    Those of `SVR`.
 
     >>> L2SVR(kernel="linear", epsilon=0.5).fit([[1.0], [-1.0]], [2.0, -2.0]).dual_coef_
     array([[ 0.5, -0.5]])

@@ -317,6 +317,7 @@ def test_tube_dual_is_the_least_of_the_lagrangian_and_never_above_a_primal_value
         ]
         assert at[0] == pytest.approx(value, rel=1e-10) and at[1] > value
     assert tube_dual(alpha + [[1e-3], [0.0]], K, y, epsilon) == -inf
+    assert tube_dual(0 * alpha, K, y, epsilon) == 0
 
 
 @pytest.mark.claims("svr-10", "svr-11")
@@ -482,6 +483,7 @@ def test_squared_tube_dual_is_a_ridge_on_the_gram_matrix(rng):
         other = beta + (v := 0.3 * rng.normal(size=10)) - v.mean()
         assert squared_tube_dual(other, K, y, epsilon, C) < tube.objective
     assert squared_tube_dual(beta + 0.1, K, y, epsilon, C) == -inf
+    assert squared_tube_dual(0 * beta, K, y, epsilon, C) == 0
 
 
 @pytest.mark.claims("svr-24")
