@@ -1,5 +1,6 @@
 """Lecture figures of the mixture chapter."""
 
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -258,7 +259,7 @@ def with_spike(x):
     sd = np.sqrt(fit.covariances_.ravel())
 
     def spiked(width):
-        return gaussians([*fit.means_, [0.0]], np.append(sd, width) ** 2, FLOOR**2)
+        return gaussians([*fit.means_, [0.0]], np.append(sd, width) ** 2)
 
     return np.append((1 - share) * fit.weights_, share), spiked
 
@@ -267,7 +268,8 @@ def best_with_floor(x):
     """The largest l found of three components with a floor: from the spike, or from k-means."""
     how = {"tol": 1e-9, "max_iter": 3000, "reg_covar": FLOOR**2, "random_state": 0}
     weights, spiked = with_spike(x)
-    from_spike = iterate(em(x, weights, spiked(FLOOR)), "gain", 1e-9, 3000).state.objective
+    states = em(x, weights, spiked(FLOOR), partial(maximise, floor=FLOOR**2))
+    from_spike = iterate(states, "gain", 1e-9, 3000).state.objective
     return len(x) * max(from_spike, GaussianMixture(3, **how).fit(x).score(x))
 
 

@@ -1,10 +1,11 @@
 """Clustering: divide samples without labels into groups whose members are alike.
 
-A method has three ingredients: a dissimilarity of two samples, a loss of a grouping, and an
-algorithm that lowers the loss. K-means has five weaknesses. The remedies are here and in mixture.
+A method is a dissimilarity of two samples, a loss of a grouping, and an algorithm that lowers the
+loss. K-means has five weaknesses. The remedies are here and in mixture.
 
 Contents
-    Dissimilarity             euclidean, manhattan, gower, pair_covariance, mahalanobis, whiten
+    Dissimilarity             dissimilarities, euclidean, manhattan, gower, pair_covariance,
+                              mahalanobis, whiten
     The loss                  one_hot_labels, distortion, cluster_means, scatter, Scatter
     The exact optimum         partitions, best_partition
     K-means                   nearest, lloyd, Clusters, kmeans_plus_plus
@@ -63,6 +64,24 @@ from mlnotes.numerics import squared_distances, squared_norms, symmetric
 # =======================================================================================
 
 # --- Dissimilarity ---------------------------------------------------------------------
+
+
+def dissimilarities(D, name="D"):
+    """The dissimilarities D of all pairs in double precision: (n, n); `name` is that of messages.
+
+    Raises: ValueError if D is not symmetric, not >= 0, or not 0 on the diagonal, up to rounding.
+
+    >>> dissimilarities([[0, 2], [2, 1]])
+    Traceback (most recent call last):
+    ValueError: D must be 0 on the diagonal; got 1
+    """
+    D = symmetric(D, name)
+    least, own, largest = D.min(), D.diagonal().max(), D.max()
+    if least < -ROUNDING * max(largest, 0):
+        raise ValueError(f"{name} must be >= 0; got {least:g}")
+    if own > ROUNDING**0.5 * largest:  # a distance is the root of what rounding leaves
+        raise ValueError(f"{name} must be 0 on the diagonal; got {own:g}")
+    return D
 
 
 def euclidean(X, Y=None):
@@ -135,7 +154,7 @@ def whiten(X, Sigma):
     >>> whiten(np.array([[4.0, 3.0]]), np.diag([4.0, 1.0]))
     array([[2., 3.]])
     """
-    return np.linalg.solve(np.linalg.cholesky(symmetric(Sigma, "Sigma")), X.T).T
+    return np.linalg.solve(np.linalg.cholesky(symmetric(Sigma, "Sigma")), floats(X).T).T
 
 
 # --- The loss --------------------------------------------------------------------------
@@ -168,7 +187,7 @@ def distortion(X, centers, labels):
 def cluster_means(X, labels, K, empty=np.nan):
     """The means mu_k = sum_i r_ik x_i / n_k, which minimise J for these labels: (K, d).
 
-    An empty cluster has no mean. Its row is that of `empty`.
+    The row of an empty cluster, which has no mean, is that of `empty`.
 
     >>> cluster_means(np.array([[1.0], [2.0], [6.0]]), np.array([0, 0, 1]), 2).ravel()
     array([1.5, 6. ])
@@ -224,13 +243,13 @@ def partitions(n, K):
 def best_partition(X, K):
     """The labels (n,) of the smallest J that K centers can have, found by trying all partitions.
 
-    J is the trace of total - between, so the trace of `between` = sum_k n_k ||mu_k - m||^2 is
-    largest.
+    It has the largest trace of `between`, sum_k n_k ||mu_k - m||^2.
 
     >>> best_partition(np.array([[0.0], [1.0], [5.0], [6.0]]), 2)
     array([0, 0, 1, 1])
     """
-    P, A = partitions(len(X), K), X - np.mean(X, axis=0)
+    X, P = floats(X), partitions(len(X), K)
+    A = X - X.mean(axis=0)
     members = [(P == k).astype(float) for k in range(K)]  # of cluster k, in each partition
     between = sum(squared_norms(r @ A) / r.sum(axis=1) for r in members)
     return P[between.argmax()]
@@ -249,24 +268,22 @@ class Clusters(NamedTuple):
 
 
 def nearest(X, centers):
-    """The labels c_i = argmin_k ||x_i - mu_k||^2 = argmax_k (x_i^T mu_k - ||mu_k||^2 / 2): (n,).
+    """The labels c_i = argmin_k ||x_i - mu_k||^2 (n,), and these squared distances (n,).
 
-    They are the best labels for these centers. The two are equal because ||x_i||^2 is the same for
-    all k. In a tie the first center counts. Returns: the labels, and the squared distances (n,).
+    They are the best labels for these centers. In a tie the first center counts.
 
     >>> nearest(np.array([[0.0], [9.0]]), np.array([[1.0], [7.0]]))
     (array([0, 1]), array([1., 4.]))
     """
-    X, centers = floats(X, centers)
-    labels = (X @ centers.T - squared_norms(centers) / 2).argmax(axis=1)
-    return labels, squared_norms(X - centers[labels])
+    D = squared_distances(centers, X)  # (K, n)
+    return D.argmin(axis=0), D.min(axis=0)
 
 
 def lloyd(X, centers, assign=nearest, update=cluster_means):
     """K-means: c_i = argmin_k ||x_i - mu_k||^2, then mu_k = mean of cluster k, until J rests.
 
-    J falls in every step, perhaps not to the smallest J. An empty cluster keeps its center. Other
-    dissimilarities have another `assign` and another `update`. Yields: the start, then `Clusters`.
+    J falls in every step, perhaps not to the smallest J. An empty cluster keeps its center. Another
+    dissimilarity has its own `assign` and `update`. Yields: the start, then a `Clusters` per step.
 
     >>> X = np.array([[0.0], [6.0], [8.0]])
     >>> for state in lloyd(X, centers=X[:2]):
@@ -289,8 +306,8 @@ def lloyd(X, centers, assign=nearest, update=cluster_means):
 def kmeans_plus_plus(X, K, rng, trials=1):
     """K samples (K, d) to start from: each is drawn with probability D(x)^2 / sum of all D^2.
 
-    D(x) is the distance of x to the nearest center drawn before. The first center is any sample.
-    Each further center is the best of `trials` draws.
+    D(x) is the distance of x to the nearest center drawn before. The first is any sample, each
+    further one the best of `trials` draws.
 
     >>> X = np.array([[0.0], [0.0], [0.0], [9.0]])
     >>> np.sort(kmeans_plus_plus(X, 2, rng=np.random.default_rng(0)).ravel())
@@ -314,7 +331,7 @@ def kmeans_plus_plus(X, K, rng, trials=1):
 def decode_codes(codes, codebook):
     """The rows of the codebook (K, d) that `codes` (n,) stand for: (n, d).
 
-    The codebook holds the centers of K-means. The code of x is the number of its `nearest` row.
+    The codebook holds the centers of K-means, the code of x is the number of its `nearest` row.
 
     >>> decode_codes(np.array([1]), codebook=np.array([[0.0, 0.0], [9.0, 9.0]]))
     array([[9., 9.]])
@@ -360,11 +377,12 @@ def nearest_l1(X, centers):
 def cluster_medians(X, labels, K, empty=np.nan):
     """The medians of every feature in every cluster, which minimise the L1 loss: (K, d).
 
-    An empty cluster has no median. Its row is that of `empty`.
+    The row of an empty cluster is that of `empty`.
 
     >>> cluster_medians(np.array([[1.0], [2.0], [9.0]]), np.array([0, 0, 0]), 2).ravel()
     array([ 2., nan])
     """
+    X = floats(X)
     medians = np.zeros((K, X.shape[1])) + empty
     for k in np.unique(labels):
         medians[k] = np.median(X[labels == k], axis=0)
@@ -407,6 +425,7 @@ def swap_losses(D, medoids, k):
     >>> swap_losses(D, medoids=np.array([0, 1]), k=0)
     array([100., 101.,  98.,   3.,   3.])
     """
+    D = floats(D)
     to_others = D[:, np.delete(medoids, k)].min(axis=1, initial=np.inf)
     return np.minimum(D, to_others[:, None]).sum(axis=0)
 
@@ -457,8 +476,8 @@ def agglomerate(D, method):
         ward       ((n_a + n_c) D_ac + (n_b + n_c) D_bc - n_c h) / (n_a + n_b + n_c); if D holds
                    squared distances, half of it is the rise of J that the merge would cause
 
-    None of them is smaller than both D_ac and D_bc. So the smallest entry of a row never falls, and
-    `least`, what it was at last sight, is a lower bound. Yields: `Merge`.
+    None is below both D_ac and D_bc. So the smallest entry of a row never falls, and `least`, what
+    it was at last sight, is a lower bound. Yields: a `Merge` per step.
 
     >>> for merge in agglomerate(manhattan(np.array([[0.0], [1.0], [7.0]])), "single"):
     ...     print(merge.pair, merge.height, merge.size)
@@ -466,12 +485,12 @@ def agglomerate(D, method):
     (3, 2) 6.0 3
     """
     n = len(D)
-    D = symmetric(D, "D") + np.diag(np.full(n, np.inf))
-    number, size, least = np.arange(n), np.ones(n, dtype=int), D.min(axis=1)  # of each row
+    D = dissimilarities(D) + np.diag(np.full(n, np.inf))
+    number, size, least = np.arange(n), np.ones(n), D.min(axis=1)  # of each row
     for new in range(n, 2 * n - 1):
         a = least.argmin()
-        while least[a] < D[a].min():
-            least[a] = D[a].min()
+        while least[a] < (smallest := D[a].min()):
+            least[a] = smallest
             a = least.argmin()
         b = D[a].argmin()
         yield Merge((int(number[a]), int(number[b])), D[a, b], int(size[a] + size[b]))
@@ -503,6 +522,8 @@ def cut_dendrogram(merges, K):
     array([0, 1, 0, 2])
     """
     n = len(merges) + 1
+    if not 1 <= K <= n:
+        raise ValueError(f"K must be from 1 to {n}, the number of samples; got {K}")
     labels, first = np.arange(n), list(range(n))  # of every cluster, the number of its first sample
     for a, b in merges[: n - K, :2].astype(int):
         kept, lost = sorted([first[a], first[b]])
@@ -563,17 +584,16 @@ def lowest_eigenvectors(L, K):
 def spectral_embedding(W, K, normalized=False):
     """The K lowest eigenvectors f_k of the Laplacian: row i holds f_1(i), ..., f_K(i): (n, K).
 
-    If the graph has K connected components, samples of the same component get the same row. The
-    f_k solve L f = lambda f or, if `normalized`, L f = lambda G f with G = diag(g). Then they are
-    f = G^{-1/2} h for the eigenvectors h of G^{-1/2} L G^{-1/2}. A sample without neighbours has
-    g_i = 0, which counts as 1.
+    If the graph has K connected components, samples of the same component get the same row. They
+    solve L f = lambda f or, if `normalized`, L f = lambda G f with G = diag(g): f = G^{-1/2} h for
+    the eigenvectors h of G^{-1/2} L G^{-1/2}. Without neighbours g_i = 0, which counts as 1.
 
     >>> W = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
     >>> f = spectral_embedding(W, 2)
     >>> bool(np.allclose(f[0], f[1])), bool(np.allclose(f[0], f[2]))
     (True, False)
     """
-    L, g = graph_laplacian(W), np.sum(W, axis=1)
+    L, g = graph_laplacian(W), np.sum(W, axis=1, dtype=float)
     root = np.sqrt(np.where(normalized & (g > 0), g, 1.0))[:, None]
     return lowest_eigenvectors(L / (root * root.T), K)[1] / root
 
@@ -584,15 +604,15 @@ def spectral_embedding(W, K, normalized=False):
 def silhouette(D, labels):
     """The silhouette s_i = (b_i - a_i) / max(a_i, b_i) of every sample, from -1 to 1: (n,).
 
-    a_i is the mean dissimilarity of sample i to the other samples of its cluster, b_i the smallest
-    mean dissimilarity to another cluster. A sample alone has s_i = 0, and so has one for which
-    a_i = b_i = 0. With K = 1, s_i is nan.
+    a_i is the mean dissimilarity of sample i to the others of its cluster, b_i the smallest mean
+    dissimilarity to another cluster. A sample alone has s_i = 0, and so has one with a_i = b_i = 0.
+    With K = 1, s_i is nan.
 
     >>> D = manhattan(np.array([[0.0], [1.0], [7.0], [9.0]]))
     >>> silhouette(D, np.array([0, 0, 1, 1])).round(3)
     array([0.875, 0.857, 0.692, 0.765])
     """
-    R = np.equal.outer(labels, np.unique(labels)).astype(float)
+    D, R = dissimilarities(D), np.equal.outer(labels, np.unique(labels)).astype(float)
     sums, size = D @ R, R @ R.sum(axis=0)  # over the samples of each cluster; of that of x_i
     a = np.sum(R * sums, axis=1) / np.maximum(size - 1, 1)  # no sample counts itself
     b = np.where(R == 1, np.inf, sums / R.sum(axis=0)).min(axis=1)
@@ -630,13 +650,6 @@ def _check_clusters(K, n, name="n_clusters"):
     return K
 
 
-def _check_pairs(X):
-    """X with the dissimilarities or similarities of all pairs, if they can be such."""
-    if X.min() < 0:
-        raise ValueError(f"precomputed X must be >= 0; got {X.min():g}")
-    return symmetric(X, "precomputed X")
-
-
 class _Pairwise(Clusterer):
     """A clusterer whose X may be a matrix of pairwise dissimilarities or similarities."""
 
@@ -649,7 +662,7 @@ class _Pairwise(Clusterer):
     def _dissimilarities(self, X):
         """D (n, n) of all pairs of samples, by the parameter `metric`."""
         metric = check_choice("metric", self.metric, [*METRICS, "precomputed"])
-        return METRICS[metric](X) if metric in METRICS else _check_pairs(X)
+        return METRICS[metric](X) if metric in METRICS else dissimilarities(X, "precomputed X")
 
 
 @dataclass(eq=False, repr=False)
@@ -695,13 +708,13 @@ class KMeans(Transformer, Clusterer):
         K = _check_clusters(self.n_clusters, len(X))
         max_iter = check_number("max_iter", self.max_iter, at_least=1, integer=True)
         tol = check_number("tol", self.tol, at_least=0) * X.var(axis=0).mean()
-        m = X.mean(axis=0)  # about m, numbers far from 0 lose no digits
+        m = X.mean(axis=0)  # about m, means of numbers far from 0 lose no digits
         runs = [lloyd(X - m, start - m) for start in self._starts(X, K)]
         runs = [iterate(states, "moved", tol, max_iter) for states in runs]
         best = min(run.state.objective for run in runs) * (1 + ROUNDING)
         run = next(run for run in runs if run.state.objective <= best)  # of equals the first
         self.cluster_centers_ = run.state.centers + m
-        self.labels_, squares = self._nearest(X)
+        self.labels_, squares = nearest(X, self.cluster_centers_)
         self.inertia_ = float(squares.sum())
         self._record(run, "moved", tol)
         if len(np.unique(self.labels_)) < K > len(np.unique(X, axis=0)):
@@ -725,14 +738,9 @@ class KMeans(Transformer, Clusterer):
             return [X[rng.choice(len(X), K, replace=False)] for _ in starts]
         return [kmeans_plus_plus(X, K, rng, trials=2 + int(np.log(K))) for _ in range(n_init)]
 
-    def _nearest(self, X):
-        """The labels (n,) and the squared distances (n,) to the centers."""
-        m = self.cluster_centers_.mean(axis=0)
-        return nearest(X - m, self.cluster_centers_ - m)
-
     def predict(self, X):
         """Labels (n,): the nearest center of every sample."""
-        return self._nearest(self._check_fitted(X))[0]
+        return nearest(self._check_fitted(X), self.cluster_centers_)[0]
 
     def transform(self, X):
         """Distances (n, K) to the centers."""
@@ -740,7 +748,7 @@ class KMeans(Transformer, Clusterer):
 
     def score(self, X, y=None):
         """-J of the samples X with these centers: larger is better."""
-        return -float(self._nearest(self._check_fitted(X))[1].sum())
+        return -float(nearest(self._check_fitted(X), self.cluster_centers_)[1].sum())
 
 
 @dataclass(eq=False, repr=False)
@@ -781,12 +789,13 @@ class KMedoids(_Pairwise, Transformer):
         max_iter = check_number("max_iter", self.max_iter, at_least=1, integer=True)
         D = self._dissimilarities(X)
         run = iterate(k_medoids(D, build(D, K)), "gain", 0, max_iter)
-        self.medoid_indices_, self.labels_, J, _ = run.state
+        self.medoid_indices_, self.inertia_ = run.state.medoids, float(run.state.objective)
         self._fitted_metric = self.metric  # for transform
         self.cluster_centers_ = X[self.medoid_indices_] if self.metric in METRICS else None
-        self.inertia_ = float(J)
         self._record(run, "gain", 0)
-        return self._remember(given)
+        self._remember(given)
+        self.labels_ = self.predict(X)
+        return self
 
     def transform(self, X):
         """Dissimilarities (n, K) to the medoids."""
@@ -887,19 +896,16 @@ class SpectralClustering(_Pairwise):
         given, X = X, check_samples(X)
         K = _check_clusters(self.n_clusters, len(X))
         normalized = check_flag("normalized", self.normalized)
-        self.affinity_matrix_ = self._affinity(X)
-        rows = spectral_embedding(self.affinity_matrix_, K, normalized)
-        k_means = KMeans(K, n_init=self.n_init, random_state=self.random_state)
-        self.labels_ = k_means.fit(rows).labels_
-        return self._remember(given)
-
-    def _affinity(self, X):
-        """The similarities W (n, n)."""
         gamma = check_number("gamma", self.gamma, above=0)
         k = check_number("n_neighbors", self.n_neighbors, at_least=1, integer=True)
         check_choice("affinity", self.affinity, ("rbf", "nearest_neighbors", "precomputed"))
         if self.affinity == "rbf":
-            return rbf_affinity(X, gamma)
-        if self.affinity == "nearest_neighbors":
-            return neighbor_affinity(X, _check_clusters(k, len(X), "n_neighbors"))
-        return _check_pairs(X) - np.diag(X.diagonal())
+            W = rbf_affinity(X, gamma)
+        elif self.affinity == "nearest_neighbors":
+            W = neighbor_affinity(X, _check_clusters(k, len(X), "n_neighbors"))
+        else:
+            W = dissimilarities(X - np.diag(X.diagonal()), "precomputed X")  # the same three rules
+        rows = spectral_embedding(W, K, normalized)
+        k_means = KMeans(K, n_init=self.n_init, random_state=self.random_state)
+        self.affinity_matrix_, self.labels_ = W, k_means.fit(rows).labels_
+        return self._remember(given)

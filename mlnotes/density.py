@@ -1,8 +1,7 @@
 """Density estimation without a form: histogram, Parzen window, Gaussian kernel, k-NN.
 
 If k of n samples fall into a small region of volume V, the density there is about k / (n V). The
-histogram and the Parzen window fix the volume and count the samples. Nearest neighbours fix the
-count and let the volume grow.
+histogram and the Parzen window fix the volume, nearest neighbours the count.
 
 Contents
     From counts to densities   count_density, relative_deviation
@@ -68,7 +67,7 @@ from mlnotes.probability import gauss_legendre, log_sum_exp, normal_log_density
 def count_density(k, n, V):
     """The density p = k / (n V) of k among n samples in a region of volume V.
 
-    The region has the probability P = p V, and k / n estimates P.
+    The region has the probability P = p V, which k / n estimates.
 
     >>> count_density(k=3, n=12, V=0.5)
     0.5
@@ -95,8 +94,8 @@ def relative_deviation(n, P):
 def histogram_density(x, X, h, origin=0.0):
     """p(x) = k / (n h^d) (m,), where k samples are in the cell of x: a cube of side h.
 
-    One of the cells has its lower corner at `origin`, a number or a point (d,). A cell contains
-    its lower faces, but not its upper faces.
+    A cell has its lower corner at `origin`, a number or a point (d,), and no cell contains its
+    upper faces.
 
     >>> histogram_density(np.array([[0.25], [9.0]]), np.array([[0.1], [0.2], [0.7], [1.3]]), h=0.5)
     array([1., 0.])
@@ -118,7 +117,7 @@ def hypercube(u):
     >>> hypercube(np.array([[0.5, -0.5], [0.2, 0.6]]))
     array([1., 0.])
     """
-    return (np.abs(u).max(axis=-1) <= 0.5).astype(float)
+    return (np.abs(floats(u)).max(axis=-1) <= 0.5).astype(float)
 
 
 def gaussian_window(u):
@@ -129,6 +128,7 @@ def gaussian_window(u):
 
     Errata: density-07 (PRNN prints exp(-||u - u_0||^2): shifted, and its integral is pi^{d/2}).
     """
+    u = floats(u)
     return (2 * pi) ** (-u.shape[-1] / 2) * np.exp(-np.sum(u**2, axis=-1) / 2)
 
 
@@ -172,7 +172,7 @@ def ball_volume(r, d):
 def exact_squared_distances(x, X):
     """||x - x_i||^2 = sum_j (x_j - x_ij)^2 of every point and sample (m, n).
 
-    No digits cancel here: rounding does not decide whether a sample is inside a ball.
+    No digits cancel, so rounding does not decide whether a sample is inside a ball.
 
     >>> exact_squared_distances(np.array([[1e9, 3.0]]), np.array([[1e9, 3.0], [1e9, 5.0]]))
     array([[0., 4.]])
@@ -215,8 +215,7 @@ def log_cosine_integral(d):
 def cosine_lengths(n, d, rng):
     """n lengths (n,) with a density proportional to r^{d-1} cos(pi r / 2), by rejection.
 
-    Draws from a density proportional to r^{d-1} (1 - r) are kept with the probability
-    cos(pi r / 2) / (pi/2 (1 - r)) <= 1.
+    Draws from r^{d-1} (1 - r) are kept with probability cos(pi r / 2) / (pi/2 (1 - r)) <= 1.
 
     >>> cosine_lengths(5, 2, np.random.default_rng(0)).shape
     (5,)
@@ -286,8 +285,8 @@ def sample_kernel(n, d, kernel="gaussian", *, rng):
 def kernel_log_density(x, X, h, kernel="gaussian"):
     """ln p(x) (m,), p(x) = 1/n sum_i (h sqrt(2 pi))^{-d} exp(-||x - x_i||^2 / (2 h^2)).
 
-    Another round window K may replace the Gaussian: p(x) = 1/n sum_i K(u_i) / (h^d int K). With
-    log-sum-exp ln p is finite even where every term underflows.
+    For another round window K, p(x) = 1/n sum_i K(u_i) / (h^d int K). With log-sum-exp ln p is
+    finite even where every term underflows.
 
     >>> X, x = np.array([[0.0], [1.0]]), np.array([[0.5], [1000.0]])
     >>> kernel_log_density(x, X, h=0.5) + np.log(0.5 * np.sqrt(2 * np.pi))
@@ -330,7 +329,7 @@ def mixture_inner_product(p, q):
     >>> round(float(mixture_inner_product(p, p) * 2 * np.sqrt(np.pi)), 12)
     1.0
     """
-    (v, mu, sigma2), (w, nu, tau2) = p, q
+    (v, mu, sigma2), (w, nu, tau2) = floats(*p), floats(*q)
     return v @ np.exp(normal_log_density(mu[:, None], nu, sigma2[:, None] + tau2)) @ w
 
 
@@ -353,6 +352,7 @@ def normal_mise(h, n):
     >>> round(float(normal_mise(np.inf, n=10) * 2 * np.sqrt(np.pi)), 12)  # p = 0 everywhere
     1.0
     """
+    h = floats(h)
     terms = 1 / (n * h) + (1 - 1 / n) / np.sqrt(1 + h**2) - 2 * np.sqrt(2) / np.sqrt(2 + h**2) + 1
     return terms / (2 * np.sqrt(pi))
 
@@ -381,8 +381,7 @@ def silverman(n, d):
 def leave_one_out(X, h):
     """ln p_{-i}(x_i) (n,): the Gaussian kernel estimate at each sample from the other n - 1.
 
-    With the sample itself among them, the likelihood would be largest for h = 0. If every sample
-    has a duplicate, it still is.
+    With the sample itself among them, as with duplicates of all, the best h would be 0.
 
     >>> leave_one_out(np.array([[0.0], [1.0]]), h=0.5) + np.log(0.5 * np.sqrt(2 * np.pi))
     array([-2., -2.])
@@ -399,8 +398,7 @@ def best_bandwidth(X, bandwidths):
     >>> best_bandwidth(np.array([[0.0], [1.0], [2.0]]), [0.01, 1.0, 100.0])
     1.0
     """
-    log_likelihoods = [leave_one_out(X, h).sum() for h in bandwidths]
-    return bandwidths[int(np.argmax(log_likelihoods))]
+    return max(bandwidths, key=lambda h: leave_one_out(X, h).sum())
 
 
 # --- Nearest neighbours ----------------------------------------------------------------
@@ -423,7 +421,7 @@ def nearest_samples(x, X, k):
 def knn_density(x, X, k):
     """p(x) = k / (n V_d r^d) (m,), r the distance to the k-th nearest sample; inf for r = 0.
 
-    It is not a density: far away it falls like ||x||^{-d}, and its integral diverges (density-10).
+    It is no density: far away it falls like ||x||^{-d}, and its integral diverges (density-10).
 
     >>> knn_density(np.array([[1.0]]), np.array([[9.0], [3.0], [0.0], [8.0]]), k=2)
     array([0.125])
@@ -459,7 +457,7 @@ def knn_joint_density(x, X, y, k):
 def knn_posterior(x, X, y, k):
     """P(i | x) = p(x, i) / sum_j p(x, j) = k_i / k: n and V cancel, (m, K).
 
-    So the majority vote of the k nearest neighbours is the Bayes classifier with these densities.
+    So the vote of the k nearest neighbours is the Bayes classifier with these densities.
 
     >>> knn_posterior(np.array([[0.4]]), np.array([[0.0], [1.0], [5.0]]), np.array([7, 8, 8]), k=2)
     array([[0.5, 0.5]])
@@ -478,8 +476,8 @@ class KernelDensity(DensityEstimator):
 
     Parameters
     ----------
-    bandwidth : float, "scott" or "silverman"; the rules assume features with variance 1.
-        `best_bandwidth` chooses a bandwidth from the data.
+    bandwidth : float, "scott" or "silverman", rules for features with variance 1; see also
+        `best_bandwidth`
     kernel : "gaussian", "tophat", "epanechnikov", "exponential", "linear" or "cosine"
 
     Attributes
@@ -513,10 +511,8 @@ class KernelDensity(DensityEstimator):
         X, samples = self._check_fitted(X), self.samples_
         blocks = row_blocks(len(X), BLOCK // len(samples))
         with np.errstate(over="ignore"):  # a length of inf has the density 0
-            log_p = [
-                kernel_log_density(X[b], samples, self.bandwidth_, self.kernel_) for b in blocks
-            ]
-        return np.concatenate(log_p)
+            how = samples, self.bandwidth_, self.kernel_
+            return np.concatenate([kernel_log_density(X[b], *how) for b in blocks])
 
     def score(self, X, y=None):
         """The log-likelihood of X, sum_i ln p(x_i); y is not used."""

@@ -29,6 +29,7 @@ p_k and w_ij for r_ik.
 """
 
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from math import log, pi
 from typing import Any, NamedTuple
 
@@ -46,6 +47,7 @@ from mlnotes.base import (
 )
 from mlnotes.clustering import kmeans_plus_plus, lloyd, nearest
 from mlnotes.decision_theory import bayes_classify, log_evidence, log_joint
+from mlnotes.numerics import symmetric
 from mlnotes.probability import log_sum_exp, multivariate_normal_log_density
 
 # =======================================================================================
@@ -59,8 +61,7 @@ class Gaussians(NamedTuple):
     """The K normal densities N(mu_k, Sigma_k), made by `gaussians`."""
 
     means: np.ndarray  # (K, d)
-    covariances: np.ndarray  # (K, d, d); or (K, d), the variances of diagonal ones
-    floor: float  # the smallest eigenvalue that the M-step gives to a Sigma_k
+    covariances: np.ndarray  # (K, d, d), or (K, d)
 
     @property
     def matrices(self):
@@ -76,11 +77,10 @@ class Gaussians(NamedTuple):
         return -0.5 * np.array(logs).T
 
 
-def gaussians(means, covariances, floor=0.0):
+def gaussians(means, covariances):
     """The components N(mu_k, Sigma_k) of a mixture, as `Gaussians`.
 
-    `covariances` are matrices (K, d, d), or variances (K, d) if they are diagonal, or (K,) if all
-    features of a component start with the same variance. `floor` is for the M-step.
+    `covariances` may also be (K,), if all features of a component have the same variance.
 
     >>> gaussians([[0.0, 0.0], [5.0, 0.0]], [4.0, 1.0]).covariances
     array([[4., 4.],
@@ -89,7 +89,7 @@ def gaussians(means, covariances, floor=0.0):
     means, covariances = floats(means, covariances)
     if covariances.ndim == 1:
         covariances = np.repeat(covariances[:, None], means.shape[1], axis=1)
-    return Gaussians(means, covariances, floor)
+    return Gaussians(means, covariances)
 
 
 def mixture_density(X, weights, components):
@@ -177,7 +177,7 @@ def e_step(X, weights, components):
     """The responsibilities r_ik = pi_k p_k(x_i) / sum_j pi_j p_j(x_i) (n, K), and ln p(x_i) (n,).
 
     By Bayes' rule r_ik = P(z_ik = 1 | x_i) = E[z_ik | x_i]. Far from all components the densities
-    are 0 in floating point, and so logarithms are computed.
+    are 0 in floating point: each is divided by the largest of its row first.
 
     >>> components = gaussians([[0.0], [2.0]], [1 / (2 * np.pi)] * 2)  # of height 1
     >>> R, log_p = e_step(np.array([[1.0]]), np.array([0.25, 0.75]), components)
@@ -188,9 +188,8 @@ def e_step(X, weights, components):
     mixture-12 (ISML 4.1 calls r_ik a likelihood, and writes E(z_ik), which is pi_k).
     """
     joint = log_joint(components.log_density(X), weights)  # ln pi_k p_k(x_i)
-    log_p = log_sum_exp(joint)  # ln p(x_i)
-    R = np.exp(joint - log_p[:, None])
-    return R / R.sum(axis=1, keepdims=True), log_p  # the sum is 1, except for rounding
+    P = np.exp(joint - joint.max(axis=1, keepdims=True))
+    return P / P.sum(axis=1, keepdims=True), log_sum_exp(joint)
 
 
 def assignment_entropy(R):
@@ -201,22 +200,23 @@ def assignment_entropy(R):
     >>> bool(assignment_entropy(np.array([[1.0, 0.0], [0.5, 0.5]])) == np.log(2))
     True
     """
+    R = floats(R)
     return -np.sum(R * np.log(np.where(R > 0, R, 1)))
 
 
 # --- M-step ----------------------------------------------------------------------------
 
 
-def maximise(X, R, components):
+def maximise(X, R, components, floor=0.0):
     """The weights (K,) and normal components that maximise Q = sum_ik r_ik (ln pi_k + ln p_k(x_i)):
 
         pi_k = n_k / n,    mu_k = sum_i a_i x_i,    Sigma_k = sum_i a_i (x_i - mu_k) (x_i - mu_k)^T
 
-    with a_i = r_ik / n_k, the new mu_k, and eigenvalues of Sigma_k lifted to the floor. A component
-    with n_k = 0 stays as it was.
+    with a_i = r_ik / n_k, the new mu_k, and eigenvalues of Sigma_k lifted to the `floor`. One of
+    the old `components` whose n_k is 0 stays as it was.
 
     >>> X, R = np.array([[0.0], [2.0], [9.0]]), np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    >>> weights, new = maximise(X, R, gaussians([[0], [0]], [1, 1], floor=0.25))
+    >>> weights, new = maximise(X, R, gaussians([[0], [0]], [1, 1]), floor=0.25)
     >>> weights.round(3), new.means.ravel(), new.covariances.ravel()
     (array([0.667, 0.333]), array([1., 9.]), array([1.  , 0.25]))
     """
@@ -225,10 +225,13 @@ def maximise(X, R, components):
     for k in np.flatnonzero(n_k):
         a = R[:, k] / n_k[k]  # the share of each sample; their sum is 1
         means[k] = a @ X
-        D = X - means[k]  # from the new mean
-        S = (a * D.T) @ D if covariances.ndim == 3 else a @ D**2  # the matrix, or its diagonal
-        covariances[k] = lift_eigenvalues(S, components.floor)
-    return n_k / len(X), Gaussians(means, covariances, components.floor)
+        if covariances.ndim == 2:
+            S = a @ (X - means[k]) ** 2  # the diagonal alone
+        else:
+            D = X - means[k]
+            S = (a * D.T) @ D
+        covariances[k] = lift_eigenvalues(S, floor)
+    return n_k / len(X), Gaussians(means, covariances)
 
 
 def lift_eigenvalues(S, floor):
@@ -244,7 +247,7 @@ def lift_eigenvalues(S, floor):
     """
     if S.ndim == 1:
         return np.maximum(S, floor)
-    values, V = np.linalg.eigh(S)
+    values, V = np.linalg.eigh(symmetric(S, "S"))
     return (V * np.maximum(values, floor)) @ V.T
 
 
@@ -348,7 +351,8 @@ class GaussianMixture(DensityEstimator):
         m, unit = X.mean(axis=0), self._unit(X)
         X = np.asfortranarray((X - m) / unit)  # long columns are faster
         starts = [self._start(X, unit, rng) for _ in range(n_init)]
-        runs = [iterate(em(X, *start), "gain", tol, max_iter) for start in starts]
+        update = partial(maximise, floor=1.0)
+        runs = [iterate(em(X, *start, update), "gain", tol, max_iter) for start in starts]
         best = max(run.history[-1] for run in runs)
         least = best - ROUNDING * abs(best)
         run = next(run for run in runs if run.history[-1] >= least)  # of equals the first
@@ -372,16 +376,17 @@ class GaussianMixture(DensityEstimator):
         full = check_choice("covariance_type", self.covariance_type, ("full", "diag")) == "full"
         check_choice("init_params", self.init_params, ("kmeans", "random_from_data"))
         if self.init_params == "kmeans":
-            centers = kmeans_plus_plus(plain, K, rng, trials=2 + int(np.log(K)))  # as KMeans
-            labels = iterate(lloyd(plain, centers), "moved", 0, max_iter=300).state.labels
+            centers = kmeans_plus_plus(plain, K, rng, trials=2 + int(np.log(K)))  # as in KMeans
+            tol = 1e-4 * plain.var(axis=0).mean()
+            labels = iterate(lloyd(plain, centers), "moved", tol, max_iter=300).state.labels
         else:
             labels, _ = nearest(plain, plain[rng.choice(n, K, replace=False)])
         ones = np.tile(np.eye(d), (K, 1, 1)) if full else np.ones((K, d))
-        return maximise(X, np.eye(K)[labels], gaussians(np.zeros((K, d)), ones, floor=1.0))
+        return maximise(X, np.eye(K)[labels], gaussians(np.zeros((K, d)), ones), floor=1.0)
 
     def _keep(self, state, m, unit):
         """The fitted attributes of an `EMState` of samples measured from m in `unit`."""
-        means, covariances, _ = state.components
+        means, covariances = state.components
         squares = np.outer(unit, unit) if covariances.ndim == 3 else unit**2
         self.weights_, self.means_ = state.weights, m + unit * means
         self.covariances_ = covariances * squares

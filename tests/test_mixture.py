@@ -70,7 +70,7 @@ def assignments(n, K):
 def first_m_step(X, R, kind="full", floor=0.0):
     """The weights and components of the first M-step."""
     K, d = R.shape[1], X.shape[1]
-    return maximise(X, R, gaussians(np.zeros((K, d)), unit(kind, K, d), floor))
+    return maximise(X, R, gaussians(np.zeros((K, d)), unit(kind, K, d)), floor)
 
 
 def states(X, start, steps):
