@@ -199,6 +199,7 @@ def log_positive(a):
     >>> log_positive(np.array([1.0, 0.0, -2.0]))
     array([  0., -inf, -inf])
     """
+    a = floats(a)
     return np.where(a > 0, np.log(np.where(a > 0, a, 1.0)), -inf)
 
 

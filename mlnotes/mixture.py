@@ -66,11 +66,11 @@ class Gaussians(NamedTuple):
     @property
     def matrices(self):
         """The covariances Sigma_k as matrices, diagonal ones too: (K, d, d)."""
-        return np.array([np.diag(S) if S.ndim == 1 else S for S in self.covariances])
+        return np.array([np.diag(S) if S.ndim == 1 else S for S in floats(self.covariances)])
 
     def log_density(self, X):
         """The log-densities ln N(x_i | mu_k, Sigma_k): (n, K)."""
-        pairs = list(zip(self.means, self.covariances, strict=True))
+        pairs = list(zip(*floats(*self), strict=True))
         if self.covariances.ndim == 3:
             return np.array([multivariate_normal_log_density(X, mu, S) for mu, S in pairs]).T
         logs = [np.log(2 * pi * v).sum() + (X - mu) ** 2 @ (1 / v) for mu, v in pairs]
@@ -131,8 +131,9 @@ def mixture_moments(weights, components):
     >>> mixture_moments(np.array([0.5, 0.5]), gaussians([[-1.0], [1.0]], [1.0, 1.0]))
     (array([0.]), array([[2.]]))
     """
-    mean = weights @ components.means
-    D = components.means - mean
+    weights, means = floats(weights, components.means)
+    mean = weights @ means
+    D = means - mean
     return mean, np.tensordot(weights, components.matrices, axes=1) + (weights * D.T) @ D
 
 
@@ -220,7 +221,8 @@ def maximise(X, R, components, floor=0.0):
     >>> weights.round(3), new.means.ravel(), new.covariances.ravel()
     (array([0.667, 0.333]), array([1., 9.]), array([1.  , 0.25]))
     """
-    means, covariances = components.means.copy(), components.covariances.copy()
+    X, R = floats(X, R)
+    means, covariances = (old.copy() for old in floats(*components))
     n_k = R.sum(axis=0)  # the samples of each component, counted in fractions
     for k in np.flatnonzero(n_k):
         a = R[:, k] / n_k[k]  # the share of each sample; their sum is 1
