@@ -1,5 +1,6 @@
 """The mixture chapter, in the order of its module: each statement by a second route."""
 
+from functools import partial
 from itertools import islice, pairwise, product
 from typing import NamedTuple
 
@@ -7,8 +8,8 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from mlnotes.base import ROUNDING, ConvergenceWarning, NotFittedError, iterate
-from mlnotes.clustering import cluster_means, kmeans_plus_plus, lloyd, nearest
+from mlnotes.base import ROUNDING, ConvergenceWarning, iterate
+from mlnotes.clustering import KMeans, cluster_means, nearest
 from mlnotes.datasets import load_digits, load_iris, make_blobs
 from mlnotes.decision_theory import log_joint
 from mlnotes.mixture import (
@@ -31,9 +32,9 @@ KINDS = ("full", "diag")
 HALVES = np.array([0.5, 0.5])
 
 
-def unit(kind, K, d, variance=1.0):
-    """Covariances `variance` I."""
-    return variance * (np.tile(np.eye(d), (K, 1, 1)) if kind == "full" else np.ones((K, d)))
+def unit(kind, K, d):
+    """Covariances I."""
+    return np.tile(np.eye(d), (K, 1, 1)) if kind == "full" else np.ones((K, d))
 
 
 def random_mixture(rng, K=3, d=2, kind="full"):
@@ -73,13 +74,13 @@ def first_m_step(X, R, kind="full", floor=0.0):
     return maximise(X, R, gaussians(np.zeros((K, d)), unit(kind, K, d)), floor)
 
 
-def states(X, start, steps):
+def states(X, start, steps, floor=0.0):
     """The start and the states after each of `steps` steps."""
-    return list(islice(em(X, *start), steps + 1))
+    return list(islice(em(X, *start, partial(maximise, floor=floor)), steps + 1))
 
 
-def converged(X, start, tol=1e-12):
-    run = iterate(em(X, *start), "gain", tol, 5000)
+def converged(X, start, tol=1e-12, floor=0.0):
+    run = iterate(em(X, *start, partial(maximise, floor=floor)), "gain", tol, 5000)
     assert run.converged
     return run.state
 
@@ -190,8 +191,7 @@ def test_mixture_log_likelihood_is_the_log_of_the_product(rng, kind):
 
 @pytest.mark.claims("mixture-05")
 def test_mixture_log_likelihood_is_finite_where_the_product_underflows():
-    components = gaussians([[0.0], [1.0]], [1.0, 1.0])
-    X = np.array([[101.0], [-100.0]])
+    components, X = gaussians([[0.0], [1.0]], [1.0, 1.0]), np.array([[101.0], [-100.0]])
     assert not (table_by_the_book(X, components) @ HALVES).any()
     nearer = np.log(0.5 / np.sqrt(2 * np.pi)) - 5000  # the nearer component alone, at 100 sigma
     log_L = mixture_log_likelihood(X, HALVES, components)
@@ -249,7 +249,8 @@ def test_likelihood_has_no_maximum_unless_the_covariances_have_a_floor(rng, d, f
     np.testing.assert_allclose(np.diff(losses), -d / 2 * np.log(10), rtol=0, atol=1e-6)
     floor = 1e-3
     bound = -d / 2 * np.log(2 * np.pi * floor)  # no density is above (2 pi floor)^(-d/2)
-    last = states(X, (HALVES, gaussians([X[0], np.zeros(d)], [floor, 1.0], floor)), 200)[-1]
+    start = HALVES, gaussians([X[0], np.zeros(d)], [floor, 1.0])
+    last = states(X, start, 200, floor)[-1]
     assert last.components.covariances.min() >= floor and last.objective < bound
 
 
@@ -257,19 +258,14 @@ def test_likelihood_has_no_maximum_unless_the_covariances_have_a_floor(rng, d, f
 def test_complete_log_likelihood_is_a_product_and_sums_to_the_incomplete_one(rng):
     weights, components = random_mixture(rng, K=2)
     X = 3 * rng.normal(size=(5, 2))
-    table = table_by_the_book(X, components)
-    total = 0
+    table, total = table_by_the_book(X, components), 0
     for Z in assignments(5, 2):
         literal = np.prod([weights[k] * table[i, k] for i, k in enumerate(Z.argmax(axis=1))])
         l_c = complete_log_likelihood(X, Z, weights, components)
         assert l_c == pytest.approx(np.log(literal), rel=1e-12)
         total += np.exp(l_c)
     assert np.log(total) == pytest.approx(mixture_log_likelihood(X, weights, components), rel=1e-12)
-
-
-def test_complete_log_likelihood_leaves_out_a_component_of_weight_zero(rng):
-    _, components = random_mixture(rng, K=2)
-    X, alone, Z = rng.normal(size=(4, 2)), np.array([1.0, 0.0]), np.tile([1.0, 0.0], (4, 1))
+    alone, Z = np.array([1.0, 0.0]), np.tile([1.0, 0.0], (5, 1))  # 0 ln 0 = 0
     expected = mixture_log_likelihood(X, alone, components)
     assert complete_log_likelihood(X, Z, alone, components) == pytest.approx(expected)
     assert complete_log_likelihood(X, 1 - Z, alone, components) == -np.inf
@@ -429,21 +425,16 @@ def test_maximise_leaves_a_component_without_samples_as_it_was(rng, kind):
     _, before = random_mixture(rng, K=3, kind=kind)
     weights, after = maximise(X, R, before)
     assert weights[2] == 0 and not (after.means[:2] == before.means[:2]).any()
-    for state in states(X, (weights, after._replace(floor=1e-3)), 3):
+    for state in states(X, (weights, after), 3, floor=1e-3):
         assert state.weights[2] == 0 and not state.responsibilities[:, 2].any()
         np.testing.assert_array_equal(state.components.means[2], before.means[2])
         np.testing.assert_array_equal(state.components.covariances[2], before.covariances[2])
 
 
-def test_maximise_takes_shares_as_small_as_numbers_get(rng):
-    X, tiny = rng.normal(size=(6, 2)), 5e-324
-    R = np.column_stack([np.ones(6), np.array([0, 0, 0, tiny, 0, tiny])])
-    _, components = first_m_step(X, R, "diag", floor=1e-3)
-    np.testing.assert_allclose(components.means[1], X[[3, 5]].mean(axis=0))
-
-
 def test_lift_eigenvalues_is_certified_the_likeliest(rng):
     """Concave in P = Sigma^{-1}: Sigma - S = M >= 0 and M (I / c - P) = 0 suffice."""
+    with pytest.raises(ValueError, match="S must be symmetric"):
+        lift_eigenvalues(np.array([[1.0, 2.0], [0.0, 1.0]]), 0.5)
     for rank, c in ((1, 0.2), (2, 2.0), (4, 1.0)):
         A = rng.normal(size=(4, rank))
         S = A @ A.T
@@ -487,15 +478,6 @@ def test_em_stays_at_a_fixed_point(kind):
     assert start.gain == np.inf and after.gain == pytest.approx(0, abs=1e-12)
 
 
-@pytest.mark.claims("mixture-15")
-def test_em_with_one_component_is_done_after_one_step(rng):
-    X = rng.normal(size=(50, 3)) @ rng.normal(size=(3, 3)) + 5
-    _, after, again = states(X, (np.ones(1), gaussians(np.zeros((1, 3)), [np.eye(3)])), 2)
-    np.testing.assert_allclose(after.components.means[0], X.mean(axis=0))
-    np.testing.assert_allclose(after.components.covariances[0], np.cov(X.T, ddof=0), rtol=1e-10)
-    assert after.gain > 0.1 and again.gain == pytest.approx(0, abs=1e-12)
-
-
 @pytest.mark.claims("mixture-07")
 def test_em_keeps_equal_components_equal_though_others_are_better(rng):
     X, _ = two_bumps(rng)
@@ -510,17 +492,20 @@ def test_em_keeps_equal_components_equal_though_others_are_better(rng):
 @pytest.mark.claims("mixture-16")
 @pytest.mark.parametrize("kind", KINDS)
 def test_em_raises_the_likelihood_by_at_least_the_rise_of_q(kind):
-    for seed in range(12):
+    for seed in range(6):
         rng = np.random.default_rng(seed)
         X = make_blobs([15, 15, 15], 3 * rng.normal(size=(3, 2)), rng=rng).X
         start = first_m_step(X, rng.dirichlet(np.ones(3), size=45), kind, floor=1e-3)
-        for old, new in pairwise(states(X, start, 20)):
+        for old, new in pairwise(states(X, start, 20, floor=1e-3)):
             Q_old, Q_new = (
                 complete_log_likelihood(X, old.responsibilities, *state[:2]) for state in (old, new)
             )
             rise = mixture_log_likelihood(X, *new[:2]) - mixture_log_likelihood(X, *old[:2])
             assert rise + 1e-9 >= Q_new - Q_old >= -1e-9
             assert new.gain == pytest.approx(rise / len(X), abs=1e-10)
+            l_new = mixture_log_likelihood(X, *new[:2])
+            assert new.objective == pytest.approx(l_new / len(X), rel=1e-12)
+            np.testing.assert_allclose(new.responsibilities, e_step(X, *new[:2])[0], rtol=1e-12)
 
 
 @pytest.mark.claims("mixture-16")
@@ -548,7 +533,8 @@ def test_em_may_end_at_different_local_optima(rng):
     good = np.repeat(np.eye(4), 30, axis=0)
     bad = np.repeat(np.eye(4)[[0, 0, 1, 2]], 30, axis=0)
     bad[-15:] = np.eye(4)[3]
-    ends = [converged(X, first_m_step(X, R, "diag", floor=0.01)) for R in (good, bad)]
+    starts = [first_m_step(X, R, "diag", floor=0.01) for R in (good, bad)]
+    ends = [converged(X, start, floor=0.01) for start in starts]
     assert ends[0].objective > ends[1].objective + 0.1
 
 
@@ -577,20 +563,6 @@ def test_m_step_on_hard_assignments_is_the_update_of_k_means(rng):
         of_cluster = np.cov(X[labels == k].T, ddof=0)
         np.testing.assert_allclose(components.covariances[k], of_cluster, rtol=1e-11)
     np.testing.assert_allclose(weights, 1 / 3, rtol=1e-12)
-
-
-def test_em_states_are_snapshots_and_describe_themselves(rng):
-    X, _ = two_bumps(rng)
-    kept = []
-    for state in islice(em(X, *first_m_step(X, rng.dirichlet([1, 1], size=120))), 10):
-        arrays = [state.weights, *state.components[:2], state.responsibilities]
-        kept.append((state, arrays, [a.copy() for a in arrays]))
-    for state, arrays, copies in kept:
-        for array, copy in zip(arrays, copies, strict=True):
-            np.testing.assert_array_equal(array, copy)
-        R, log_p = e_step(X, state.weights, state.components)
-        assert state.objective == pytest.approx(log_p.mean(), rel=1e-12)
-        np.testing.assert_allclose(state.responsibilities, R, rtol=1e-12)
 
 
 class Pixels(NamedTuple):
@@ -631,11 +603,10 @@ def petals():
 def test_fit_is_em_from_the_first_clusters(petals, kind, start):
     rng = np.random.default_rng(4)
     if start == "kmeans":
-        *_, clusters = islice(lloyd(petals, kmeans_plus_plus(petals, 3, rng, trials=3)), 100)
-        labels = clusters.labels
+        labels = KMeans(3, random_state=rng).fit(petals).labels_
     else:
         labels, _ = nearest(petals, petals[rng.choice(150, 3, replace=False)])
-    first = first_m_step(petals, np.eye(3)[labels], kind, floor=1e-6)
+    first = first_m_step(petals, np.eye(3)[labels], kind)
     run = iterate(em(petals, *first), "gain", 1e-5, 500)
     how = {"covariance_type": kind, "init_params": start, "tol": 1e-5, "max_iter": 500}
     model = GaussianMixture(3, **how, random_state=np.random.default_rng(4)).fit(petals)
@@ -681,10 +652,12 @@ def test_sample_draws_from_the_fitted_density(petals):
     assert np.mean(labels == nearest_mean) > 0.9
     np.testing.assert_array_equal(X, model.sample(20_000)[0])
     assert model.sample()[0].shape == (1, 2)
-    with pytest.raises(ValueError, match="n_samples must be an integer >= 1; got 0"):
-        model.sample(0)
-    with pytest.raises(NotFittedError, match="This GaussianMixture is not fitted yet"):
-        GaussianMixture().sample()
+    for unfit, n, message in (
+        (model, 0, "n_samples .*; got 0"),
+        (GaussianMixture(), 1, "not fitted"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            unfit.sample(n)
 
 
 def test_the_best_of_several_runs_is_kept_and_of_equal_ones_the_first():
@@ -705,12 +678,10 @@ def test_the_best_of_several_runs_is_kept_and_of_equal_ones_the_first():
 @pytest.mark.parametrize(
     "wrong, message",
     [
-        ({"n_components": 0}, "n_components must be an integer >= 1; got 0"),
         ({"n_components": 7}, "n_components must be <= the number of samples 6; got 7"),
         ({"covariance_type": "tied"}, "covariance_type must be one of 'full', 'diag'; got 'tied'"),
         ({"tol": -1}, "tol must be a number >= 0; got -1"),
         ({"reg_covar": 0}, "reg_covar must be a number > 0; got 0"),
-        ({"max_iter": 0}, "max_iter must be an integer >= 1; got 0"),
         ({"n_init": 0}, "n_init must be an integer >= 1; got 0"),
         ({"init_params": "best"}, "init_params must be one of 'kmeans', .*; got 'best'"),
     ],
@@ -725,21 +696,16 @@ UGLY = {
     "one sample": lambda rng: np.zeros((1, 1)),
     "zeros": lambda rng: np.zeros((5, 3)),
     "n < d": lambda rng: rng.normal(size=(6, 9)),
-    "duplicates": lambda rng: np.repeat(rng.normal(size=(5, 3)), 6, axis=0),
-    "a constant feature": lambda rng: rng.normal(size=(30, 3)) * [1, 0, 1] + 3.3,
-    "far from the origin": lambda rng: rng.normal(size=(30, 3)) + 1e8,
-    "large": lambda rng: np.repeat(rng.normal(size=(4, 6)), 5, axis=0) * 1e8,
-    "huge": lambda rng: rng.normal(size=(30, 2)) * 1e140,
-    "small": lambda rng: rng.normal(size=(30, 3)) * 1e-8,
-    "tiny": lambda rng: rng.normal(size=(30, 2)) * 1e-140,
-    "columns of different scales": lambda rng: rng.normal(size=(40, 3)) * [1e6, 1, 1e-5],
+    "duplicates": lambda rng: np.repeat(rng.normal(size=(5, 3)), 6, axis=0) * 1e8,
+    "far, one constant": lambda rng: rng.normal(size=(30, 3)) * [1, 0, 1] + 1e8,
+    "different scales": lambda rng: rng.normal(size=(40, 3)) * [1e140, 1, 1e-140],
 }
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("case", UGLY)
 def test_likelihood_never_falls_on_any_data(case, kind):
-    for seed in range(4):
+    for seed in range(3):
         X = UGLY[case](np.random.default_rng(seed))
         how = {"covariance_type": kind, "init_params": "random_from_data", "random_state": seed}
         model = GaussianMixture(min(3, len(X)), **how, tol=1e-9, max_iter=1000).fit(X)
@@ -747,19 +713,6 @@ def test_likelihood_never_falls_on_any_data(case, kind):
         assert (rises >= -1e-8 * np.maximum(1, np.abs(model.history_[1:]))).all()
         np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
         assert model.score(X) == pytest.approx(model.lower_bound_, rel=1e-5)
-
-
-def test_many_features_of_low_rank_are_fitted(rng):
-    X = rng.normal(size=(40, 3)) @ rng.normal(size=(3, 100)) * 1e7
-    model = GaussianMixture(3, random_state=0).fit(X)  # of condition 1e12: six digits are lost
-    assert (np.diff(model.history_) >= -1e-6 * np.abs(model.history_[1:])).all()
-    assert model.score(X) == pytest.approx(model.lower_bound_, rel=1e-5)
-
-
-def test_badly_scaled_columns_keep_their_variances(rng):
-    X = rng.normal(size=(200, 3)) @ rng.normal(size=(3, 3)) * [1e8, 1, 1]
-    model = GaussianMixture().fit(X)
-    np.testing.assert_allclose(model.covariances_[0], np.cov(X.T, ddof=0), rtol=1e-6)
 
 
 def test_a_component_is_no_thinner_than_the_floor_and_a_millionth_of_the_range():
