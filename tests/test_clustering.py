@@ -689,9 +689,7 @@ def test_k_means_is_lloyd_with_a_tolerance_and_answers_by_the_nearest_center(rng
 
 
 def test_k_means_gives_equal_answers_far_from_0(rng):
-    X, new = (
-        np.round(A * 2**10) / 2**10 for A in (three_blobs(rng, 300), rng.normal(size=(50, 2)))
-    )
+    X, new = (np.round(three_blobs(rng, n) * 2**10) / 2**10 for n in (300, 60))
     here, there = (KMeans(7, random_state=0, tol=1e-9).fit(X + far) for far in (0, 2.0**40))
     np.testing.assert_array_equal(there.labels_, here.labels_)
     np.testing.assert_array_equal(there.predict(new + 2.0**40), here.predict(new))
