@@ -904,7 +904,8 @@ class SpectralClustering(_Pairwise):
         elif self.affinity == "nearest_neighbors":
             W = neighbor_affinity(X, _check_clusters(k, len(X), "n_neighbors"))
         else:
-            W = dissimilarities(X - np.diag(X.diagonal()), "precomputed X")  # the same three rules
+            W = symmetric(X, "precomputed X")
+            W = dissimilarities(W - np.diag(W.diagonal()), "precomputed X")  # the same rules
         rows = spectral_embedding(W, K, normalized)
         k_means = KMeans(K, n_init=self.n_init, random_state=self.random_state)
         self.affinity_matrix_, self.labels_ = W, k_means.fit(rows).labels_

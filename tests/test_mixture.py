@@ -2,7 +2,6 @@
 
 from functools import partial
 from itertools import islice, pairwise, product
-from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ from matplotlib.figure import Figure
 
 from mlnotes.base import ROUNDING, ConvergenceWarning, iterate
 from mlnotes.clustering import KMeans, cluster_means, nearest
-from mlnotes.datasets import load_digits, load_iris, make_blobs
+from mlnotes.datasets import load_iris, make_blobs
 from mlnotes.decision_theory import log_joint
 from mlnotes.mixture import (
     GaussianMixture,
@@ -550,31 +549,6 @@ def test_m_step_on_hard_assignments_is_the_update_of_k_means(rng):
         of_cluster = np.cov(X[labels == k].T, ddof=0)
         np.testing.assert_allclose(components.covariances[k], of_cluster, rtol=1e-11)
     np.testing.assert_allclose(weights, 1 / 3, rtol=1e-12)
-
-
-class Pixels(NamedTuple):
-    """Components of binary x, p_k(x) = prod_j mu_kj^{x_j} (1 - mu_kj)^{1 - x_j}."""
-
-    means: np.ndarray
-
-    def log_density(self, X):
-        return X @ np.log(self.means).T + (1 - X) @ np.log(1 - self.means).T
-
-
-def test_em_runs_on_any_family():
-    T = load_digits()
-    X = (T.X > 7).astype(float)
-    start = Pixels(np.random.default_rng(0).uniform(0.3, 0.7, size=(10, 64)))
-
-    def update(X, R, components):
-        n_k = R.sum(axis=0)
-        return n_k / len(X), Pixels(np.clip(R.T @ X / n_k[:, None], 1e-3, 1 - 1e-3))
-
-    run = iterate(em(X, np.full(10, 0.1), start, update), "gain", 1e-4, 200)
-    assert run.converged and (np.diff(run.history) > -1e-10).all()
-    labels = run.state.responsibilities.argmax(axis=1)
-    majority = sum(np.bincount(T.y[labels == k]).max() for k in np.unique(labels))
-    assert majority > 0.6 * len(X)  # no digit was told
 
 
 # --- GaussianMixture -------------------------------------------------------------------
