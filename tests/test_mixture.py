@@ -675,6 +675,7 @@ def test_a_component_is_no_thinner_than_the_floor_and_a_millionth_of_the_range()
     X = np.repeat([[0.0, 0.0], [1e9, 1.0]], 3, axis=0)
     model = GaussianMixture(2, covariance_type="diag", random_state=0).fit(X)
     np.testing.assert_allclose(model.covariances_, [[1e6, 1e-6]] * 2, rtol=1e-9)
+    assert model.history_[0] == pytest.approx(model.history_[-1])  # and so from the start on
 
 
 def test_a_shift_of_the_samples_shifts_the_means_and_nothing_else(petals):
