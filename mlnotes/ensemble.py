@@ -64,6 +64,7 @@ from mlnotes.base import (
     check_targets,
     check_weights,
     floats,
+    row_blocks,
     signs,
 )
 from mlnotes.logistic_regression import softmax
@@ -75,8 +76,9 @@ from mlnotes.trees import (
     DecisionTreeRegressor,
     TreeRules,
     best_split,
-    grow,
+    growth,
     leaf_of,
+    tabulate,
 )
 
 # =======================================================================================
@@ -93,7 +95,7 @@ def weighted_vote(H, alpha=None):
     >>> weighted_vote(H), weighted_vote(H, alpha=np.array([2.0, 0.5, 0.5]))
     (array([-1.,  1.]), array([1., 1.]))
     """
-    F = np.sum(H, axis=1) if alpha is None else H @ alpha
+    F = np.sum(floats(H), axis=1) if alpha is None else floats(H) @ alpha
     return np.where(F > 0, 1.0, -1.0)
 
 
@@ -161,10 +163,11 @@ def seeded_copy(estimator, rng=None):
     return h
 
 
-def fitted_copy(estimator, X, y, rng=None):
+def fitted_copy(estimator, X, y, rng=None, **params):
     """A copy of the `estimator`, fitted to samples X with labels or targets y.
 
-    If all labels are equal, which many classifiers refuse, it is a `Stump` that says this label.
+    The `params` are what else its ``fit`` takes. If all labels are equal, which many classifiers
+    refuse, it is a `Stump` that says this label.
 
     >>> X, y = np.array([[1.0], [2.0], [3.0]]), np.array([0, 1, 1])
     >>> fitted_copy(DecisionTreeClassifier(), X[1:], y[1:]).predict(X)
@@ -172,7 +175,7 @@ def fitted_copy(estimator, X, y, rng=None):
     """
     if (y == y[0]).all() and not isinstance(estimator, Regressor):
         return Stump(0, inf, y[0], y[0])
-    return seeded_copy(estimator, rng).fit(X, y)
+    return seeded_copy(estimator, rng).fit(X, y, **params)
 
 
 # --- Three components ------------------------------------------------------------------
@@ -291,7 +294,7 @@ def out_of_bag(outputs, counts):
     array([ 3., nan,  7.])
     """
     absent = np.asarray(counts) == 0  # (m, n)
-    total = sum((a * h.T).T for a, h in zip(absent, outputs, strict=True))
+    total = sum((a * floats(h).T).T for a, h in zip(absent, outputs, strict=True))
     voters = absent.sum(axis=0)
     return (total.T / np.where(voters > 0, voters, nan)).T
 
@@ -315,7 +318,10 @@ def random_forest(X, y, m, k, *, rng, counts=None, rules=WHOLE):
     Errata: ensemble-15 (REP has k >= d).
     """
     counts = bootstrap_counts(len(X), m, rng=rng) if counts is None else counts
-    return [grow(X, y, count, rules, k, rng) for count in counts]
+    nodes = [[] for _ in counts]  # those of each tree
+    for node in growth(X, y, counts, rules, k, rng):
+        nodes[node.tree].append(node)
+    return [tabulate(each, y, count, rules) for each, count in zip(nodes, counts, strict=True)]
 
 
 def tree_outputs(trees, X):
@@ -340,6 +346,7 @@ def weighted_error(y, h, D):
 
     Errata: ensemble-31 (REP prints sum_i w_i y_i h(x_i) / sum_i w_i, which is 1 - 2 eps).
     """
+    D = floats(D)
     return np.sum(D[h != y]) / np.sum(D)
 
 
@@ -384,6 +391,7 @@ def vote_weight(error):
     Errata: ensemble-22 (ISML says that alpha is always positive).
     Errata: ensemble-32 (REP has 2 alpha, which does not go with its exp(-alpha y h)).
     """
+    error = floats(error)
     return (np.log(1 - error) - np.log(error)) / 2
 
 
@@ -393,6 +401,7 @@ def normaliser(error):
     >>> print(normaliser(0.2), normaliser(0.5))
     0.8 1.0
     """
+    error = floats(error)
     return 2 * np.sqrt(error * (1 - error))
 
 
@@ -407,7 +416,7 @@ def reweighted(D, y, h, alpha):
     >>> D.round(4), Z.round(4)
     (array([0.5   , 0.1667, 0.1667, 0.1667]), np.float64(0.866))
     """
-    unscaled = D * np.exp(-alpha * signs(y) * h)
+    unscaled = floats(D) * np.exp(-alpha * signs(y) * floats(h))
     Z = np.sum(unscaled)
     return unscaled / Z, Z
 
@@ -510,6 +519,8 @@ def error_bounds(errors):
 
 # --- Bagging and forests ---------------------------------------------------------------
 
+TOGETHER = 2**18  # samples of trees that grow side by side: their nodes are in memory at once
+
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class _Committee(Estimator):
@@ -526,7 +537,7 @@ class _Committee(Estimator):
         y = (check_labels if labels else check_targets)(y, len(samples))
         w, rng = check_weights(sample_weight, len(samples)), check_random_state(self.random_state)
         if labels:
-            self.classes_ = np.unique(y)
+            self.classes_ = np.unique(check_labels(y[w > 0], np.count_nonzero(w)))
             self.n_classes_ = len(self.classes_)
         w = w / w.max()
         self.estimators_samples_ = self._sets(w, rng)
@@ -702,9 +713,12 @@ class _Forest(TreeRules, _Committee):
         d, labels = X.shape[1], isinstance(self, ProbabilisticClassifier)
         kind = DecisionTreeClassifier if labels else DecisionTreeRegressor
         k = self.max_features_ = self.features_drawn(d)
+        X, y, w, sets = X[w > 0], y[w > 0], w[w > 0], self._counts(len(X))[:, w > 0]
         target = np.searchsorted(self.classes_, y) if labels else y
-        counts = self._counts(len(X)) if self.bootstrap else self._counts(len(X)) * w
-        trees = random_forest(X, target, len(counts), k, rng=rng, counts=counts, rules=self)
+        trees = []
+        for part in row_blocks(len(sets), TOGETHER // len(X)):
+            counts = sets[part] if self.bootstrap else sets[part] * w
+            trees += random_forest(X, target, len(counts), k, rng=rng, counts=counts, rules=self)
         params = {name: getattr(self, name) for name in kind().get_params()}
         members = [kind(**params | {"random_state": None}) for _ in trees]
         for member, tree in zip(members, trees, strict=True):
@@ -794,7 +808,7 @@ def learner(estimator, X, y, *, rng=None):
 
     def learn(D):
         if "sample_weight" in inspect.signature(estimator.fit).parameters:
-            return seeded_copy(estimator, rng).fit(X, y, sample_weight=D)
+            return fitted_copy(estimator, X[D > 0], y[D > 0], rng, sample_weight=D[D > 0])
         S = rng.choice(len(X), size=len(X), p=D / D.sum())
         return fitted_copy(estimator, X[S], y[S], rng)
 
@@ -911,4 +925,4 @@ class AdaBoostClassifier(ProbabilisticClassifier):
     def staged_score(self, X, y, sample_weight=None):
         """The accuracy after every round. Yields: float."""
         for labels in self.staged_predict(X):
-            yield float(np.average(labels == np.asarray(y), weights=sample_weight))
+            yield float(np.average(labels == np.ravel(y), weights=sample_weight))

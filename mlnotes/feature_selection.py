@@ -117,7 +117,7 @@ def residual_sum(X, y, J):
     >>> residual_sum(np.eye(3), np.array([3.0, 2.0, 1.0]), J=(0, 2)).round(12)
     np.float64(4.0)
     """
-    A = floats(X)[:, list(J)]
+    A, y = floats(X)[:, list(J)], floats(y)
     A = A / np.maximum(np.abs(A).max(axis=0), np.finfo(float).tiny)
     return np.sum((y - A @ np.linalg.lstsq(A, y, rcond=None)[0]) ** 2)
 
@@ -195,8 +195,9 @@ def correlation_scores(X, y):
     >>> correlation_scores(np.array([[1, 1], [1, -1], [3, 1], [3, -1]]), np.array([0, 0, 1, 1]))
     array([1., 0.])
     """
-    X, Z = floats(X, one_vs_rest(np.asarray(y), np.unique(y)))
-    X_c, Z_c = np.where(np.ptp(X, axis=0) > 0, X - X.mean(axis=0), 0), Z - Z.mean(axis=0)
+    X, Z = floats(X), one_vs_rest(np.asarray(y), np.unique(y))
+    X = X - X[0]  # no digit is lost far from 0
+    X_c, Z_c = X - X.mean(axis=0), Z - Z.mean(axis=0)
     lengths = np.outer(np.linalg.norm(X_c, axis=0), np.linalg.norm(Z_c, axis=0))
     return np.max(np.abs(X_c.T @ Z_c) / np.where(lengths > 0, lengths, 1), axis=1)
 
@@ -236,7 +237,7 @@ def number_of_features(estimator, X, y, ks, *, score_func=information_scores, cv
     >>> number_of_features(KNeighborsClassifier(1), X, np.array([0, 0, 1, 1]), ks=(1, 2), cv=2)
     FeatureCount(errors=array([0. , 0.5]), K=1)
     """
-    X, y, ks, errors = np.asarray(X), np.asarray(y), list(ks), []
+    X, y, ks, errors = np.asarray(X), check_labels(y, len(X)), list(ks), []
     if not ks:
         raise ValueError("ks must hold at least one number of features; got none")
     cv = StratifiedKFold(cv) if isinstance(cv, Integral) else cv

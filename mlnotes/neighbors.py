@@ -204,10 +204,9 @@ def vote(labels, K, w=None, ties="first"):
     Errata: neighbors-15 (ISML says that k should be odd, as if that prevented all ties).
     """
     votes = tally(labels, K, w)
-    if ties == "first":
-        return votes.argmax(axis=1)
     winning = np.take_along_axis(votes, labels, axis=1) == votes.max(axis=1, keepdims=True)
-    return labels[np.arange(len(labels)), winning.argmax(axis=1)]
+    nearest = labels[np.arange(len(labels)), winning.argmax(axis=1)]
+    return {"first": votes.argmax(axis=1), "nearest": nearest}[ties]
 
 
 def knn_classify(x, X, y, k, p=2, ties="first"):
@@ -246,6 +245,7 @@ def neighbor_weights(r):
     array([[1. , 0.5],
            [1. , 0. ]])
     """
+    r = floats(r)
     return np.where(r > r[:, :1], r[:, :1] / np.where(r > 0, r, 1.0), 1.0)
 
 
@@ -280,19 +280,15 @@ def clip(cell, a, c, site):
     ([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]], array([-1,  7, -1, -1]))
     """
     excess = cell.vertices @ a - c  # positive where a vertex is cut off
-    corners, across = [], []
-    for t in range(len(excess)):
-        after = (t + 1) % len(excess)  # edge t ends at this vertex
-        here, there = cell.vertices[t], cell.vertices[after]
-        leaves = excess[t] <= 0 < excess[after]  # the edge goes out
-        if excess[t] <= 0:  # the vertex stays
-            corners.append(here)
-            across.append(site if excess[t] == 0 and leaves else cell.across[t])
-        if excess[t] < 0 < excess[after] or excess[after] < 0 < excess[t]:
-            share = excess[t] / (excess[t] - excess[after])
-            corners.append(here + share * (there - here))  # on the line
-            across.append(site if leaves else cell.across[t])
-    return Cell(np.array(corners).reshape(-1, 2), np.array(across, dtype=int))
+    ends, after = np.roll(cell.vertices, -1, axis=0), np.roll(excess, -1)  # where each edge ends
+    stays, crosses = excess <= 0, np.sign(excess) * np.sign(after) < 0
+    share = excess / np.where(crosses, excess - after, 1)
+    on_line = cell.vertices + share[:, None] * (ends - cell.vertices)
+    corners = np.stack([cell.vertices, on_line], axis=1)  # (v, 2, 2)
+    leaves = stays & (after > 0)  # the edge goes out
+    across = np.where([leaves & (excess == 0), leaves], site, cell.across).T
+    kept = np.array([stays, crosses]).T
+    return Cell(corners[kept], across[kept])
 
 
 def voronoi_cell(X, i, box):
@@ -300,19 +296,15 @@ def voronoi_cell(X, i, box):
 
         2 (x_j - x_i)^T x <= ||x_j||^2 - ||x_i||^2    for all j.
 
-    `i` is the number of x_i. A sample farther away than twice the farthest vertex cuts nothing off.
+    `i` is the number of x_i. A sample equal to x_i cuts nothing off.
 
     >>> voronoi_cell(np.array([[0, 0], [2, 0]]), 0, box=[[-1, -1], [9, 1]]).vertices.tolist()
     [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]]
     """
-    X = floats(X)
-    cell, r = box_cell(box), norm(X - X[i])
-    for j in np.argsort(r, kind="stable"):
-        if len(cell.vertices) == 0 or r[j] > 2 * norm(cell.vertices - X[i]).max():
-            break  # nothing is left, or the other samples are too far away
-        if r[j] > 0:
-            a = X[j] - X[i]
-            cell = clip(cell, a, a @ (X[i] + X[j]) / 2, j)
+    X, cell = floats(X), box_cell(box)
+    for j in np.flatnonzero((X != X[i]).any(axis=1)):
+        a = X[j] - X[i]
+        cell = clip(cell, a, a @ (X[i] + X[j]) / 2, j)
     return cell
 
 

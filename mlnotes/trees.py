@@ -8,8 +8,8 @@ Contents
     The best split     Split, count_splits, contributions, cut_impurities, best_splits, best_split,
                        ObliqueSplit, oblique_split
     Trees              Tree, leaf_of, leaf_boxes, data_thresholds, tree_impurity
-    Growing            Rules, Node, growth, node_splits, node_values, grow, impurity_decrease,
-                       feature_importances
+    Growing            Rules, Node, growth, node_splits, node_values, grow, tabulate,
+                       impurity_decrease, feature_importances
     Pruning            prune, Pruned, weakest_links, leaves_below, collapse
     Categories         Category, id3, id3_predict
     Showing a tree     tree_layout
@@ -32,6 +32,7 @@ Notes: MLN "Decision Trees"; REP "Decision Trees", "Impurity Functions", "Entrop
 REP writes c for our C, and both P_k and p_k for our p_c.
 """
 
+from collections import defaultdict
 from dataclasses import dataclass
 from math import inf, nan
 from typing import Any, NamedTuple
@@ -83,7 +84,7 @@ def gini(p):
     >>> float(gini([0.25, 0.75]))
     0.375
     """
-    p = np.asarray(p)
+    p = floats(p)
     return (p * (1 - p)).sum(axis=0)
 
 
@@ -93,7 +94,7 @@ def entropy(p):
     >>> float(entropy([0.5, 0.5, 0.0]).round(6))
     0.693147
     """
-    p = np.asarray(p)
+    p = floats(p)
     return np.abs(np.sum(x_log_y(p, p), axis=0))
 
 
@@ -103,15 +104,16 @@ def error_rate(p):
     >>> float(error_rate([0.25, 0.75]))
     0.25
     """
-    return 1 - np.max(p, axis=0)
+    return 1 - np.max(floats(p), axis=0)
 
 
 def variance(m):
     """The variance m_2 - m_1^2 of targets whose mean is m_1 and whose mean square is m_2: (...).
 
-    >>> variance([1.0, 5.0])
+    >>> float(variance([1.0, 5.0]))
     4.0
     """
+    m = floats(m)
     return m[1] - m[0] ** 2
 
 
@@ -176,6 +178,7 @@ def contributions(y, w, criterion="gini"):
            [1., 0., 2.],
            [0., 1., 0.]])
     """
+    w = floats(w)
     if criterion == "squared_error":
         y = floats(y)
         z = y - np.sum(w * y, axis=-1, keepdims=True) / np.sum(w, axis=-1, keepdims=True)
@@ -198,12 +201,11 @@ def cut_impurities(features, V, criterion="gini"):
            [0.    ,    inf]])
     """
     order, x = features.argsort(axis=-1), np.sort(features, axis=-1)
-    ends = np.array([order, order[..., ::-1]])  # from the least value, and from the greatest
     first = np.arange(V[0].size).reshape(V[0].shape)[..., :1]  # where each set begins in memory
-    sums = V.reshape(len(V), -1).take(first + ends, axis=1).cumsum(axis=-1)  # (1 + C, 2, d, ..., n)
-    n_S = sums[0]
-    cost = n_S * IMPURITY[criterion](sums[1:] / n_S)  # |S| I(S)
-    J = (cost[0, ..., :-1] + cost[1, ..., -2::-1]) / n_S[0, ..., -1:]
+    v = V.reshape(len(V), -1).take(first + order, axis=1)  # (1 + C, d, ..., n)
+    L, R = v.cumsum(axis=-1)[..., :-1], v[..., ::-1].cumsum(axis=-1)[..., -2::-1]
+    cost = [S[0] * IMPURITY[criterion](S[1:] / S[0]) for S in (L, R)]  # |S| I(S)
+    J = (cost[0] + cost[1]) / V[0].sum(axis=-1, keepdims=True)
     return np.where(x[..., :-1] < x[..., 1:], J, inf)
 
 
@@ -217,7 +219,7 @@ def best_splits(features, y, w, criterion="gini", min_samples_leaf=1):
     >>> best_splits(features, y, np.ones((2, 2)))
     Split(feature=array([ 0, -1]), threshold=array([1.5, nan]), impurity=array([ 0., inf]))
     """
-    V, r = contributions(y, w, criterion), min_samples_leaf
+    features, V, r = floats(features), contributions(y, w, criterion), min_samples_leaf
     m, n = y.shape
     J = cut_impurities(features, V, criterion)[..., r - 1 : n - r]
     J = np.moveaxis(J, 0, 1).reshape(m, -1)  # the cuts of a set, feature by feature
@@ -269,7 +271,7 @@ def oblique_split(X, y, criterion="gini"):
     >>> abs(split.u).round(4), split.impurity
     (array([0.7071, 0.7071]), 0.0)
     """
-    directions = list(np.eye(X.shape[1]))
+    X, directions = floats(X), list(np.eye(X.shape[1]))
     for c in np.unique(y):
         means = np.array([X[y != c].mean(axis=0), X[y == c].mean(axis=0)])
         D = X - means[(y == c).astype(int)]
@@ -381,6 +383,7 @@ class Node(NamedTuple):
     samples: np.ndarray  # (n_v,), their numbers
     feature: int = LEAF
     threshold: float = nan
+    tree: int = 0  # the number of its tree, if several grow
 
     @property
     def depth(self):
@@ -393,7 +396,8 @@ def growth(X, y, w=None, rules=WHOLE, k=None, rng=None):
 
     A node is a leaf if its labels are equal, or all its inputs, or if one of the `rules` says so. A
     split without any gain is allowed, since XOR needs it. With `k`, each node considers k features
-    only, which `rng` draws. All nodes of one size are split at once: their children are smaller.
+    only, which `rng` draws. With weights w (m, n), m trees grow side by side. All nodes of one size
+    are split at once: their children are smaller.
 
     Yields: a `Node` each.
 
@@ -403,49 +407,50 @@ def growth(X, y, w=None, rules=WHOLE, k=None, rng=None):
 
     Errata: trees-15 (REP's block does not return the node, and tests s > t in place of x_f > t).
     """
-    w = np.ones(len(y)) if w is None else w
+    W = np.atleast_2d(np.ones(len(y)) if w is None else floats(w))
     features = np.ascontiguousarray(floats(X).T)
     enough = max(rules.min_samples_split, 2 * rules.min_samples_leaf)
-    root = np.flatnonzero(w)
-    waiting = {len(root): [Node(1, root)]}  # the nodes of each size
+    deepest = inf if rules.max_depth is None else 2**rules.max_depth
+    waiting = defaultdict(list)  # the place, the samples and the tree of nodes, by their size
+    for b, root in enumerate(map(np.flatnonzero, W)):
+        waiting[len(root)].append((1, root, b))
     while waiting:
-        nodes = waiting.pop(max(waiting))
-        S = np.array([node.samples for node in nodes])  # (m, n)
+        place, samples, tree = zip(*waiting.pop(max(waiting)), strict=True)
+        S, T = np.array(samples), np.array(tree)[:, None]  # (m, n), (m, 1)
         asks = (y[S] != y[S[:, :1]]).any(axis=1) & (S.shape[1] >= enough)
-        asks &= [node.depth != rules.max_depth for node in nodes]
-        feature, threshold = np.full(len(S), LEAF), np.full(len(S), nan)
+        asks &= [v < deepest for v in place]
+        f, t = np.full(len(S), LEAF), np.full(len(S), nan)
         if asks.any():
-            split = node_splits(features[:, S[asks]], y[S[asks]], w[S[asks]], rules, k, rng)
-            feature[asks], threshold[asks], _ = split
-        left = features[feature[:, None], S] <= threshold[:, None]
-        for node, f, t, L in zip(nodes, feature.tolist(), threshold.tolist(), left, strict=True):
-            v, i = node.place, node.samples
-            yield Node(v, i, f, t)
-            if f != LEAF:
-                for child in (Node(2 * v, i[L]), Node(2 * v + 1, i[~L])):
-                    waiting.setdefault(len(child.samples), []).append(child)
+            at = S[asks]
+            f[asks], t[asks], _ = node_splits(features, at, y[at], W[T[asks], at], rules, k, rng)
+        yield from map(Node, place, samples, f.tolist(), t.tolist(), tree)
+        left = features[f[:, None], S] <= t[:, None]
+        for v in np.flatnonzero(f != LEAF).tolist():
+            for side, i in enumerate((S[v, left[v]], S[v, ~left[v]])):
+                waiting[len(i)].append((2 * place[v] + side, i, tree[v]))
 
 
-def node_splits(features, y, w, rules, k=None, rng=None):
-    """The best `Split` of each of m nodes among k features that `rng` draws for it: arrays (m,).
+def node_splits(features, S, y, w, rules, k=None, rng=None):
+    """The best `Split` of each of m nodes S among k features that `rng` draws for it: arrays (m,).
 
     None for k stands for all features. A node whose k features cannot be split tries k others. The
-    feature is -1 if the `rules` leave no split. The shapes are those of `best_splits`.
+    feature is -1 if the `rules` leave no split. The `features` are (d, N), the labels y (m, n) and
+    the weights w (m, n) those of the samples in S.
 
-    >>> node_splits(np.ones((1, 1, 2)), np.array([[0, 1]]), np.ones((1, 2)), WHOLE).feature
-    array([-1])
+    >>> node_splits(np.ones((1, 2)), np.array([[0, 1]]), np.array([[0, 1]]), np.ones((1, 2)), WHOLE)
+    Split(feature=array([-1]), threshold=array([nan]), impurity=array([inf]))
     """
-    d, m, _ = features.shape
+    d, m = len(features), len(S)
+    params = rules.criterion, rules.min_samples_leaf
     if k is None or k == d:
-        return best_splits(features, y, w, rules.criterion, rules.min_samples_leaf)
+        return best_splits(features[:, S], y, w, *params)
     drawn = rng.permuted(np.tile(np.arange(d), (m, 1)), axis=1)
     f, t, J = np.full(m, LEAF), np.full(m, nan), np.full(m, inf)
     for start in range(0, d, k):
         v = np.flatnonzero(f == LEAF)  # the nodes that have no split yet
         if len(v) > 0:
             tried = np.sort(drawn[v, start : start + k], axis=1).T  # (k, nodes)
-            params = y[v], w[v], rules.criterion, rules.min_samples_leaf
-            j, t[v], J[v] = best_splits(features[tried, v], *params)
+            j, t[v], J[v] = best_splits(features[tried[..., None], S[v]], y[v], w[v], *params)
             f[v] = np.where(j == LEAF, LEAF, tried[j, np.arange(len(v))])
     return Split(f, t, J)
 
@@ -472,7 +477,7 @@ def node_values(samples, y, w, criterion="gini"):
 
 
 def grow(X, y, w=None, rules=WHOLE, k=None, rng=None):
-    """The `Tree` of samples X (n, d): a table of the nodes that `growth` yields, with their values.
+    """The `Tree` of samples X (n, d), whose nodes `growth` yields.
 
     It grows by the `rules`; `rng` draws the k features of each node.
 
@@ -480,12 +485,21 @@ def grow(X, y, w=None, rules=WHOLE, k=None, rng=None):
     array([ 0,  1,  1, -1, -1, -1, -1])
     """
     w = np.ones(len(y)) if w is None else w
-    nodes = sorted(growth(X, y, w, rules, k, rng))  # by their places: level by level
-    place, samples, feature, threshold = zip(*nodes, strict=True)
+    return tabulate(growth(X, y, w, rules, k, rng), y, w, rules)
+
+
+def tabulate(nodes, y, w, rules=WHOLE):
+    """The `Tree` of the `nodes` that `growth` yields: a table of them, with their values.
+
+    >>> tabulate([Node(1, np.arange(3))], np.array([0, 1, 1]), np.ones(3)).value.round(4)
+    array([[0.3333, 0.6667]])
+    """
+    nodes = sorted(nodes)  # by their places: level by level
+    place, samples, feature, threshold, _ = zip(*nodes, strict=True)
     number = {v: row for row, v in enumerate(place)}
     left, right = ([number.get(2 * v + side, LEAF) for v in place] for side in (0, 1))
     value, impurity, weight = node_values(samples, y, w, rules.criterion)
-    size, depth = [len(i) for i in samples], [node.depth for node in nodes]
+    size, depth = [len(i) for i in samples], [v.bit_length() - 1 for v in place]
     question = map(np.array, (feature, threshold, left, right))
     tree = Tree(*question, value, impurity, weight / weight[0], np.array(size), np.array(depth))
     too_little = (1 + ROUNDING) * impurity_decrease(tree) < rules.min_impurity_decrease
@@ -719,9 +733,9 @@ class TreeRules(Rules):
 class _DecisionTree(TreeRules, Estimator):
     """A tree of labels or of targets."""
 
-    def _grow(self, X, y, sample_weight):
+    def _grow(self, X, y, w):
         """Grow a tree by these rules, and keep it."""
-        w, k = check_weights(sample_weight, len(X)), self.features_drawn(X.shape[1])
+        k = self.features_drawn(X.shape[1])
         tree = grow(X, y, w / w.max(), self, k, check_random_state(self.random_state))
         self._keep(tree, X.shape[1], k)
 
@@ -809,9 +823,11 @@ class DecisionTreeClassifier(_DecisionTree, ProbabilisticClassifier):
     def fit(self, X, y, sample_weight=None):
         """Grow the tree of samples X (n, d) with labels y (n,); return self."""
         samples = check_samples(X)
-        self.classes_, c = np.unique(check_labels(y, len(samples)), return_inverse=True)
+        y, w = check_labels(y, len(samples)), check_weights(sample_weight, len(samples))
+        samples, y, w = samples[w > 0], y[w > 0], w[w > 0]
+        self.classes_, c = np.unique(check_labels(y, len(y)), return_inverse=True)
         self.n_classes_ = len(self.classes_)
-        self._grow(samples, c, sample_weight)
+        self._grow(samples, c, w)
         return self._remember(X)
 
     def predict_proba(self, X):
@@ -829,20 +845,11 @@ class DecisionTreeRegressor(_DecisionTree, Regressor):
     Parameters
     ----------
     criterion : "squared_error"
-    max_depth : int or None; None for no limit
-    min_samples_split : int; a node with fewer samples is a leaf
-    min_samples_leaf : int; a split leaves at least so many on each side
-    max_features : int, "sqrt" or None; features that a node considers, None for all
-    random_state : None, int or Generator; draws those features
-    min_impurity_decrease : float; a split lowers the impurity of the whole tree at least by this
-    ccp_alpha : float; the price of a leaf when the tree is pruned, 0 for no pruning
+    Those of `DecisionTreeClassifier`.
 
     Attributes
     ----------
-    tree_ : Tree
-    max_features_ : int
-    feature_importances_ : ndarray of shape (d,)
-    n_features_in_ : int
+    Those of `DecisionTreeClassifier`, but for classes.
 
     >>> DecisionTreeRegressor(max_depth=1).fit([[1], [2], [4]], [0, 1, 9]).predict([[2], [3.5]])
     array([0.5, 9. ])
@@ -853,7 +860,8 @@ class DecisionTreeRegressor(_DecisionTree, Regressor):
     def fit(self, X, y, sample_weight=None):
         """Grow the tree of samples X (n, d) with targets y (n,); return self."""
         samples = check_samples(X)
-        self._grow(samples, check_targets(y, len(samples)), sample_weight)
+        y, w = check_targets(y, len(samples)), check_weights(sample_weight, len(samples))
+        self._grow(samples, y, w)
         return self._remember(X)
 
     def predict(self, X):
