@@ -776,7 +776,8 @@ class RandomForestRegressor(_Forest, _CommitteeRegressor):
 
     Parameters
     ----------
-    Those of `DecisionTreeRegressor`.
+    criterion : "squared_error"
+    Those of `DecisionTreeClassifier`.
     Those of `RandomForestClassifier`, for the sets.
 
     Attributes

@@ -279,12 +279,12 @@ def clip(cell, a, c, site):
     >>> vertices.tolist(), across
     ([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]], array([-1,  7, -1, -1]))
     """
-    excess = cell.vertices @ a - c  # positive where a vertex is cut off
-    ends, after = np.roll(cell.vertices, -1, axis=0), np.roll(excess, -1)  # where each edge ends
+    vertices, a = floats(cell.vertices, a)
+    excess = vertices @ a - c  # positive where a vertex is cut off
+    ends, after = np.roll(vertices, -1, axis=0), np.roll(excess, -1)  # where each edge ends
     stays, crosses = excess <= 0, np.sign(excess) * np.sign(after) < 0
     share = excess / np.where(crosses, excess - after, 1)
-    on_line = cell.vertices + share[:, None] * (ends - cell.vertices)
-    corners = np.stack([cell.vertices, on_line], axis=1)  # (v, 2, 2)
+    corners = np.stack([vertices, vertices + share[:, None] * (ends - vertices)], axis=1)
     leaves = stays & (after > 0)  # the edge goes out
     across = np.where([leaves & (excess == 0), leaves], site, cell.across).T
     kept = np.array([stays, crosses]).T
@@ -420,6 +420,7 @@ def norm_log_density(r, d):
     >>> norm_log_density(np.array([1.0, 2.0]), d=2).round(6)
     array([-0.5     , -1.306853])
     """
+    r = floats(r)
     return (d - 1) * np.log(r) - r**2 / 2 - (d / 2 - 1) * log(2) - lgamma(d / 2)
 
 
@@ -505,6 +506,8 @@ class _KNeighbors(Estimator):
             check_choice("metric", self.metric, ("minkowski", *ORDERS))
         check_number("p", self.p, at_least=1)
         _check_enough(k, len(X))
+        order = self.metric if callable(self.metric) else ORDERS.get(self.metric, self.p)
+        self._how = k, order, self.weights  # what set_params changes counts from the next fit on
         self.samples_, self.n_samples_fit_ = np.array(X, order="C"), len(X)
 
     def kneighbors(self, X=None, n_neighbors=None, return_distance=True):
@@ -514,11 +517,11 @@ class _KNeighbors(Estimator):
         `return_distance`, only the numbers. `n_neighbors` takes the place of the estimator's.
         """
         self._require_fit()
-        k = self.n_neighbors if n_neighbors is None else n_neighbors
-        check_number("n_neighbors", k, at_least=1, integer=True)
+        k, order, _ = self._how
+        if n_neighbors is not None:
+            k = check_number("n_neighbors", n_neighbors, at_least=1, integer=True)
         check_flag("return_distance", return_distance)
         _check_enough(k, self.n_samples_fit_ - (X is None))
-        order = self.metric if callable(self.metric) else ORDERS.get(self.metric, self.p)
         if X is None:
             near = other_neighbors(_search(self.samples_, self.samples_, k + 1, order))
         else:
@@ -528,7 +531,7 @@ class _KNeighbors(Estimator):
     def _neighbor_targets(self, X):
         """The targets of the neighbours of X, and their weights: both (m, k)."""
         r, index = self.kneighbors(X)
-        w = neighbor_weights(r) if self.weights == "distance" else np.ones(r.shape)
+        w = neighbor_weights(r) if self._how[2] == "distance" else np.ones(r.shape)
         return self.targets_[index], w
 
 

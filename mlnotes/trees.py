@@ -128,9 +128,9 @@ def split_impurity(y, left, criterion="gini"):
 
     Errata: trees-14 (REP calls a split optimal if its children have less entropy than the parent).
     """
-    impurity, a = IMPURITY[criterion], np.mean(left)
-    p_L, p_R = class_fractions(y[left]), class_fractions(y[~left])
-    return a * impurity(p_L) + (1 - a) * impurity(p_R)
+    left = floats(left) > 0
+    J = [np.mean(S) * IMPURITY[criterion](class_fractions(y[S])) for S in (left, ~left)]
+    return J[0] + J[1]
 
 
 def multiway_impurity(x, y, criterion="gini"):
@@ -489,7 +489,7 @@ def grow(X, y, w=None, rules=WHOLE, k=None, rng=None):
 
 
 def tabulate(nodes, y, w, rules=WHOLE):
-    """The `Tree` of the `nodes` that `growth` yields: a table of them, with their values.
+    """The `Tree` of the `nodes` that `growth` yields by the `rules`: a table, with their values.
 
     >>> tabulate([Node(1, np.arange(3))], np.array([0, 1, 1]), np.ones(3)).value.round(4)
     array([[0.3333, 0.6667]])
