@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from checks import panels
 from matplotlib.figure import Figure
 
 from mlnotes.datasets import load_iris
@@ -148,20 +149,12 @@ def test_gini_is_the_probability_of_two_labels(rng):
     np.testing.assert_allclose(p, [np.mean(y == c) for c in range(4)])
     assert gini(p) == pytest.approx(1 - np.sum(p**2), abs=1e-15)
     assert gini(p) == pytest.approx(np.mean([a != b for a in y for b in y]), abs=1e-12)
-    assert gini([0, 1, 0]) == 0 and gini([1.0]) == 0
-    for C in (2, 3, 7):
-        assert gini(np.full(C, 1 / C)) == pytest.approx(1 - 1 / C, abs=1e-15)
-        assert (gini(rng.dirichlet(np.ones(C), size=200).T) < 1 - 1 / C).all()
 
 
 @pytest.mark.claims("trees-05")
 def test_entropy_has_its_extremes_and_any_base_gives_the_same_splits(rng):
     assert entropy([1.0, 0.0]) == 0 and entropy([0, 0, 1]) == 0
-    for C in (2, 5):
-        assert entropy(np.full(C, 1 / C)) == pytest.approx(np.log(C), abs=1e-15)
-        assert (entropy(rng.dirichlet(np.ones(C), size=200).T) < np.log(C)).all()
-    p = rng.dirichlet(np.ones(4))
-    assert entropy(p) == pytest.approx(-np.log(2) * np.sum(p * np.log2(p)), abs=1e-14)
+    assert entropy(np.full(5, 1 / 5)) == pytest.approx(np.log(5), abs=1e-15)
     X, y = tied(rng)
 
     def bits(left):
@@ -194,41 +187,33 @@ def test_tree_impurity_is_that_of_the_leaves(rng, criterion):
 @pytest.mark.claims("trees-07")
 def test_split_impurity_is_never_above_that_of_the_parent(rng, criterion):
     X, y = tied(rng)
-    gains = [impurity_of(y, criterion) - split_impurity(y, left, criterion)
-             for _, _, left in all_splits(X)]  # fmt: skip
-    assert min(gains) >= -1e-12 and max(gains) > 1e-3
+    for _, _, left in all_splits(X):
+        gain = impurity_of(y, criterion) - split_impurity(y, left, criterion)
+        assert gain >= -1e-12
+        if criterion == "entropy":  # the mutual information of side and label
+            joint = np.array([[np.mean((left == s) & (y == c)) for c in range(3)] for s in (0, 1)])
+            apart = joint.sum(axis=1)[:, None] * joint.sum(axis=0)
+            terms = joint[joint > 0] * np.log(joint[joint > 0] / apart[joint > 0])
+            assert gain == pytest.approx(terms.sum(), abs=1e-12)
     same = np.array([0, 1, 1] * 4), np.repeat([True, False], 6)
     assert split_impurity(*same, criterion) == pytest.approx(impurity_of(same[0], criterion))
     other = np.array([0, 0, 1] + [0, 1, 1] * 3), np.repeat([True, False], [3, 9])
     assert split_impurity(*other, criterion) < impurity_of(other[0], criterion) - 1e-3
 
 
-@pytest.mark.claims("trees-07")
-def test_split_impurity_falls_by_the_mutual_information(rng):
-    X, y = tied(rng)
-    for _, _, left in all_splits(X):
-        joint = np.array([[np.mean((left == s) & (y == c)) for c in range(3)] for s in (0, 1)])
-        apart = joint.sum(axis=1)[:, None] * joint.sum(axis=0)
-        terms = joint[joint > 0] * np.log(joint[joint > 0] / apart[joint > 0])
-        gain = impurity_of(y, "entropy") - split_impurity(y, left, "entropy")
-        assert gain == pytest.approx(terms.sum(), abs=1e-12)
-
-
+@BOTH
 @pytest.mark.claims("trees-03")
-def test_multiway_impurity_is_that_of_a_chain_of_binary_questions():
+def test_multiway_impurity_is_that_of_a_chain_of_binary_questions(criterion):
     x, y = np.array([0, 1, 2, 0, 1, 2, 2]), np.array([0, 1, 0, 0, 0, 1, 1])
-    chain = np.where(x <= 0, 0, np.where(x <= 1, 1, 2))  # two questions, one below the other
-    root, tree = id3(x[:, None], y), grow(x[:, None].astype(float), y)
-    said = id3_predict(root, x[:, None])[:, 1]
-    np.testing.assert_allclose(said, [np.mean(y[chain == c]) for c in chain])
-    leaf = leaf_of(tree, x[:, None])
+    tree = grow(x[:, None], y, rules=Rules(criterion=criterion))
+    said, leaf = id3_predict(id3(x[:, None], y), x[:, None])[:, 1], leaf_of(tree, x[:, None])
+    np.testing.assert_allclose(said, [np.mean(y[leaf == v]) for v in leaf])
     np.testing.assert_array_equal(leaf[:, None] == leaf, x[:, None] == x)
-    for criterion in ("gini", "entropy"):
-        first = x <= 0
-        rest = split_impurity(y[~first], x[~first] <= 1, criterion)
-        book = first.mean() * impurity_of(y[first], criterion) + (~first).mean() * rest
-        assert multiway_impurity(x, y, criterion) == pytest.approx(book, abs=1e-15)
-    assert tree_impurity(tree)[0] == pytest.approx(multiway_impurity(x, y), abs=1e-15)
+    first = x <= 0
+    rest = split_impurity(y[~first], x[~first] <= 1, criterion)
+    book = first.mean() * impurity_of(y[first], criterion) + (~first).mean() * rest
+    assert multiway_impurity(x, y, criterion) == pytest.approx(book, abs=1e-15)
+    assert tree_impurity(tree)[0] == pytest.approx(book, abs=1e-15)
 
 
 # --- The best split --------------------------------------------------------------------
@@ -290,6 +275,8 @@ def test_best_split_takes_the_first_feature_and_the_lowest_threshold_of_equal_on
     assert best_split(X, y, np.array([1, 1, 1, 1 + 1e-6]))[:2] == (0, 2.5)
     assert best_split(X, y, min_samples_leaf=2)[:2] == (0, 1.5)
     assert best_split(X, y, min_samples_leaf=3) is None
+    least = np.arange(5.0)[:, None], np.array([0, 1, 1, 1, 1])
+    assert best_split(*least, min_samples_leaf=2)[:2] == (0, 1.5)
 
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy", "squared_error"])
@@ -308,23 +295,6 @@ def test_best_split_has_a_threshold_below_the_larger_value(low, high):
     X, y = np.array([[low], [high]]), [0, 1]
     assert low <= best_split(X, np.array(y)).threshold < high
     assert DecisionTreeClassifier().fit(X, y).predict(X).tolist() == y
-
-
-@pytest.mark.parametrize("kind", ["uint8", "int64", "float32"])
-def test_best_split_takes_numbers_of_any_kind(kind):
-    X = np.array([[250], [200], [100], [90]]).astype(kind)  # 250 + 200 wraps in uint8
-    y = np.array([200, 210, 10, 10], dtype="uint8")
-    assert best_split(X, y, criterion="squared_error")[:2] == (0, 150.0)
-    assert best_split(X, y // 200)[:2] == (0, 150.0)
-    tree = grow(X, y, np.ones(4, "uint8"), Rules(criterion="squared_error", max_depth=1))
-    assert tree.value[:, 0].tolist() == [107.5, 10, 205]
-
-
-@pytest.mark.parametrize("criterion", ["gini", "entropy", "error"])
-def test_best_split_counts_light_samples_on_either_side_of_a_heavy_one(criterion):
-    X, y, w = np.array([[0.0], [1.0], [2.0]]), np.array([1, 1, 0]), np.array([1, 1e-10, 1e-10])
-    for sign in (1, -1):
-        assert best_split(sign * X, y, w, criterion).threshold == sign * 1.5
 
 
 @BOTH
@@ -431,8 +401,8 @@ def test_data_thresholds_follow_increasing_maps_of_features(rng):
 @BOTH
 @pytest.mark.claims("trees-09")
 def test_growth_is_the_recursion_of_the_book(rng, criterion):
-    for trial in range(6):
-        X, y = tied(rng, C=2 + trial % 3)
+    for C in (2, 3, 4):
+        X, y = tied(rng, C=C)
         tree = grow(X, y, rules=Rules(criterion=criterion))
         assert nested(tree) == book_tree(X, y, criterion)
         nodes = growth(X, y, rules=Rules(criterion=criterion))
@@ -486,16 +456,23 @@ def test_growth_returns_the_tree_that_the_printed_block_does_not(rng):
     X, y = rng.normal(size=(20, 2)), np.arange(20) % 2
 
     def printed(X, y):
-        if (y == y[0]).all() or (X == X[0]).all():
-            return int(np.bincount(y).argmax())
+        if (y == y[0]).all():
+            return y[0]
         f, t, _ = best_split(X, y)
-        left = X[:, f] <= t
-        printed(X[left], y[left]), printed(X[~left], y[~left])
+        printed(X[X[:, f] <= t], y[X[:, f] <= t]), printed(X[X[:, f] > t], y[X[:, f] > t])
         return None  # the block only defines S_L and S_R
 
     assert printed(X, y) is None and printed(X[:1], y[:1]) == y[0]
     tree = nested(grow(X, y))
     assert [ask(tree, x) for x in X] == y.tolist()
+
+
+def test_growth_of_several_trees_is_that_of_each(rng):
+    X, y, w = rng.normal(size=(40, 2)), rng.integers(3, size=40), rng.integers(3, size=(4, 40))
+    together = list(growth(X, y, w))
+    for b in range(4):
+        ours = sorted(node[:1] + node[2:4] for node in together if node.tree == b)
+        assert repr(ours) == repr(sorted(node[:1] + node[2:4] for node in growth(X, y, w[b])))
 
 
 @pytest.mark.parametrize("kind", [DecisionTreeClassifier, DecisionTreeRegressor])
@@ -504,12 +481,9 @@ def test_growth_keeps_its_rules(rng, kind):
     whole = kind().fit(X, y).tree_
     assert kind(max_depth=3).fit(X, y).get_depth() == 3
     assert kind(min_samples_leaf=7).fit(X, y).tree_.n_samples.min() == 7
-    size = int(whole.n_samples[1])
-    for least in (30, size, size + 1):
+    for least in (whole.n_samples[1].item(), whole.n_samples[1].item() + 1):
         tree = kind(min_samples_split=least).fit(X, y).tree_
-        np.testing.assert_array_equal(
-            tree.feature, collapse(whole, whole.n_samples < least).feature
-        )
+        assert tree.feature.tolist() == collapse(whole, whole.n_samples < least).feature.tolist()
     tree = kind(min_impurity_decrease=0.01).fit(X, y).tree_
     assert 0 < len(inner(tree)) < 30 and (impurity_decrease(tree)[inner(tree)] >= 0.01).all()
     few = (tree.feature < 0) & (tree.impurity > 0) & (tree.n_samples > 1)
@@ -521,19 +495,6 @@ def test_growth_keeps_its_rules(rng, kind):
     gain = grow(*pair, rules=kind()).impurity[0]
     for least, leaves in ((gain, 2), (gain + 1e-9, 1)):
         assert kind(min_impurity_decrease=least).fit(*pair).get_n_leaves() == leaves
-
-
-def test_growth_takes_integer_weights_as_repetitions(rng):
-    X, y = tied(rng, n=50)
-    w = rng.integers(0, 4, size=50)
-    for criterion, labels in (("gini", y), ("entropy", y), ("squared_error", y + 0.5)):
-        rules = Rules(criterion=criterion)
-        ours = grow(X, labels, w, rules)
-        twice = grow(np.repeat(X, w, axis=0), np.repeat(labels, w), rules=rules)
-        np.testing.assert_array_equal(ours.feature, twice.feature)
-        np.testing.assert_allclose(ours.value, twice.value, rtol=1e-12, atol=1e-12)
-        np.testing.assert_allclose(ours.share, twice.share, rtol=1e-12)
-        assert ours.n_samples[0] == np.count_nonzero(w) < twice.n_samples[0] == w.sum()
 
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy", "error", "squared_error"])
@@ -622,7 +583,7 @@ def test_weakest_links_are_the_prunings_of_all_prices(rng):
         assert steps == [(3, 0.0), (1, 0.0)]
 
 
-def test_id3_asks_each_attribute_once_and_gets_it_right(rng):
+def test_id3_asks_each_attribute_once_to_its_depth_and_gets_it_right(rng):
     X = rng.integers(3, size=(60, 5))
     y = (X[:, 1] == 2) * 1 + (X[:, 3] == 0)
     root = id3(X, y)
@@ -636,17 +597,11 @@ def test_id3_asks_each_attribute_once_and_gets_it_right(rng):
     assert id3(X[:, [1, 1]], y).feature == 0  # of equal ones the first
     fresh = X[:1] + 10 * (np.arange(5) == root.feature)  # a new value: the root is where it ends
     np.testing.assert_allclose(id3_predict(root, fresh), [np.bincount(y) / len(y)])
-
-
-def test_id3_stops_at_its_depth(rng):
-    X = rng.integers(3, size=(60, 5))
-    y = (X[:, 1] == 2) * 1 + (X[:, 3] == 0)
-    for depth in (1, 2):
-        level = [ID3(max_depth=depth).fit(X, y).root_]
-        for _ in range(depth):
-            assert any(node.feature >= 0 for node in level)
-            level = [child for node in level for child in node.children.values()]
-        assert level and all(node.feature == -1 for node in level)
+    level = [ID3(max_depth=2).fit(X, y).root_]
+    for _ in range(2):
+        assert any(node.feature >= 0 for node in level)
+        level = [child for node in level for child in node.children.values()]
+    assert level and all(node.feature == -1 for node in level)
     child = id3(np.array([[0], [0], [1]]), np.array([0, 0, 2])).children[0]
     assert child.p.tolist() == [1, 0, 0]  # of all three classes
 
@@ -668,26 +623,21 @@ def test_tree_layout_has_parents_above_the_middle_of_their_children(rng):
 @pytest.mark.claims("trees-19")
 def test_predict_takes_few_comparisons_and_no_training_data(rng):
     X = rng.normal(size=(200, 2)) + 12 * np.repeat([[0, 0], [1, 0]], 100, axis=0)
-    y = np.repeat([0, 1], 100)
-    model = DecisionTreeClassifier().fit(X, y)
-    Z = X + 0.1
-    near = KNeighborsClassifier(n_neighbors=1).fit(X, y).predict(Z)
-    np.testing.assert_array_equal(model.predict(Z), near)
+    model, near = DecisionTreeClassifier(max_depth=5), KNeighborsClassifier(n_neighbors=1)
+    y, labels, Z = np.repeat([0, 1], 100), rng.integers(3, size=200), X + 0.1
+    np.testing.assert_array_equal(model.fit(X, y).predict(Z), near.fit(X, y).predict(Z))
     assert model.get_depth() == 1  # one comparison, where 1-NN takes 200 distances
-    labels = rng.integers(3, size=200)
-    deep = DecisionTreeClassifier(max_depth=5).fit(X, labels)
-    for steps, there in ((deep.get_depth(), True), (deep.get_depth() - 1, False)):
-        assert (leaf_of(deep.tree_, Z, steps) == deep.apply(Z)).all() == there
-    leaf, said = deep.apply(X), deep.predict(X)
+    leaf, said = model.fit(X, labels).apply(X), model.predict(X)
     for v in set(leaf.tolist()):
         assert (said[leaf == v] == np.bincount(labels[leaf == v]).argmax()).all()
-    assert max(np.size(column) for column in deep.tree_) < len(X)  # nodes, no samples
-    before = deep.predict(Z)
+    for steps, there in ((model.get_depth(), True), (model.get_depth() - 1, False)):
+        assert (leaf_of(model.tree_, X, steps) == leaf).all() == there
+    assert max(np.size(column) for column in model.tree_) < len(X)  # nodes, no samples
     X[:] = 0
-    np.testing.assert_array_equal(deep.predict(Z), before)
+    np.testing.assert_array_equal(model.predict(Z - 0.1), said)
     board = rng.uniform(0, 20, size=(2, 300, 2))
     dark = np.floor(board).sum(axis=-1) % 2
-    for kind in (DecisionTreeClassifier(), KNeighborsClassifier(n_neighbors=1)):
+    for kind in (DecisionTreeClassifier(), near):
         assert kind.fit(board[0], dark[0]).score(board[1], dark[1]) < 0.7  # cells without samples
 
 
@@ -701,25 +651,17 @@ def test_predict_of_equal_targets_is_exact(rng):
     assert DecisionTreeRegressor().fit(np.arange(4.0)[:, None], third).tree_.threshold[0] == 1.5
 
 
-@pytest.mark.parametrize("unit", [1e-162, 1e-300, 1e149])
-def test_fit_of_a_classifier_does_not_depend_on_the_unit_of_the_weights(rng, unit):
-    X, y, w = rng.normal(size=(40, 2)), rng.integers(3, size=40), rng.integers(1, 4, size=40)
-    for criterion in ("gini", "entropy", "error"):
-        model = DecisionTreeClassifier(criterion=criterion, max_depth=3)
-        plain, other = model.fit(X, y, w).tree_, model.fit(X, y, w * unit).tree_
-        np.testing.assert_array_equal(plain.threshold, other.threshold)
-        np.testing.assert_allclose(plain.share, other.share, rtol=1e-12)
-
-
-@pytest.mark.parametrize("unit, weight", [(1e149, 1e9), (1e149, 1e149), (1e-149, 1e-9), (1e-6, 1)])
+@pytest.mark.parametrize("unit, weight", [(1e149, 1e149), (1e-149, 1e-9)])
 def test_fit_of_a_regressor_does_not_depend_on_the_units(unit, weight):
     X, y = np.arange(6.0)[:, None], np.array([0.0, 1, 9, 9, 8, 8])
     model = DecisionTreeRegressor(max_depth=2).fit(X, y * unit, np.full(6, weight))
     assert model.tree_.threshold[:3].tolist() == [1.5, 0.5, 3.5]
     np.testing.assert_allclose(model.predict(X), y * unit, rtol=1e-12, atol=1e-12 * unit)
-    plain = DecisionTreeRegressor(max_depth=2).fit(np.column_stack([X, -X[::-1]]), y)
-    assert plain.feature_importances_.tolist() == [1, 0]
-    assert model.feature_importances_.tolist() == [1]
+
+
+def test_fit_of_a_classifier_drops_a_class_without_weight():
+    model = DecisionTreeClassifier().fit([[0], [1], [2]], ["a", "c", "b"], [1, 1, 0])
+    assert model.classes_.tolist() == ["a", "c"] and model.predict_proba([[2]]).tolist() == [[0, 1]]
 
 
 def test_fit_draws_as_many_features_as_it_is_told(rng):
@@ -734,13 +676,8 @@ def test_fit_draws_as_many_features_as_it_is_told(rng):
 
 
 @pytest.mark.parametrize("params, rule", [
-    ({"max_depth": 0}, "max_depth must be an integer >= 1; got 0"),
     ({"min_samples_split": 1}, "min_samples_split must be an integer >= 2; got 1"),
-    ({"min_samples_leaf": True}, "min_samples_leaf must be an integer >= 1; got True"),
-    ({"min_impurity_decrease": -1}, "min_impurity_decrease must be a number >= 0; got -1"),
-    ({"max_features": 0}, "max_features must be an integer >= 1; got 0"),
     ({"max_features": "log2"}, "max_features must be one of 'sqrt'; got 'log2'"),
-    ({"ccp_alpha": -1.0}, "ccp_alpha must be a number >= 0; got -1.0"),
     ({"criterion": "squared_error"}, "criterion must be one of 'gini', 'entropy', 'error'"),
 ])  # fmt: skip
 def test_fit_refuses_hyperparameters_out_of_their_range(params, rule):
@@ -762,12 +699,6 @@ def test_draw_says_questions_and_leaves():
 
 
 # --- The lecture figures ---------------------------------------------------------------
-
-
-def panels(draw, count):
-    axes = Figure().subplots(1, count, squeeze=False)[0]
-    draw(*axes)
-    return axes
 
 
 def cuts_of(ax):
@@ -793,7 +724,7 @@ def test_staircase_has_a_leaf_for_each_sample_or_one_oblique_cut():
         u, t, J = oblique_split(X, y)
         sides = X @ u > t
         assert J == 0 and (y[sides] == y[sides][0]).all()
-    left, right = panels(staircase, 2)
+    left, right = panels(staircase, 1, 2)
     X, y = beside_the_diagonal(PAIRS)
     assert len(cuts_of(left)) == 2 * PAIRS - 1
     for ax in (left, right):
@@ -804,7 +735,7 @@ def test_staircase_has_a_leaf_for_each_sample_or_one_oblique_cut():
 def test_diagram_has_a_cut_in_the_map_for_each_question():
     from figures.trees import diagram, two_moons
 
-    questions, boxes, _ = panels(diagram, 3)
+    questions, boxes, _ = panels(diagram, 1, 3)
     X, y, model = two_moons()
     tree = model.tree_
     said = {text.get_text() for text in questions.texts}
