@@ -116,9 +116,7 @@ def nearest_neighbors(x, X, k, p=2):
 
 
 def k_smallest(D, k):
-    """The k smallest entries of each row of D (m, n), rising, and their places: `Neighbors`.
-
-    Of equal entries the first comes first.
+    """The k smallest entries of each row of D (m, n), of equals the first: `Neighbors`.
 
     >>> k_smallest(np.array([[8.0, 2.0, 1.0]]), k=2)
     Neighbors(distance=array([[1., 2.]]), index=array([[2, 1]]))
@@ -128,9 +126,7 @@ def k_smallest(D, k):
 
 
 def other_neighbors(near):
-    """The neighbours of n samples among the others, from the k + 1 nearest of all: `Neighbors`.
-
-    `near` holds, for every sample, the k + 1 samples nearest to it, of which it is one.
+    """The neighbours of n samples among the others: `Neighbors`; `near` are the k + 1 of all.
 
     >>> X = np.array([[0.0], [1.0], [3.0]])
     >>> other_neighbors(nearest_neighbors(X, X, k=2)).index.ravel()
@@ -145,9 +141,7 @@ def other_neighbors(near):
 
 
 def relative_frequency(x, X, y):
-    """The average of the y_i with x_i = x, E[Y | X = x] of the sample: (m,).
-
-    For a query that is no sample there is none: nan.
+    """The average of the y_i with x_i = x, E[Y | X = x] of the sample, nan if there are none: (m,).
 
     >>> relative_frequency(np.array([[1.0]]), np.array([[1.0], [1.0], [2.0]]), np.array([3, 5, 7]))
     array([4.])
@@ -237,9 +231,7 @@ def leave_one_out_errors(X, y, ks, p=2):
 
 
 def neighbor_weights(r):
-    """w = r_1 / r, weights proportional to 1 / r: (m, k).
-
-    If samples coincide with the query, r = 0, only they count.
+    """w = r_1 / r, proportional to 1 / r: (m, k); with samples at r = 0, only they count.
 
     >>> neighbor_weights(np.array([[1.0, 2.0], [0.0, 3.0]]))
     array([[1. , 0.5],
@@ -271,9 +263,7 @@ def box_cell(box):
 
 
 def clip(cell, a, c, site):
-    """The part of the `cell` with a^T x <= c: a `Cell`; the new edge faces the sample `site`.
-
-    The vector a (2,) is the normal of the line a^T x = c, c a number.
+    """The part of the `cell` with a^T x <= c, for a (2,): a `Cell`; the new edge faces `site`.
 
     >>> vertices, across = clip(box_cell([[0, 0], [2, 1]]), np.array([1.0, 0.0]), 1.0, site=7)
     >>> vertices.tolist(), across
@@ -390,9 +380,7 @@ def cube_share(d):
 
 
 def tail_probability(alpha, d):
-    """1 - (1 - alpha)^d, the probability of at least one of d independent events: a float.
-
-    Each has the probability alpha.
+    """1 - (1 - alpha)^d, the probability of one of d independent events of probability alpha.
 
     >>> round(tail_probability(0.05, d=10), 3)
     0.401
@@ -443,10 +431,10 @@ ORDERS = {"euclidean": 2, "manhattan": 1, "chebyshev": inf}
 
 
 def _search(x, X, k, p):
-    """`nearest_neighbors` of many queries: only samples that may be among the nearest are sorted.
+    """`nearest_neighbors` of many queries, where `k_smallest` gets candidates only.
 
     For p = 2 one product gives ||x - x_i||^2 - ||x||^2 = ||x_i||^2 - 2 x^T x_i of all pairs, about
-    the mean of X, up to rounding. The exact distances then decide.
+    the mean of X, up to rounding. The `norm` of the candidates then decides.
     """
     origin, near = X.mean(axis=0), []
     columns = np.vstack([(X - origin).T, squared_norms(X - origin)])
@@ -584,14 +572,11 @@ class KNeighborsRegressor(_KNeighbors, Regressor):
 
     Parameters
     ----------
-    n_neighbors : int; k
-    weights, p, metric : as in `KNeighborsClassifier`
+    Those of `KNeighborsClassifier`.
 
     Attributes
     ----------
-    samples_ : ndarray of shape (n, d)
-    targets_ : ndarray of shape (n,)
-    n_samples_fit_, n_features_in_ : int
+    Those of `KNeighborsClassifier`, but for classes.
 
     >>> model = KNeighborsRegressor(n_neighbors=2, weights="distance")
     >>> model.fit([[0], [3], [9]], [6.0, 12.0, 0.0]).predict([[1.0], [3.0]])

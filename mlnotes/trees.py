@@ -1,7 +1,5 @@
 """Decision trees: questions about one feature at a time, until the label is known.
 
-A tree is grown from the root, one best split after another. A leaf predicts from its samples.
-
 Contents
     Impurity           class_fractions, gini, entropy, error_rate, variance, split_impurity,
                        multiway_impurity
@@ -155,9 +153,7 @@ class Split(NamedTuple):
 
 
 def count_splits(X):
-    """The number of splits sum_f (u_f - 1), where feature f has u_f distinct values.
-
-    Without ties it is (n - 1) d.
+    """The number of splits sum_f (u_f - 1), where feature f has u_f values: (n - 1) d without ties.
 
     >>> count_splits(np.array([[1.0, 5.0], [2.0, 5.0], [3.0, 6.0]]))
     3
@@ -170,7 +166,6 @@ def contributions(y, w, criterion="gini"):
 
     A set with the sums n, n_1, ..., n_C has the shares p_c = n_c / n. For targets the rows are w,
     w z and w z^2 with z = y - mean(y): the quotients are the mean and the mean square of z.
-
     Returns: (1 + C, n), or (3, n) for targets; for several sets y (m, n), an axis more.
 
     >>> contributions(np.array(["a", "b", "a"]), np.array([1.0, 1.0, 2.0]))
@@ -212,8 +207,8 @@ def cut_impurities(features, V, criterion="gini"):
 def best_splits(features, y, w, criterion="gini", min_samples_leaf=1):
     """The `Split` of least impurity of each of m sets of n samples: arrays (m,).
 
-    The features are (d, m, n), y and the weights w > 0 are (m, n). Each side keeps
-    `min_samples_leaf` of the samples. If no threshold fits, the feature is -1.
+    The features are (d, m, n), y and w (m, n). Each side keeps `min_samples_leaf` samples. If no
+    threshold fits, the feature is -1.
 
     >>> features, y = np.array([[[1.0, 2.0], [5.0, 5.0]]]), np.array([[0, 1], [0, 1]])
     >>> best_splits(features, y, np.ones((2, 2)))
@@ -237,8 +232,8 @@ def best_splits(features, y, w, criterion="gini", min_samples_leaf=1):
 def best_split(X, y, w=None, criterion="gini", min_samples_leaf=1):
     """The `Split` of least impurity J among all cuts of all features, or None if no threshold fits.
 
-    It takes O(d n log n). Of equally good splits it is the first feature and there the lowest
-    threshold. Each side keeps `min_samples_leaf` samples. The weights are > 0.
+    Of equally good splits it is the first feature and there the lowest threshold. Each side keeps
+    `min_samples_leaf` samples. It takes O(d n log n).
 
     >>> best_split(np.array([[1.0], [2.0], [4.0]]), np.array([0, 0, 1]))
     Split(feature=0, threshold=3.0, impurity=0.0)
@@ -299,9 +294,7 @@ class Tree(NamedTuple):
 
 
 def leaf_of(tree, X, steps=None):
-    """The leaf that each sample reaches, from the root left where x_f <= t, else right: (n,).
-
-    With `steps`, the walk stops after so many questions.
+    """The leaf that each sample reaches, or its node after so many `steps` from the root: (n,).
 
     >>> tree = grow(np.array([[1.0], [2.0], [4.0]]), np.array([0, 0, 1]))
     >>> leaf_of(tree, np.array([[2.9], [3.0], [3.1]]))
@@ -433,9 +426,8 @@ def growth(X, y, w=None, rules=WHOLE, k=None, rng=None):
 def node_splits(features, S, y, w, rules, k=None, rng=None):
     """The best `Split` of each of m nodes S among k features that `rng` draws for it: arrays (m,).
 
-    None for k stands for all features. A node whose k features cannot be split tries k others. The
-    feature is -1 if the `rules` leave no split. The `features` are (d, N), the labels y (m, n) and
-    the weights w (m, n) those of the samples in S.
+    None stands for all. A node whose k features cannot be split tries k others. The feature is -1
+    if the `rules` leave no split. The `features` are (d, N), y and w (m, n) belong to S.
 
     >>> node_splits(np.ones((1, 2)), np.array([[0, 1]]), np.array([[0, 1]]), np.ones((1, 2)), WHOLE)
     Split(feature=array([-1]), threshold=array([nan]), impurity=array([inf]))
@@ -460,8 +452,7 @@ def node_values(samples, y, w, criterion="gini"):
 
     Returns: class fractions (m, C) or means of the targets (m, 1), then (m,) and (m,).
 
-    >>> value, impurity, weight = node_values([np.arange(4)], np.array([0, 0, 1, 0]), np.ones(4))
-    >>> value, impurity, weight
+    >>> node_values([np.arange(4)], np.array([0, 0, 1, 0]), np.ones(4))
     (array([[0.75, 0.25]]), array([0.375]), array([4.]))
     """
     i, v = np.concatenate(samples), np.repeat(np.arange(len(samples)), [len(S) for S in samples])
@@ -477,9 +468,7 @@ def node_values(samples, y, w, criterion="gini"):
 
 
 def grow(X, y, w=None, rules=WHOLE, k=None, rng=None):
-    """The `Tree` of samples X (n, d), whose nodes `growth` yields.
-
-    It grows by the `rules`; `rng` draws the k features of each node.
+    """The `Tree` of samples X (n, d), grown by `rules`; `rng` draws the k features of each node.
 
     >>> grow(np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 1, 1, 0])).feature
     array([ 0,  1,  1, -1, -1, -1, -1])
@@ -507,9 +496,7 @@ def tabulate(nodes, y, w, rules=WHOLE):
 
 
 def impurity_decrease(tree):
-    """What each node's question takes from the impurity of the whole tree, 0 at a leaf: (m,).
-
-    It is R_v - R_left - R_right, with R_v = n_v/n I(S_v).
+    """R_v - R_left - R_right with R_v = n_v/n I(S_v), what each question gains; 0 at a leaf: (m,).
 
     >>> impurity_decrease(grow(np.array([[0.0], [1.0]]), np.array([0, 1])))
     array([0.5, 0. , 0. ])
@@ -533,9 +520,7 @@ def feature_importances(tree, d):
 
 
 def prune(tree, alpha):
-    """The subtree of least cost R + alpha |leaves|, R its impurity; of equal costs, the smallest.
-
-    Returns: a `Tree`.
+    """The subtree of least cost R + alpha |leaves|, R its impurity; of equals the smallest.
 
     >>> tree = grow(np.array([[0.0], [1], [2]]), np.array([0, 1, 0]))
     >>> [len(prune(tree, alpha).feature) for alpha in (0.0, 0.2, 0.3)]
@@ -563,9 +548,8 @@ def weakest_links(tree):
     """The pruning path: cut where g(v) = (R_v - R(T_v)) / (|T_v| - 1) is least, again and again.
 
     R_v = n_v/n I(S_v), R(T_v) is the impurity of the subtree below v, and |T_v| the number of its
-    leaves. From alpha = g(v) on, v as a leaf costs no more than this subtree.
-
-    Yields: a `Pruned` each, from the whole tree at alpha = 0 to the root alone.
+    leaves. From alpha = g(v) on, v as a leaf costs no more than this subtree. Yields: a `Pruned`
+    each, from the whole tree at alpha = 0 to the root alone.
 
     >>> tree = grow(np.array([[0.0], [1], [2], [3]]), np.array([0, 1, 1, 0]))
     >>> [(len(step.tree.feature), float(step.alpha)) for step in weakest_links(tree)]
@@ -631,9 +615,7 @@ def id3(X, y, C=None, max_depth=None):
     """The root of Quinlan's ID3: the attribute of least child entropy, a child for each value.
 
     X (n, d) holds categories of any kind, y the class numbers 0 .. C - 1. The tree has at most
-    `max_depth` levels of questions. Of equally good attributes the first is taken.
-
-    Returns: a `Category`.
+    `max_depth` levels of questions. Of equals the first is taken. Returns: a `Category`.
 
     >>> root = id3(np.array([["sun", "dry"], ["sun", "wet"], ["rain", "dry"]]), np.array([1, 1, 0]))
     >>> root.feature, sorted(root.children)
@@ -652,9 +634,7 @@ def id3(X, y, C=None, max_depth=None):
 
 
 def id3_predict(root, X):
-    """The class fractions of the node that each sample ends in: (n, C).
-
-    A walk ends at a leaf, or where a node has no child for the sample's value.
+    """The class fractions of the leaf, or of the last node with the sample's value: (n, C).
 
     >>> root = id3(np.array([["a"], ["b"], ["b"]]), np.array([0, 1, 1]))
     >>> id3_predict(root, np.array([["c"]])).round(4)
@@ -708,9 +688,6 @@ class TreeRules(Rules):
         """The number k of d features that a node considers; all hyperparameters are checked first.
 
         Raises: ValueError if a hyperparameter is out of its range.
-
-        >>> DecisionTreeClassifier(max_features="sqrt").features_drawn(d=9)
-        3
         """
         labels = "gini", "entropy", "error"
         kinds = ("squared_error",) if isinstance(self, Regressor) else labels
@@ -721,11 +698,9 @@ class TreeRules(Rules):
         check_number("min_samples_leaf", self.min_samples_leaf, at_least=1, integer=True)
         check_number("min_impurity_decrease", self.min_impurity_decrease, at_least=0)
         check_number("ccp_alpha", self.ccp_alpha, at_least=0)
-        if self.max_features is None:
-            return d
-        if isinstance(self.max_features, str):
-            check_choice("max_features", self.max_features, ("sqrt",))
-            return int(np.sqrt(d))
+        if self.max_features is None or isinstance(self.max_features, str):
+            rule = check_choice("max_features", self.max_features, (None, "sqrt"))
+            return int(np.sqrt(d)) if rule else d
         return min(check_number("max_features", self.max_features, at_least=1, integer=True), d)
 
 
@@ -874,8 +849,8 @@ class DecisionTreeRegressor(_DecisionTree, Regressor):
 class ID3(ProbabilisticClassifier):
     """Quinlan's tree of categories: every distinct number of a feature is a category.
 
-    If a node has not met the value of a sample in training, its most frequent label is predicted.
-    So measured features need a `DecisionTreeClassifier`. For words there is the function `id3`.
+    A value that a node has not met in training gets the node's most frequent label: measured
+    features need a `DecisionTreeClassifier`. For words there is the function `id3`.
 
     Parameters
     ----------
