@@ -591,6 +591,7 @@ def test_id3_asks_each_attribute_once_to_its_depth_and_gets_it_right(rng):
     while waiting:
         node, asked = waiting.pop()
         assert node.feature not in asked
+        assert node.feature == -1 or node.p.max() < 1  # a pure node asks nothing
         waiting += [(child, asked | {node.feature}) for child in node.children.values()]
     assert (id3_predict(root, X).argmax(axis=1) == y).all()
     assert root.feature == np.argmin([multiway_impurity(x, y, "entropy") for x in X.T])
