@@ -678,7 +678,7 @@ def test_fit_draws_as_many_features_as_it_is_told(rng):
 
 @pytest.mark.parametrize("params, rule", [
     ({"min_samples_split": 1}, "min_samples_split must be an integer >= 2; got 1"),
-    ({"max_features": "log2"}, "max_features must be one of 'sqrt'; got 'log2'"),
+    ({"max_features": "log2"}, "max_features must be one of None, 'sqrt'; got 'log2'"),
     ({"criterion": "squared_error"}, "criterion must be one of 'gini', 'entropy', 'error'"),
 ])  # fmt: skip
 def test_fit_refuses_hyperparameters_out_of_their_range(params, rule):
