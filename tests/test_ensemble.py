@@ -901,6 +901,8 @@ def test_a_class_without_weight_is_absent(rng, kind):
     "model, message",
     [
         (RandomForestRegressor(criterion="gini"), "criterion must be one of 'squared_error'"),
+        (AdaBoostClassifier(n_estimators=0), "n_estimators must be an integer >= 1; got 0"),
+        (BaggingClassifier(n_estimators=0), "n_estimators must be an integer >= 1; got 0"),
         (AdaBoostClassifier(learning_rate=0), "learning_rate must be a number > 0 and < 1e+150"),
         (AdaBoostClassifier(DecisionTreeClassifier), "estimator must be None or have fit and"),
     ],
