@@ -32,9 +32,7 @@ Symbols
     M           (d, d)     a linear map that restores, x^ = M x~
     A           (k, k)     any invertible matrix
     eta         float      learning rate
-    alpha       float      weight decay, alpha / (2 n) sum_j ||W_j||^2
-    beta        float      strength of the sparsity penalty
-    rng         Generator  source of random numbers
+    alpha, beta float      strength of the weight decay and of the sparsity penalty
 
 Notes: IRHD 4.4, which has its samples in columns and p for our d; MLN "Auto-Encoder", "Denoising
 Autoencoder" and "Sparse Autoencoder".
@@ -97,6 +95,7 @@ def linear_gradient(X, W, V):
     >>> linear_gradient(np.array([[3.0]]), W=np.array([[1.0]]), V=np.array([[0.5]]))
     (array([[-4.5]]), array([[-9.]]))
     """
+    X, W = floats(X, W)
     Z = X @ V.T  # the codes
     R = Z @ W.T - X  # the residuals: reconstruction minus input
     return 2 * R.T @ Z, 2 * (R @ W).T @ X
@@ -112,8 +111,7 @@ class Pair(NamedTuple):
 def linear_optimum(X, k):
     """W = U_k and V = U_k^T, with the top k right singular vectors of X in U_k (d, k): a `Pair`.
 
-    This pair has the smallest J, s_{k+1}^2 + s_{k+2}^2 + ... It is not the only one: see `recoded`.
-    k is at most min(n, d).
+    For k <= min(n, d) it has the smallest J, s_{k+1}^2 + s_{k+2}^2 + ..., like others: `recoded`.
 
     >>> W, V = linear_optimum(np.array([[3.0, 0.0], [0.0, 1.0], [4.0, 0.0]]), 1)
     >>> ((W @ V).round(12) + 0.0).tolist()
@@ -121,19 +119,19 @@ def linear_optimum(X, k):
 
     Errata: autoencoder-05 (IRHD names U_k as the best V, which has the shape of W).
     """
-    _, _, Vt = np.linalg.svd(X, full_matrices=False)
+    _, _, Vt = np.linalg.svd(floats(X), full_matrices=False)
     return Pair(Vt[:k].T, Vt[:k])
 
 
 def recoded(W, V, A):
     """(W A, A^{-1} V), the same reconstructions from other codes, z' = A^{-1} z: a `Pair`.
 
-    A is (k, k). So the units of a trained code span the principal subspace, but need not be
-    uncorrelated.
+    So the units of a trained code span the principal subspace, but need not be uncorrelated.
 
     >>> recoded(np.array([[1.0]]), np.array([[1.0]]), A=np.array([[2.0]]))
     Pair(W=array([[2.]]), V=array([[0.5]]))
     """
+    A, V = floats(A, V)
     return Pair(W @ A, np.linalg.solve(A, V))
 
 
@@ -149,7 +147,7 @@ class LinearState(NamedTuple):
 def descend_linear(X, W, V, *, eta):
     """Gradient descent on J: W <- W - eta dJ/dW and V <- V - eta dJ/dV, both at once.
 
-    Small steps end at the smallest J, unless they start at a saddle point such as W = 0, V = 0.
+    Small steps end at the smallest J, unless they start at a saddle point such as W = V = 0.
     Yields: the start, then a `LinearState` per step; the last has gradient 0.
 
     >>> states = descend_linear(np.eye(1), np.eye(1), np.zeros((1, 1)), eta=0.5)
@@ -170,10 +168,9 @@ def descend_linear(X, W, V, *, eta):
 
 
 def autoencoder_network(sizes, activation=RELU):
-    """The `Network` d -> ... -> k -> ... -> d: an encoder f, and a decoder g with mirrored widths.
+    """The `Network` d -> ... -> k -> ... -> d: an encoder of these `sizes`, and its mirror image.
 
-    `sizes` are the widths of the encoder, (d, ..., k). All layers have the one `activation`,
-    except the last, which is linear.
+    All layers have the one `activation`, except the last, which is linear.
 
     >>> autoencoder_network((64, 16, 2)).sizes
     (64, 16, 2, 16, 64)
@@ -218,14 +215,15 @@ def relu_identity(A):
 
         V = [A; -A],   W = [A^{-1}, -A^{-1}],   because  max(0, r) - max(0, -r) = r .
 
-    So a wide code can copy its input and learn nothing. `A` is (d, d). If no input is negative, as
-    with pixels, d ReLUs copy already: V = W = I. Returns: the two `layers`.
+    So a wide code can copy its input and learn nothing. If no input is negative, as with pixels,
+    d ReLUs copy already: V = W = I. Returns: the two `layers`.
 
     >>> (V, _), (W, _) = relu_identity(np.array([[2.0]]))
     >>> V.tolist(), W.tolist()
     ([[2.0], [-2.0]], [[0.5, -0.5]])
     """
-    d, inverse = len(A), np.linalg.inv(A)
+    A, d = floats(A), len(A)
+    inverse = np.linalg.inv(A)
     V = np.vstack([A, -A])  # A above -A
     W = np.hstack([inverse, -inverse])  # side by side
     return [(V, np.zeros(2 * d)), (W, np.zeros(d))]  # the biases are 0
@@ -235,7 +233,7 @@ def relu_identity(A):
 
 
 def corrupt(X, noise, level, *, rng):
-    """Corrupted samples (n, d), a new array; each entry is changed independently of the others:
+    """Corrupted samples (n, d); each entry is changed independently of the others:
 
         masking    x~_ij = 0 with probability q, else x_ij          (the usual choice)
         gaussian   x~_ij = x_ij + sigma e_ij,  e_ij from N(0, 1) .
@@ -244,24 +242,26 @@ def corrupt(X, noise, level, *, rng):
     array([[1., 0., 0., 0.]])
     """
     if noise == "masking":
-        return X * (rng.random(X.shape) >= level)  # it survives with probability 1 - q
-    return X + level * rng.normal(size=X.shape)
+        return floats(X) * (rng.random(X.shape) >= level)  # it survives with probability 1 - q
+    if noise == "gaussian":
+        return X + level * rng.normal(size=X.shape)
+    raise ValueError(f"noise must be 'masking' or 'gaussian'; got {noise!r}")
 
 
 def signal_and_noise(S, noise, level):
-    """c and v (d,) with x~ = c x + e, where the e_j are uncorrelated and have the variances v_j:
+    """c and v (d,) with x~ = c x + e, where x and the e_j are uncorrelated, with variances v_j:
 
         masking    c = 1 - q,   v_j = q (1 - q) S_jj
         gaussian   c = 1,       v_j = sigma^2 .
-
-    e is uncorrelated with x, too. S = E[x x^T].
 
     >>> signal_and_noise(np.diag([4.0, 8.0]), "masking", 0.5)
     (0.5, array([1., 2.]))
     """
     if noise == "masking":
-        return 1 - level, level * (1 - level) * np.diag(S)
-    return 1.0, np.full(len(S), level**2)
+        return 1 - level, level * (1 - level) * np.diag(floats(S))
+    if noise == "gaussian":
+        return 1.0, np.full(len(S), level**2)
+    raise ValueError(f"noise must be 'masking' or 'gaussian'; got {noise!r}")
 
 
 class Moments(NamedTuple):
@@ -291,10 +291,9 @@ def linear_denoiser(S, noise, level, k=None):
         masking    M = (1 - q) S [(1 - q)^2 S + q (1 - q) diag(S)]^{-1}
         gaussian   M = S (S + sigma^2 I)^{-1} .
 
-    M restores an entry from the others. Under Gaussian noise it is ridge regression of X on itself
-    with the penalty n sigma^2. If E[x~ x~^T] is singular, M is the solution of minimum norm, in
-    units in which all features have the same size. For a code of `k` units, M is followed by the
-    projector on the top k eigenvectors of E[M x~ (M x~)^T].
+    Under Gaussian noise it is ridge regression of X on itself with the penalty n sigma^2. If
+    E[x~ x~^T] is singular, M has minimum norm in units in which all features have one size. For a
+    code of `k` units, M is followed by the projector on the top k eigenvectors of E[M x~ (M x~)^T].
 
     >>> linear_denoiser(np.diag([1.0, 3.0]), "gaussian", 1.0).round(12).tolist()
     [[0.5, 0.0], [0.0, 0.75]]
@@ -341,14 +340,13 @@ def active_units(Z, above=0.0):
     >>> active_units(np.array([[0.0, 3.0, 1.0], [0.0, 0.0, 0.0]]))
     np.float64(1.0)
     """
-    return np.mean(np.count_nonzero(np.abs(Z) > above, axis=1))
+    return np.mean(np.count_nonzero(np.abs(floats(Z)) > above, axis=1))
 
 
 def shrunk(layers, c):
     """The layers of a network whose codes are c > 0 times as large: (c W, c b), and then W / c.
 
-    With ReLUs or linear units nothing else changes. So the sparsity penalty alone has no minimum:
-    it needs weight decay, alpha > 0.
+    With ReLUs or linear units nothing else changes. So the sparsity penalty needs alpha > 0.
 
     >>> shrunk([(np.eye(1), np.ones(1)), (np.eye(1), np.ones(1))], 0.5)
     [(array([[0.5]]), array([0.5])), (array([[2.]]), array([1.]))]
@@ -366,9 +364,7 @@ def reconstruction_risk(net, layers, X, X_tilde=None, *, alpha=0.0, beta=0.0):
 
         F = 1/n sum_i [1/2 ||g(z_i) - x_i||^2 + beta ||z_i||_1] + alpha / (2 n) sum_j ||W_j||^2,
 
-    with the codes z_i = f(x~_i). The target is the clean x. The term with beta makes few units
-    active at a time. X_tilde is X if it is not given.
-
+    with the codes z_i = f(x~_i). The target is the clean x. X_tilde is X if it is not given.
     Returns: F, and the list of (dF/dW_j, dF/db_j).
 
     >>> net, x = autoencoder_network((1, 1)), np.array([[2.0]])
@@ -421,7 +417,7 @@ def start_at_mean(net, X, *, rng):
     """
     factor = LOGISTIC_FACTOR if net.activations[0] == LOGISTIC else 6.0
     *layers, (W, _) = glorot_start(net.sizes, factor=factor, rng=rng)
-    return [*layers, (W, X.mean(axis=0))]
+    return [*layers, (W, floats(X).mean(axis=0))]
 
 
 # =======================================================================================
@@ -522,8 +518,7 @@ class Autoencoder(Trainer, Transformer):
 
     def transform(self, X):
         """Codes z = f(x), (n, k), of inputs that are not corrupted."""
-        X = self._check_fitted(X)
-        return encode(self.layers_, self._activations(), X)
+        return encode(self.layers_, self._activations(), self._check_fitted(X))
 
     def inverse_transform(self, X):
         """Samples g(z), (n, d), for codes X (n, k)."""

@@ -119,14 +119,14 @@ def contrast(Y, fun="logcosh"):
     Y = floats(Y)
     if fun == "logcosh":
         g = np.tanh(Y)
-        G = np.abs(Y) - np.log(1 + np.abs(g))  # cosh y = e^|y| / (1 + |tanh y|) cannot overflow
-        slope = 1 - g**2
+        G = np.abs(Y) - np.log1p(np.abs(g))  # cosh y = e^|y| / (1 + |tanh y|) cannot overflow
+        slope = 1 - np.mean(g**2, axis=0)
     elif fun == "exp":
         bell = np.exp(-(Y**2) / 2)
-        G, g, slope = -bell, Y * bell, (1 - Y**2) * bell
+        G, g, slope = -bell, Y * bell, np.mean((1 - Y**2) * bell, axis=0)
     else:
-        G, g, slope = Y**4 / 4, Y**3, 3 * Y**2
-    return Contrast(G.mean(axis=0) - NORMAL[fun], g, slope.mean(axis=0))
+        G, g, slope = Y**4 / 4, Y**3, 3 * np.mean(Y**2, axis=0)
+    return Contrast(G.mean(axis=0) - NORMAL[fun], g, slope)
 
 
 # --- The fixed point -------------------------------------------------------------------
@@ -141,7 +141,7 @@ def orthonormal_rows(W):
     array([[0., 1.],
            [1., 0.]])
     """
-    U, _, Vt = np.linalg.svd(W)
+    U, _, Vt = np.linalg.svd(floats(W))
     return U @ Vt
 
 
@@ -166,7 +166,7 @@ def fixed_point(Z, W, fun="logcosh"):
     """
     W, moved = orthonormal_rows(W), np.inf
     while True:
-        Y = Z @ W.T  # components
+        Y = (W @ Z.T).T  # y = W z, a component after the other in memory: their means are quick
         distance, g, slope = contrast(Y, fun)
         yield Unmixing(W, distance @ distance, moved)
         before = W

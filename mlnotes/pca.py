@@ -6,8 +6,8 @@ variance and loses least when the samples are projected on it.
 Contents
     Matrices                   frobenius_product, projector
     Samples from their mean    sample_covariance, standardise, Standardised
-    Most variance              kept_variance, variance_lagrangian, variance_lagrangian_gradient,
-                               first_axis, power_iteration, PowerState
+    Most variance              kept_variance, variance_lagrangian_gradient, first_axis,
+                               power_iteration, PowerState
     Least error                approximation, best_coordinates, squared_error, projection_error
     Routes to the axes         signed, Principal, by_covariance, by_svd, by_gram, by_deflation,
                                principal_components, scores, reconstruct
@@ -30,7 +30,6 @@ Symbols
     L          (n, d)    a matrix of rank <= k; A (n, k), B (k, d) factors of it, L = A B
     k          int       how many components; where it may be None, all r = min(n, d)
     J          float     mean squared error, 1/n sum_i ||x_i - x^_i||^2
-    rng        Generator source of random numbers
 
 Notes: MLN "Principal Component Analysis" and the three sections after it; REP "Principal Component
 Analysis"; ISML "Feature Extraction" 1 to 5 and Question 4; IRHD 1.1 and 4. MLN calls our V U and
@@ -45,7 +44,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mlnotes.base import ROUNDING, Transformer, check_choice, check_flag, check_samples, floats
-from mlnotes.estimation import empirical_covariance
+from mlnotes.estimation import centre, empirical_covariance, empirical_mean
 from mlnotes.numerics import symmetric
 
 # =======================================================================================
@@ -58,11 +57,10 @@ from mlnotes.numerics import symmetric
 def frobenius_product(A, B):
     """<A, B> = tr(A^T B) = sum_ij a_ij b_ij of two matrices of one shape.
 
-    >>> float(frobenius_product([[1.0, 2.0], [3.0, 4.0]], [[1.0, 0.0], [1.0, 1.0]]))
-    8.0
+    >>> frobenius_product([[1, 2], [3, 4]], [[1, 0], [1, 1]])
+    np.float64(8.0)
     """
-    A, B = floats(A, B)
-    return np.sum(A * B)
+    return np.sum(floats(A) * floats(B))
 
 
 def projector(A):
@@ -73,6 +71,7 @@ def projector(A):
 
     Errata: pca-03 (A A^T is a projection only for orthonormal columns, not for orthogonal ones).
     """
+    A = floats(A)
     return A @ np.linalg.pinv(A)
 
 
@@ -93,21 +92,21 @@ class Standardised(NamedTuple):
 
     Z: np.ndarray  # (n, d)
     mean: np.ndarray  # (d,)
-    sd: np.ndarray  # (d,), standard deviations with the divisor n; 0 of a constant feature
+    sd: np.ndarray  # (d,), standard deviations; 0 of a constant feature
 
 
-def standardise(X):
-    """z_ij = (x_ij - mean_j) / sd_j, so that every feature has mean 0 and variance 1: (n, d).
+def standardise(X, ddof=0):
+    """z_ij = (x_ij - mean_j) / sd_j, in which every feature has variance 1: `Standardised`.
 
     Without it a feature with large values becomes the first axis. Constant features become 0.
-    Returns: `Standardised`, with which X = Z sd + mean.
+    The standard deviation has the divisor n - `ddof`; some courses take n - 1.
 
     >>> Z, mean, sd = standardise(np.array([[1.0, 5.0], [3.0, 5.0]]))
     >>> Z.tolist(), mean, sd
     ([[-1.0, 0.0], [1.0, 0.0]], array([2., 5.]), array([1., 0.]))
     """
     X = floats(X)
-    mean, sd = X.mean(axis=0), X.std(axis=0)
+    mean, sd = X.mean(axis=0), X.std(axis=0, ddof=ddof)
     varies = sd > ROUNDING * np.abs(mean)
     Z = np.where(varies, (X - mean) / np.where(varies, sd, 1.0), 0.0)
     return Standardised(Z, mean, np.where(varies, sd, 0.0))
@@ -124,26 +123,18 @@ def kept_variance(Sigma, V):
     >>> float(kept_variance(np.diag([4.0, 1.0]), np.array([[0.6], [0.8]])).round(12))
     2.08
     """
-    return frobenius_product(V, Sigma @ V)
-
-
-def variance_lagrangian(v, lam, Sigma):
-    """L(v, lam) = v^T Sigma v + lam (1 - v^T v): one direction v, of length 1.
-
-    >>> float(variance_lagrangian(np.array([2.0, 0.0]), 4.0, np.diag([4.0, 1.0])))
-    4.0
-
-    Errata: pca-13 (ISML omits v_i^T v_j = 0 for several directions: each would be the first axis).
-    """
-    return v @ Sigma @ v + lam * (1 - v @ v)
+    return frobenius_product(V, Sigma @ floats(V))
 
 
 def variance_lagrangian_gradient(v, lam, Sigma):
-    """dL/dv = 2 (Sigma v - lam v), (d,): it is 0 at every eigenvector of Sigma.
+    """dL/dv = 2 (Sigma v - lam v), (d,), of L = v^T Sigma v + lam (1 - v^T v): 0 at eigenvectors.
 
     >>> variance_lagrangian_gradient(np.array([0.0, 1.0]), 1.0, np.diag([4.0, 1.0]))
     array([0., 0.])
+
+    Errata: pca-13 (ISML omits v_i^T v_j = 0 for several directions: each would be the first axis).
     """
+    v = floats(v)
     return 2 * (Sigma @ v - lam * v)
 
 
@@ -177,7 +168,7 @@ def power_iteration(Sigma, v0):
     >>> [float((state.v[1] / state.v[0]).round(9)) for state, _ in zip(states, range(3))]
     [1.0, 0.25, 0.0625]
     """
-    v = v0 / np.linalg.norm(v0)
+    v = floats(v0) / np.linalg.norm(floats(v0))
     while True:
         image = Sigma @ v
         variance = v @ image
@@ -192,39 +183,36 @@ def power_iteration(Sigma, v0):
 
 
 def approximation(V, Z, beta):
-    """x^_i = sum_{j <= k} z_ij v_j + sum_{j > k} beta_j v_j, for a k-dimensional subspace: (n, d).
+    """x^_i = sum_{j <= k} z_ij v_j + sum_{j > k} beta_j v_j (n, d), for an orthonormal V (d, d).
 
-    V (d, d) is a whole orthonormal basis. Each sample has its own coordinates Z (n, k); all samples
-    share `beta` (d - k,).
+    Each sample has its own coordinates Z (n, k). All samples share `beta` (d - k,).
 
     >>> approximation(np.eye(2), np.array([[1.0]]), beta=np.array([5.0]))
     array([[1., 5.]])
     """
-    k = Z.shape[1]
+    V, k = floats(V), Z.shape[1]
     return Z @ V[:, :k].T + V[:, k:] @ beta
 
 
 def best_coordinates(X, V, k):
     """z_ij = v_j^T x_i (n, k) and beta_j = v_j^T mean (d - k,): J is least for this basis V (d, d).
 
-    The coordinates are not centred.
-
     >>> best_coordinates(np.array([[1.0, 4.0]]), np.eye(2), 1)
     (array([[1.]]), array([4.]))
 
     Errata: pca-16 (MLN subtracts the sum over j > k in J, and lets the one over j <= k run to d).
     """
+    X = floats(X)
     return X @ V[:, :k], X.mean(axis=0) @ V[:, k:]
 
 
 def squared_error(X, X_hat):
     """J = 1/n sum_i ||x_i - x^_i||^2, for approximations `X_hat` (n, d) of the samples.
 
-    >>> float(squared_error(np.array([[0.0, 0.0], [3.0, 1.0]]), np.array([[0.0, 0.0], [0.0, 1.0]])))
-    4.5
+    >>> squared_error(np.array([[0.0, 0.0], [3.0, 1.0]]), np.array([[0.0, 0.0], [0.0, 1.0]]))
+    np.float64(4.5)
     """
-    X, X_hat = floats(X, X_hat)
-    return np.sum((X - X_hat) ** 2) / len(X)
+    return np.sum((floats(X) - floats(X_hat)) ** 2) / len(X)
 
 
 def projection_error(X, V):
@@ -236,7 +224,7 @@ def projection_error(X, V):
     >>> float(projection_error(X, np.array([[1.0], [0.0]])))
     2.0
     """
-    X_c = X - X.mean(axis=0)
+    X_c = centre(X)
     return squared_error(X_c, X_c @ V @ V.T)
 
 
@@ -263,8 +251,6 @@ class Principal(NamedTuple):
 
 def by_covariance(X, k=None):
     """The k top eigenvectors v_j of Sigma = X_c^T X_c / n, with Sigma v_j = lam_j v_j: `Principal`.
-
-    It pays for n >= d.
 
     >>> mean, lam, V = by_covariance(np.array([[0.0, 0.0], [4.0, 0.0], [2.0, 3.0], [2.0, -3.0]]))
     >>> mean, lam, V.tolist()
@@ -300,8 +286,7 @@ def by_svd(X, k=None):
 def by_gram(X, k=None):
     """v_j = X_c^T u_j / sqrt(n lam_j), with eigenvectors u_j of X_c X_c^T / n (n, n): `Principal`.
 
-    It pays for d >> n. At most n - 1 of the lam_j are not 0. Where lam_j = 0 there is no axis, so
-    that V may have fewer than k columns.
+    At most n - 1 of the lam_j are not 0. Where lam_j = 0 there is no axis: V has fewer columns.
 
     >>> mean, lam, V = by_gram(np.array([[1.0, 0.0, 2.0, 0.0], [1.0, 2.0, 0.0, 0.0]]))
     >>> lam.round(12), V.round(4).ravel()
@@ -322,8 +307,8 @@ def by_gram(X, k=None):
 def by_deflation(X, k, *, steps=1000, rng):
     """The k axes one after another, each by `steps` of `power_iteration`: `Principal`.
 
-    Each axis is then taken out: Sigma <- Sigma - lam v v^T. It is slow for nearly equal lam. Of the
-    variances it returns the first k only.
+    Each axis is then taken out: Sigma <- Sigma - lam v v^T. It is slow for nearly equal lam.
+    Only the first k variances are returned. The Generator `rng` draws the starts.
 
     >>> X = np.array([[0.0, 0.0], [4.0, 0.0], [2.0, 3.0], [2.0, -3.0]])
     >>> by_deflation(X, 2, rng=np.random.default_rng(0)).lam.round(9)
@@ -336,14 +321,14 @@ def by_deflation(X, k, *, steps=1000, rng):
         lam.append(last.objective)
         axes.append(last.v)
         Sigma = Sigma - last.objective * np.outer(last.v, last.v)  # take the axis out
-    return Principal(X.mean(axis=0), np.array(lam), signed(np.column_stack(axes)))
+    return Principal(empirical_mean(X), np.array(lam), signed(np.column_stack(axes)))
 
 
 def principal_components(X, k=None):
-    """The first k axes, by the route that suits the shape of X: `Principal`.
+    """The first k axes, `by_covariance` for n >= d and `by_gram` for n < d: `Principal`.
 
-    `by_covariance` for n >= d and `by_gram` for n < d. Both square the samples, which costs small
-    variances half of their digits: where the k-th variance suffers, `by_svd`.
+    Both square the samples, which costs small variances half of their digits. Where the k-th
+    variance suffers, `by_svd` is taken.
 
     >>> principal_components(np.array([[1.0, 0.0, 2.0], [1.0, 2.0, 0.0]]), 1).V.round(4).ravel()
     array([ 0.    ,  0.7071, -0.7071])
@@ -362,7 +347,7 @@ def scores(X, mean, V):
 
     Errata: pca-41 (ISML prints v_j^T x_i for faces; every score would be off by v_j^T mean).
     """
-    return (X - mean) @ V
+    return (floats(X) - mean) @ V
 
 
 def reconstruct(Z, mean, V):
@@ -375,7 +360,7 @@ def reconstruct(Z, mean, V):
 
     Errata: pca-29 (REP prints equality for every k).
     """
-    return mean + Z @ V.T
+    return mean + floats(Z) @ V.T
 
 
 # --- Low rank --------------------------------------------------------------------------
@@ -423,6 +408,7 @@ def alternating_least_squares(X, B):
     >>> [round(next(states).objective, 6) for _ in range(3)]
     [5.0, 1.097561, 1.001219]
     """
+    X, B = floats(X, B)
     A, before = X @ np.linalg.pinv(B), np.inf
     while True:
         objective = float(np.sum((X - A @ B) ** 2))
@@ -435,12 +421,12 @@ def alternating_least_squares(X, B):
 
 
 def cumulative_share(lam):
-    """(lam_1 + ... + lam_k) / (lam_1 + ... + lam_r), the share that k axes explain, for all k (r,).
+    """(lam_1 + ... + lam_k) / (lam_1 + ... + lam_r) for every k, the share of k axes: (r,).
 
     >>> cumulative_share(np.array([6.0, 3.0, 1.0]))
     array([0.6, 0.9, 1. ])
     """
-    return np.cumsum(lam) / np.sum(lam)
+    return np.cumsum(floats(lam)) / np.sum(floats(lam))
 
 
 def components_for(lam, share):
@@ -458,7 +444,7 @@ def kaiser(lam):
     >>> kaiser(np.array([6.0, 3.0, 1.0]))
     1
     """
-    return int(np.count_nonzero(lam > np.mean(lam)))
+    return int(np.count_nonzero(lam > np.mean(floats(lam))))
 
 
 class Imputed(NamedTuple):
@@ -479,8 +465,8 @@ def impute(X, missing, k):
     >>> float(next(impute(X, missing=X == 0, k=1)).X[2, 1])
     4.0
     """
-    means, moved = np.mean(X, axis=0, where=~missing), np.inf
-    full = np.where(missing, means, X)  # first guess: means of the columns
+    X, moved = floats(X), np.inf
+    full = np.where(missing, np.mean(X, axis=0, where=~missing), X)  # first guess: column means
     while True:
         mean, _, V = principal_components(full, k)
         guess = reconstruct(scores(full, mean, V), mean, V)
@@ -537,7 +523,7 @@ def zca_whitening(X):
     >>> zca_whitening(np.array([[2, 0], [-2, 0], [0, 4], [0, -4]])).W.round(4).tolist()
     [[0.7071, 0.0], [0.0, 0.3536]]
     """
-    return Whitening(X.mean(axis=0), inverse_root(sample_covariance(X)))
+    return Whitening(empirical_mean(X), inverse_root(sample_covariance(X)))
 
 
 # --- Images ----------------------------------------------------------------------------
@@ -606,7 +592,7 @@ class PCA(Transformer):
     components_ : ndarray of shape (k, d); the axes V^T, the largest entry of each positive
     explained_variance_ : ndarray of shape (k,)
     explained_variance_ratio_ : ndarray of shape (k,); their shares of the whole variance
-    singular_values_ : ndarray of shape (k,)
+    singular_values_ : ndarray of shape (k,); the s_j of X_c = P diag(s) V^T
     mean_ : ndarray of shape (d,)
     n_components_ : int
     n_samples_ : int
@@ -636,10 +622,13 @@ class PCA(Transformer):
         rest, lam, V = route(X_c, k)
         if self.whiten and not lam[k - 1] > ROUNDING * lam[0]:
             raise ValueError(f"n_components must be at most the rank of X_c to whiten; got {k}")
-        self.mean_, self.components_, self.n_samples_ = mean + rest, V.T, n
+        self.mean_, self.components_ = mean + rest, V.T
+        self.n_components_, self.n_samples_ = k, n
         self.explained_variance_ = lam[:k] * n / (n - 1)
+        self.singular_values_ = np.sqrt(n * lam[:k])
         self.explained_variance_ratio_ = lam[:k] / lam.sum()
         self.noise_variance_ = float(np.mean(lam[k:]) * n / (n - 1)) if k < len(lam) else 0.0
+        self._unit = np.sqrt(self.explained_variance_) if self.whiten else 1.0  # of every score
         return self._remember(X)
 
     def _count(self, X_c, route):
@@ -656,23 +645,9 @@ class PCA(Transformer):
             f"min(n_samples, n_features) = {most}, or a share between 0 and 1; got {k!r}"
         )
 
-    @property
-    def n_components_(self):
-        """How many axes there are."""
-        return len(self.components_)
-
-    @property
-    def singular_values_(self):
-        """The s_j of X_c = P diag(s) V^T: (k,)."""
-        return np.sqrt((self.n_samples_ - 1) * self.explained_variance_)
-
-    def _unit(self):
-        """The unit of every score: its standard deviation if `whiten`."""
-        return np.sqrt(self.explained_variance_) if self.whiten else 1.0
-
     def transform(self, X):
         """Z = (X - mean) V, divided by the standard deviations if `whiten`: (n, k)."""
-        return scores(self._check_fitted(X), self.mean_, self.components_.T) / self._unit()
+        return scores(self._check_fitted(X), self.mean_, self.components_.T) / self._unit
 
     def inverse_transform(self, X):
         """mean + V z, for scores X (n, k): (n, d)."""
@@ -680,7 +655,7 @@ class PCA(Transformer):
         Z = check_samples(X)
         if Z.shape[1] != self.n_components_:
             raise ValueError(f"X must have {self.n_components_} components; got {Z.shape[1]}")
-        return reconstruct(Z * self._unit(), self.mean_, self.components_.T)
+        return reconstruct(Z * self._unit, self.mean_, self.components_.T)
 
     def get_covariance(self):
         """C = V diag(lam) V^T + sigma^2 (I - V V^T), with sigma^2 the `noise_variance_`: (d, d)."""

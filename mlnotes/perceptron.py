@@ -30,6 +30,7 @@ flips the samples of class 0, so that its x is our y x. REP writes M for our k.
 """
 
 from dataclasses import dataclass
+from math import isqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -119,16 +120,25 @@ def loss_gradient(X, y, f):
 def sweep(X, y, w, *, eta=1.0, rng=None):
     """One pass over the samples: if y_i w^T x_i <= 0, then w <- w + eta y_i x_i.
 
+    Between two mistakes w stays: one product scores the next block of samples.
     Yields: i, w (d,) for every mistake: its sample, and the weights after it.
 
     >>> list(sweep(np.array([[1.0], [2.0], [3.0]]), np.array([1, 1, 1]), w=np.array([-1.5])))
     [(0, array([-0.5])), (1, array([1.5]))]
     """
     order = np.arange(len(X)) if rng is None else rng.permutation(len(X))
-    for i, x, label in zip(order.tolist(), X[order], signs(y)[order], strict=True):
-        if label * w.dot(x) <= 0:
-            w = w + eta * label * x
-            yield i, w
+    Z = eta * signs(y)[order, None] * X[order]  # z = eta y x: w^T z <= 0 is a mistake
+    start, block = 0, isqrt(len(X))
+    while start < len(X):
+        wrong = Z[start : start + block] @ w <= 0
+        first = wrong.argmax()
+        if wrong[first]:
+            i = start + first
+            w = w + Z[i]
+            yield int(order[i]), w
+            start = i + 1
+        else:
+            start += block
 
 
 class PerceptronState(NamedTuple):
@@ -307,26 +317,35 @@ class _Pocket(NamedTuple):
     mistakes: int  # how many samples w gets wrong
 
 
-def _pocket(X, y, states):
+UPDATES = 100  # a few passes over a few samples make too few updates to judge by
+
+
+def _pocket(X, y, states, patience):
     """The weights with the fewest mistakes among the `states` of a perceptron so far.
 
-    Yields: a `_Pocket` per state.
+    Yields: a `_Pocket` per state, until `patience` passes with UPDATES updates have no fewer.
     """
-    best, fewest = None, np.inf
+    fewest = np.inf
     for state in states:
         mistakes = np.count_nonzero(is_mistake(y, decision(X, state.w)))
         if mistakes < fewest:
-            best, fewest = state.w, mistakes
+            best, fewest, passes, updates = state.w, mistakes, 0, 0
+        else:
+            passes, updates = passes + 1, updates + len(state.wrong)
         yield _Pocket(best, state.objective, fewest)
+        if passes >= patience and updates >= UPDATES:
+            return
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Perceptron(_Neuron):
     """Linear classifier trained by the perceptron rule.
 
-    Training stops after the pass that leaves no mistake. Otherwise it stops, with a warning, after
-    `max_iter` passes, or after `n_iter_no_change` passes without weights of fewer mistakes than
-    the best before. The best weights are kept. Data of tiny margin may need more passes.
+    The weights with the fewest mistakes are kept. Training stops after the pass that leaves none.
+    Otherwise it stops, with a warning, after `max_iter` passes, or after `n_iter_no_change` passes
+    in a row, with at least 100 updates in them, that have not lowered the number of mistakes.
+    Samples of tiny margin may need more passes. The constant feature is 1, so that features should
+    have a size of about 1.
 
     Parameters
     ----------
@@ -334,7 +353,7 @@ class Perceptron(_Neuron):
     max_iter : int; largest number of passes over the data
     shuffle : bool; visit the samples in a new random order in every pass
     eta0 : float; learning rate, which only rescales the weights (they start at 0)
-    n_iter_no_change : int; passes without fewer mistakes after which training stops
+    n_iter_no_change : int; passes without fewer mistakes after which training stops, see above
     random_state : int, Generator or None
 
     Attributes
@@ -355,7 +374,7 @@ class Perceptron(_Neuron):
 
     shuffle: bool = True
     eta0: float = 1.0
-    n_iter_no_change: int = 20
+    n_iter_no_change: int = 5
     random_state: int | np.random.Generator | None = 0
 
     _rule, tol = "mistakes", 0  # not hyperparameters: training ends where no mistake is left
@@ -366,7 +385,10 @@ class Perceptron(_Neuron):
         rng = check_random_state(self.random_state)
         patience = check_number("n_iter_no_change", self.n_iter_no_change, at_least=1, integer=True)
         states = perceptron(X, y, eta=eta, rng=rng if check_flag("shuffle", self.shuffle) else None)
-        run = iterate(_pocket(X, y, states), self._rule, self.tol, self.max_iter, patience)
+        run = iterate(_pocket(X, y, states, patience), self._rule, self.tol, self.max_iter)
+        if run.converged and run.state.mistakes > 0:
+            reason = f"{patience} passes with {UPDATES} updates or more brought no fewer mistakes"
+            run = run._replace(converged=False, reason=reason)
         return run.state.w, run
 
 
@@ -396,7 +418,9 @@ class Adaline(_Neuron):
 
     def _run(self, X, y):
         tol = check_number("tol", self.tol, at_least=0)
+        size = np.sqrt(np.mean(X**2, axis=0))
+        X = X / np.where(size > 0, size, 1.0)
         eta = adaline_max_eta(X) / 2
         eta = eta if self.eta0 is None else check_number("eta0", self.eta0, above=0)
         run = iterate(adaline(X, y, eta=eta), self._rule, tol, self.max_iter)
-        return run.state.x, run
+        return run.state.x / np.where(size > 0, size, 1.0), run
