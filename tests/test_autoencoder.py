@@ -2,12 +2,11 @@
 
 import os
 import re
-from itertools import islice, product
+from itertools import islice, pairwise, product
 
 import numpy as np
 import pytest
-from checks import check_gradient
-from matplotlib.figure import Figure
+from checks import check_gradient, panels
 
 from mlnotes.autoencoder import (
     SPARSITY,
@@ -33,7 +32,7 @@ from mlnotes.autoencoder import (
     start_at_mean,
 )
 from mlnotes.base import ConvergenceWarning
-from mlnotes.datasets import load_digits, load_iris, load_mnist, load_orl_faces
+from mlnotes.datasets import load_digits, load_iris, load_mnist
 from mlnotes.linear_regression import ridge
 from mlnotes.neural_networks import (
     IDENTITY,
@@ -41,7 +40,6 @@ from mlnotes.neural_networks import (
     RELU,
     TANH,
     adam,
-    backpropagate,
     forward,
     glorot_start,
     n_parameters,
@@ -54,7 +52,6 @@ from mlnotes.neural_networks import (
 from mlnotes.optimization import gradient_descent
 from mlnotes.pca import (
     PCA,
-    alternating_least_squares,
     low_rank,
     principal_components,
     projector,
@@ -90,7 +87,7 @@ def tail(X, k):
 
 
 @pytest.mark.claims("autoencoder-02")
-@pytest.mark.parametrize("n, d, k", [(40, 5, 2), (3, 6, 2), (7, 4, 4), (5, 2, 3), (1, 3, 1)])
+@pytest.mark.parametrize("n, d, k", [(40, 5, 2), (3, 6, 2), (5, 2, 3)])
 def test_linear_gradient_is_that_of_the_sum_over_samples(rng, n, d, k):
     X, W, V = samples(rng, n, d), rng.normal(size=(d, k)), rng.normal(size=(k, d))
     loop = sum(np.linalg.norm(x - W @ (V @ x)) ** 2 for x in X)
@@ -104,67 +101,41 @@ def test_linear_gradient_is_that_of_the_sum_over_samples(rng, n, d, k):
     check_gradient(lambda V: linear_error(X, W, V), lambda V: linear_gradient(X, W, V)[1], V)
 
 
-def test_every_choice_of_axes_is_stationary_and_all_but_the_first_are_saddles(rng):
-    X = samples(rng, d=4)
-    _, s, Vt = np.linalg.svd(X, full_matrices=False)
-    for chosen in ([0, 1], [0, 2], [1, 3], [2, 3]):
-        Q, left = Vt[chosen].T, np.delete(s, chosen)
-        dW, dV = linear_gradient(X, Q, Q.T)
-        assert max(np.abs(dW).max(), np.abs(dV).max()) < 1e-10 * s[0] ** 2
-        J = linear_error(X, Q, Q.T)
-        assert J == pytest.approx(np.sum(left**2))
-        tries = [Q + 1e-2 * step for step in rng.normal(size=(200, 4, 2))]
-        lower = min(linear_error(X, *linear_pair(W)) for W in tries)
-        assert (lower < J) == (chosen != [0, 1])
-
-
-def linear_pair(W):
-    return W, np.linalg.pinv(W)
-
-
 @pytest.mark.claims("autoencoder-03")
-@pytest.mark.parametrize("n, d", [(40, 5), (4, 7), (6, 6)])
+@pytest.mark.parametrize("n, d", [(40, 5), (4, 7)])
 def test_linear_optimum_attains_a_bound_that_no_pair_passes(rng, n, d):
     X = samples(rng, n, d)
     for k in range(1, min(n, d) + 1):
         W, V = linear_optimum(X, k)
-        assert W.shape == (d, k) and V.shape == (k, d)
+        assert W.shape == (d, k)
         np.testing.assert_array_equal(W, V.T)
         np.testing.assert_allclose(V @ W, np.eye(k), rtol=1e-12, atol=1e-12)
-        bound = tail(X, k)
         np.testing.assert_allclose(X @ (W @ V).T, low_rank(X, k), rtol=1e-10, atol=1e-10)
-        assert linear_error(X, W, V) == pytest.approx(bound, rel=1e-10, abs=1e-10)
-    k = 2
-    bound = tail(X, k)
+        assert linear_error(X, W, V) == pytest.approx(tail(X, k), rel=1e-10, abs=1e-10)
     for _ in range(1000):
-        V = rng.normal(size=(k, d))
-        assert linear_error(X, rng.normal(size=(d, k)), V) >= bound
+        V = rng.normal(size=(2, d))
         best = np.linalg.lstsq(X @ V.T, X, rcond=None)[0].T  # the best decoder for this encoder
-        assert linear_error(X, best, V) >= bound * (1 - 1e-12)
-    states = list(islice(alternating_least_squares(X, rng.normal(size=(k, d))), 100))
-    assert all(state.objective >= bound * (1 - 1e-12) for state in states)
-    assert states[-1].objective == pytest.approx(bound, rel=1e-3)
-    random = np.linalg.qr(rng.normal(size=(d, k)))[0]  # orthonormal, but not the right ones
-    assert linear_error(X, random, random.T) > 1.01 * bound
+        assert linear_error(X, best, V) >= tail(X, 2) * (1 - 1e-12)
+    random = np.linalg.qr(rng.normal(size=(d, 2)))[0]  # orthonormal, but not the right ones
+    assert linear_error(X, random, random.T) > 1.01 * tail(X, 2)
 
 
-@pytest.mark.claims("autoencoder-03")
-def test_descend_linear_reaches_the_projector_from_any_start(rng):
+@pytest.mark.claims("autoencoder-03", "autoencoder-04")
+def test_descend_linear_ends_at_the_principal_subspace_and_not_at_its_components(rng):
     X = rng.normal(size=(30, 5)) * [3.0, 2.0, 1.0, 0.5, 0.3]
     Q = linear_optimum(X, 2).W
     for _ in range(3):
         W, V = 0.3 * rng.normal(size=(5, 2)), 0.3 * rng.normal(size=(2, 5))
         states = list(islice(descend_linear(X, W, V, eta=1e-3), 4000))
-        assert states[0].objective == pytest.approx(linear_error(X, W, V))
         J = [state.objective for state in states]
-        assert all(after <= (1 + 1e-12) * before for before, after in zip(J, J[1:], strict=False))
-        W, V = states[-1].W, states[-1].V
+        assert J[0] == pytest.approx(linear_error(X, W, V))
+        assert all(after <= (1 + 1e-12) * before for before, after in pairwise(J))
+        W, V = states[-1][:2]
         assert J[-1] == pytest.approx(tail(X, 2), rel=1e-6)
         np.testing.assert_allclose(W @ V, Q @ Q.T, rtol=1e-4, atol=1e-4)
-        together = np.linalg.norm(
-            [*linear_gradient(X, W, V)[0].flat, *linear_gradient(X, W, V)[1].flat]
-        )
-        assert states[-1].gradient_norm == pytest.approx(together)
+        norms = [np.linalg.norm(slope) for slope in linear_gradient(X, W, V)]
+        assert states[-1].gradient_norm == pytest.approx(np.hypot(*norms))
+        assert np.abs(V @ Q).min() > 0.01  # every unit mixes both components
 
 
 def test_descend_linear_from_zero_stays_there(rng):
@@ -178,31 +149,14 @@ def test_descend_linear_from_zero_stays_there(rng):
 def test_recoded_pairs_are_as_good_as_the_optimum(rng):
     X = samples(rng, d=6)
     W, V = linear_optimum(X, 3)
-    J = linear_error(X, W, V)
     for _ in range(20):
         A = rng.normal(size=(3, 3))
         other = recoded(W, V, A)
         np.testing.assert_allclose(other.V, np.linalg.inv(A) @ V, rtol=1e-9, atol=1e-9)
-        np.testing.assert_allclose(other.W @ other.V, W @ V, rtol=1e-9, atol=1e-9)
-        assert linear_error(X, *other) == pytest.approx(J, rel=1e-9)
+        assert linear_error(X, *other) == pytest.approx(linear_error(X, W, V), rel=1e-9)
         assert np.abs(other.W - W).max() > 1e-2
     singular = np.diag([1.0, 1.0, 0.0])  # not invertible: a direction is lost
-    assert linear_error(X, W @ singular, V) > 1.01 * J
-
-
-@pytest.mark.claims("autoencoder-04")
-def test_descend_linear_ends_at_the_principal_subspace_and_not_at_its_components(rng):
-    X = rng.normal(size=(30, 5)) * [3.0, 2.0, 1.5, 0.5, 0.3]
-    start = 0.3 * rng.normal(size=(5, 3)), 0.3 * rng.normal(size=(3, 5))
-    *_, last = islice(descend_linear(X, *start, eta=1e-3), 4000)
-    Q = linear_optimum(X, 3).W
-    np.testing.assert_allclose(angles_cosines(last.V.T, Q), 1, rtol=1e-6, atol=1e-6)
-    np.testing.assert_allclose(angles_cosines(last.W, Q), 1, rtol=1e-6, atol=1e-6)
-    inner = last.V @ last.V.T
-    assert np.abs(inner - np.diag(np.diag(inner))).max() > 0.05 * np.abs(inner).max()
-    correlation = np.corrcoef((X @ last.V.T).T)
-    assert np.abs(correlation - np.eye(3)).max() > 0.1
-    assert np.abs(np.corrcoef((X @ Q).T) - np.eye(3)).max() < 0.35  # X is not centred
+    assert linear_error(X, W @ singular, V) > 1.01 * linear_error(X, W, V)
 
 
 # --- Any units -------------------------------------------------------------------------
@@ -220,7 +174,6 @@ NETWORKS = [
 @pytest.mark.parametrize("sizes, activation, params, spoil", NETWORKS, ids=range(5))
 def test_reconstruction_risk_has_the_gradient_of_its_value(rng, sizes, activation, params, spoil):
     net = autoencoder_network(sizes, activation)
-    assert net.sizes == (*sizes, *sizes[::-1][1:])
     theta, X = rng.normal(size=n_parameters(net.sizes)), samples(rng, 6, 4)
     corrupted = corrupt(X, "masking", 0.4, rng=rng) if spoil else None
     if activation is RELU:  # away from the kinks
@@ -238,20 +191,17 @@ def test_reconstruction_risk_has_the_gradient_of_its_value(rng, sizes, activatio
 
 
 @pytest.mark.claims("autoencoder-01")
-@pytest.mark.parametrize("sizes", [(5, 2), (5, 4, 2), (5, 9), (3, 1)], ids=str)
+@pytest.mark.parametrize("sizes", [(5, 4, 2), (5, 9)], ids=str)
 def test_encode_and_decode_are_the_halves_of_the_network(rng, sizes):
-    net = autoencoder_network(sizes, TANH)
-    theta, X = rng.normal(size=n_parameters(net.sizes)), rng.normal(size=(7, sizes[0]))
-    layers = unpack(theta, net.sizes)
-    Z = encode(layers, net.activations, X)
-    assert Z.shape == (7, sizes[-1])
-    h = X
+    net, X = autoencoder_network(sizes, TANH), rng.normal(size=(7, sizes[0]))
+    assert net.sizes == (*sizes, *sizes[::-1][1:])
+    layers = unpack(rng.normal(size=n_parameters(net.sizes)), net.sizes)
+    H = [X]
     for (W, b), step in zip(layers, net.activations, strict=True):
-        h = step.f(h @ W.T + b)
-        if len(b) == sizes[-1] and h.shape == Z.shape and W is layers[len(layers) // 2 - 1][0]:
-            np.testing.assert_allclose(Z, h, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(decode(layers, net.activations, Z), h, rtol=1e-12, atol=1e-12)
-    assert h.shape == X.shape
+        H.append(step.f(H[-1] @ W.T + b))
+    Z = H[len(sizes) - 1]
+    np.testing.assert_allclose(encode(layers, net.activations, X), Z, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(decode(layers, net.activations, Z), H[-1], rtol=1e-12, atol=1e-12)
     half = encoder(net)
     assert half.sizes == sizes and half.activations == (TANH,) * (len(sizes) - 1)
     assert half.loss is SPARSITY
@@ -260,77 +210,47 @@ def test_encode_and_decode_are_the_halves_of_the_network(rng, sizes):
 @pytest.mark.claims("autoencoder-01")
 def test_linear_units_with_biases_cannot_do_better_than_pca(rng):
     """The biases take the mean; what is left is the linear autoencoder of centred samples."""
-    X, n = samples(rng, 30, 4), 30
-    lam = principal_components(X).lam
-    errors = []
+    X = samples(rng, 30, 4)
+    mean, lam = X.mean(axis=0), principal_components(X).lam
     for k in range(1, 5):
-        W, V = linear_optimum(X - X.mean(axis=0), k)
-        mean = X.mean(axis=0)
-        layers = [(V, -V @ mean), (W, mean)]
-        net = autoencoder_network((4, k), IDENTITY)
+        W, V = linear_optimum(X - mean, k)
+        layers, net = [(V, -V @ mean), (W, mean)], autoencoder_network((4, k), IDENTITY)
         J, slope = reconstruction_risk(net, layers, X)
-        errors.append(2 * n * J)
+        assert 2 * J == pytest.approx(lam[k:].sum(), rel=1e-9, abs=1e-9)
         assert np.abs(pack(slope)).max() < 1e-10
         for _ in range(50):
             other = [(A + 0.3 * rng.normal(size=A.shape), a) for A, a in layers]
             assert reconstruction_risk(net, other, X)[0] >= J
-    np.testing.assert_allclose(
-        errors, [n * lam[k:].sum() for k in range(1, 5)], rtol=1e-9, atol=1e-9
-    )
-    assert all(after <= before for before, after in zip(errors, errors[1:], strict=False))
-    assert errors[-1] < 1e-9
-    flat = X[:, :2] @ rng.normal(size=(2, 4))  # rank 2: a code of 2 loses nothing
-    assert linear_error(flat, *linear_optimum(flat, 2)) < 1e-20 * np.sum(flat**2)
 
 
 @quiet
 @pytest.mark.claims("autoencoder-01")
-def test_trained_linear_autoencoder_finds_the_principal_subspace():
+@pytest.mark.parametrize("k", [1, 2])
+def test_trained_linear_autoencoder_finds_the_principal_subspace(k):
     X = load_iris().X
     X = (X - X.mean(axis=0)) / X.std(axis=0) + 1.0
     params = {"alpha": 0, "solver": "sgd", "learning_rate_init": 0.01, "max_iter": 3000, "tol": 0}
-    params["activation"] = "identity"
-    scores = []
-    for k in (1, 2):
-        model = Autoencoder(k, n_iter_no_change=100, random_state=0, **params)
-        pca = PCA(k).fit(X)
-        share = pca.explained_variance_ratio_.sum()
-        scores.append(model.fit(X).score(X))
-        assert scores[-1] <= share + 1e-12 and scores[-1] == pytest.approx(share, abs=1e-5)
-        np.testing.assert_allclose(
-            angles_cosines(model.coefs_[0], pca.components_.T), 1, rtol=1e-3, atol=1e-3
-        )
-    assert scores == sorted(scores)
+    model = Autoencoder(k, activation="identity", n_iter_no_change=100, random_state=0, **params)
+    pca, score = PCA(k).fit(X), model.fit(X).score(X)
+    share = pca.explained_variance_ratio_.sum()
+    assert score <= share + 1e-12 and score == pytest.approx(share, abs=1e-5)
+    cosines = angles_cosines(model.coefs_[0], pca.components_.T)
+    np.testing.assert_allclose(cosines, 1, rtol=1e-3, atol=1e-3)
 
 
 @pytest.mark.claims("autoencoder-06")
-@pytest.mark.parametrize("d", [1, 2, 5])
+@pytest.mark.parametrize("d", [1, 5])
 def test_relu_identity_loses_nothing_and_half_of_it_does(rng, d):
-    A = rng.normal(size=(d, d))
-    layers, X = relu_identity(A), 10 * rng.normal(size=(50, d))
+    A, X, activations = rng.normal(size=(d, d)), 10 * rng.normal(size=(50, d)), [RELU, IDENTITY]
+    layers = relu_identity(A)
     (V, b), (W, a) = layers
     assert V.shape == (2 * d, d) and W.shape == (d, 2 * d) and not b.any() and not a.any()
-    Z = encode(layers, [RELU, IDENTITY], X)
+    Z = encode(layers, activations, X)
     np.testing.assert_array_equal(Z, np.maximum(0, X @ V.T))
-    assert (Z >= 0).all() and (Z == 0).any()
-    back = decode(layers, [RELU, IDENTITY], Z)
     size = np.linalg.cond(A) * np.abs(X).max()
-    np.testing.assert_allclose(back, X, rtol=0, atol=1e-14 * size + 1e-12)
+    np.testing.assert_allclose(decode(layers, activations, Z), X, rtol=0, atol=1e-14 * size + 1e-12)
     half = [(V[:d], b[:d]), (W[:, :d], a)]  # A alone loses the negative parts
-    lost = decode(half, [RELU, IDENTITY], encode(half, [RELU, IDENTITY], X))
-    assert np.abs(lost - X).max() > 1
-
-
-@pytest.mark.claims("autoencoder-06")
-def test_where_every_unit_is_positive_a_relu_encoder_is_linear(rng):
-    V, X = rng.normal(size=(3, 4)), rng.normal(size=(500, 4))
-    layers = [(V, np.zeros(3)), (V.T, np.zeros(4))]
-    Z = encode(layers, [RELU, IDENTITY], X)
-    positive = (X @ V.T > 0).all(axis=1)
-    assert 10 < positive.sum() < 490
-    np.testing.assert_allclose(Z[positive], X[positive] @ V.T)
-    assert (Z >= 0).all()
-    assert not np.allclose(Z[~positive], X[~positive] @ V.T)
+    assert np.abs(decode(half, activations, encode(half, activations, X)) - X).max() > 1
 
 
 @pytest.mark.claims("autoencoder-06")
@@ -343,45 +263,41 @@ def test_full_batch_loss_of_relus_falls_with_every_line_searched_step(rng):
         pack(start),
     )
     J = [state.objective for state in islice(states, 200)]
-    assert all(after < before for before, after in zip(J, J[1:], strict=False))
-    assert J[-1] < 0.8 * J[0]
-    assert J[0] == pytest.approx(network_risk(net, start, X, X))
+    assert all(after < before for before, after in pairwise(J))
+    assert J[-1] < 0.8 * J[0] == pytest.approx(0.8 * network_risk(net, start, X, X))
 
 
 # --- Corruption ------------------------------------------------------------------------
 
 
 @pytest.mark.claims("autoencoder-07")
-@pytest.mark.parametrize("q", [0.0, 0.1, 0.5, 0.9])
+@pytest.mark.parametrize("q", [0.0, 0.1, 0.9])
 def test_corrupt_by_masking_zeroes_a_share_of_the_entries_and_no_others(rng, q):
     X = rng.normal(size=(400, 25)) + 10
-    before = X.copy()
     corrupted = corrupt(X, "masking", q, rng=rng)
-    np.testing.assert_array_equal(X, before)
     zero = corrupted == 0
     np.testing.assert_array_equal(corrupted[~zero], X[~zero])
     assert abs(zero.mean() - q) <= FOUR * np.sqrt(q * (1 - q) / X.size)
     assert np.abs(zero.mean(axis=0) - q).max() <= FOUR * np.sqrt(q * (1 - q) / len(X))
-    if q:  # independent: pairs of features are masked together as often as by chance
-        both = np.mean(zero[:, 0] & zero[:, 1])
-        assert abs(both - q**2) <= FOUR * np.sqrt(q**2 * (1 - q**2) / len(X))
-    again = [corrupt(X, "masking", 0.5, rng=np.random.default_rng(3)) for _ in "ab"]
-    np.testing.assert_array_equal(*again)
-    assert not np.shares_memory(corrupted, X)
+    both = np.mean(zero[:, 0] & zero[:, 1])  # independent: together as often as by chance
+    assert abs(both - q**2) <= FOUR * np.sqrt(q**2 * (1 - q**2) / len(X))
 
 
 @pytest.mark.claims("autoencoder-07")
 def test_corrupt_by_gaussian_noise_adds_independent_components(rng):
     X, n, sigma = rng.normal(size=(20_000, 3)), 20_000, 0.7
     E = corrupt(X, "gaussian", sigma, rng=np.random.default_rng(1)) - X
-    S = second_moment(E)
     deviation = sigma**2 * np.sqrt((1 + np.eye(3)) / n)  # of e_i e_j, and 2 sigma^4 of e_i^2
-    assert (np.abs(S - sigma**2 * np.eye(3)) <= FOUR * deviation).all()
+    assert (np.abs(second_moment(E) - sigma**2 * np.eye(3)) <= FOUR * deviation).all()
     assert np.abs(E.mean(axis=0)).max() <= FOUR * sigma / np.sqrt(n)
     assert np.abs(E.T @ X / n).max() <= FOUR * sigma * np.abs(X).std() * 2 / np.sqrt(n)
-    again = [corrupt(X, "gaussian", sigma, rng=np.random.default_rng(3)) for _ in "ab"]
-    np.testing.assert_array_equal(*again)
-    np.testing.assert_array_equal(corrupt(X, "gaussian", 0.0, rng=rng), X)
+
+
+def test_a_misspelt_noise_is_refused(rng):
+    for call in (lambda: corrupt(np.eye(2), "mask", 0.5, rng=rng),
+                 lambda: corrupted_moments(np.eye(2), "mask", 0.5)):  # fmt: skip
+        with pytest.raises(ValueError, match="noise must be 'masking' or 'gaussian'; got 'mask'"):
+            call()
 
 
 def every_mask(d, q):
@@ -391,28 +307,19 @@ def every_mask(d, q):
 
 
 @pytest.mark.claims("autoencoder-08")
-@pytest.mark.parametrize("d, q", [(2, 0.3), (4, 0.5), (8, 0.2)])
+@pytest.mark.parametrize("d, q", [(2, 0.3), (8, 0.2)])
 def test_linear_denoiser_of_masking_by_enumeration_of_all_masks(rng, d, q):
-    X = samples(rng, 30, d)
-    X -= X.mean(axis=0)
-    S, (masks, p) = sample_covariance(X), every_mask(d, q)
-    assert p.sum() == pytest.approx(1)
-    corrupted = X[None] * masks[:, None]  # (2^d, n, d)
+    X, (masks, p) = samples(rng, 30, d), every_mask(d, q)
+    S, corrupted = second_moment(X), X[None] * masks[:, None]  # (2^d, n, d)
     A = np.einsum("m,mni,mnj->ij", p, corrupted, corrupted) / len(X)
     C = np.einsum("m,ni,mnj->ij", p, X, corrupted) / len(X)
-    np.testing.assert_allclose(
-        A, (1 - q) ** 2 * S + q * (1 - q) * np.diag(np.diag(S)), rtol=1e-10, atol=1e-10
-    )
     for given, found in zip(corrupted_moments(S, "masking", q), (A, C), strict=True):
         np.testing.assert_allclose(given, found, rtol=1e-10, atol=1e-10)
     M = linear_denoiser(S, "masking", q)
     np.testing.assert_allclose(M, C @ np.linalg.inv(A), rtol=1e-8, atol=1e-8)
-    printed = (1 - q) * S @ np.linalg.inv((1 - q) ** 2 * S + q * (1 - q) * np.diag(np.diag(S)))
-    np.testing.assert_allclose(M, printed, rtol=1e-8, atol=1e-8)
     for trial in (M, np.eye(d), rng.normal(size=(d, d))):
         error = np.einsum("m,mni->", p, (corrupted @ trial.T - X) ** 2) / len(X)
         assert denoising_error(trial, S, "masking", q) == pytest.approx(error, rel=1e-9)
-    assert denoising_error(np.eye(d), S, "masking", q) == pytest.approx(q * np.trace(S))
     assert_minimal(M, S, "masking", q, rng)
 
 
@@ -425,35 +332,20 @@ def assert_minimal(M, S, noise, level, rng):
 
 
 @pytest.mark.claims("autoencoder-08")
-@pytest.mark.parametrize("sigma", [0.1, 1.0, 5.0])
+@pytest.mark.parametrize("sigma", [0.1, 5.0])
 def test_linear_denoiser_of_gaussian_noise_is_ridge_regression(rng, sigma):
     X = samples(rng, 50, 4)
-    X -= X.mean(axis=0)
-    S, eye = sample_covariance(X), np.eye(4)
+    S = second_moment(X)
     M = linear_denoiser(S, "gaussian", sigma)
-    np.testing.assert_allclose(M, S @ np.linalg.inv(S + sigma**2 * eye), rtol=1e-10, atol=1e-10)
     by_ridge = np.array([ridge(X, x, len(X) * sigma**2) for x in X.T])
     np.testing.assert_allclose(M, by_ridge, rtol=1e-10, atol=1e-10)
     error = denoising_error(M, S, "gaussian", sigma)
     assert error == pytest.approx(sigma**2 * np.trace(M), rel=1e-9)
-    assert error < 4 * sigma**2 == pytest.approx(denoising_error(eye, S, "gaussian", sigma))
     assert_minimal(M, S, "gaussian", sigma, rng)
-    lam, Q = np.linalg.eigh(S)
-    np.testing.assert_allclose(M, Q * (lam / (lam + sigma**2)) @ Q.T, rtol=1e-10, atol=1e-10)
     many = np.repeat(X, 4000, axis=0)  # and by simulation
     corrupted = corrupt(many, "gaussian", sigma, rng=rng)
     lost = np.sum((corrupted @ M.T - many) ** 2, axis=1)
     assert abs(lost.mean() - error) <= FOUR * lost.std() / np.sqrt(len(many))
-
-
-@pytest.mark.claims("autoencoder-08")
-def test_linear_denoiser_of_masking_is_ridge_with_a_penalty_per_feature(rng):
-    X, q = samples(rng, 30, 4), 0.3
-    S = second_moment(X)
-    M = linear_denoiser(S, "masking", q)
-    scale = np.sqrt(np.diag(S) * len(X))  # w_j^2 S_jj n is the square of w_j scale_j
-    by_ridge = [ridge(X / scale, x, q / (1 - q)) / scale for x in X.T]
-    np.testing.assert_allclose((1 - q) * M, by_ridge, rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize("noise, level", [("masking", 0.4), ("gaussian", 0.0)])
@@ -479,25 +371,13 @@ def test_denoising_error_keeps_the_digits_of_small_errors(level):
 
 @pytest.mark.claims("autoencoder-08")
 @pytest.mark.parametrize("noise, level", [("masking", 0.4), ("gaussian", 0.8)])
-def test_denoising_error_is_that_of_the_moments(rng, noise, level):
-    S, M = second_moment(samples(rng)), rng.normal(size=(5, 5))
-    A, C = corrupted_moments(S, noise, level)
-    printed = np.trace(M @ A @ M.T) - 2 * np.trace(M @ C.T) + np.trace(S)
-    assert denoising_error(M, S, noise, level) == pytest.approx(printed, rel=1e-12)
-
-
-@pytest.mark.claims("autoencoder-08")
-@pytest.mark.parametrize("noise, level", [("masking", 0.4), ("gaussian", 0.8)])
-def test_denoiser_is_diagonal_iff_features_are_uncorrelated(noise, level):
+def test_linear_denoiser_is_diagonal_iff_features_are_uncorrelated(noise, level):
     plain = linear_denoiser(np.diag([1.0, 2.0, 5.0]), noise, level)
     np.testing.assert_allclose(plain, np.diag(np.diag(plain)), rtol=1e-13, atol=1e-14)
     S = np.array([[1.0, 0.3, 0.0], [0.3, 2.0, 0.0], [0.0, 0.0, 5.0]])
     M = linear_denoiser(S, noise, level)
     assert abs(M[0, 1]) > 0.04 and abs(M[1, 0]) > 0.04
     np.testing.assert_allclose(M[[0, 1, 2, 2], [2, 2, 0, 1]], 0, rtol=1e-13, atol=1e-14)
-    np.testing.assert_allclose(linear_denoiser(S, noise, 0.0), np.eye(3), rtol=1e-12, atol=1e-12)
-    if noise == "masking":  # the other features say nothing about a masked one
-        np.testing.assert_allclose(plain, np.eye(3), rtol=1e-13, atol=1e-14)
 
 
 @pytest.mark.claims("autoencoder-08")
@@ -505,21 +385,13 @@ def test_denoiser_is_diagonal_iff_features_are_uncorrelated(noise, level):
 def test_linear_denoiser_with_k_is_the_best_of_its_rank(rng, noise, level):
     X = samples(rng, 30, 4)
     S = second_moment(X)
-    whole = linear_denoiser(S, noise, level)
-    np.testing.assert_allclose(linear_denoiser(S, noise, level, 4), whole, rtol=1e-10, atol=1e-10)
-    errors = []
-    for k in (1, 2, 3):
-        M = linear_denoiser(S, noise, level, k)
-        assert np.linalg.matrix_rank(M, tol=1e-9) == k
-        errors.append(denoising_error(M, S, noise, level))
-        # second route: the best decoder for a given encoder, and back
-        A, C = corrupted_moments(S, noise, level)
-        root = np.linalg.cholesky(A)
-        Y = np.linalg.solve(root, C.T).T  # ||M root - Y||_F^2 is the error up to a constant
+    A, C = corrupted_moments(S, noise, level)
+    root = np.linalg.cholesky(A)
+    Y = np.linalg.solve(root, C.T).T  # ||M root - Y||_F^2 is the error up to a constant
+    for k in (1, 2, 3, 4):
         best = low_rank(Y, k) @ np.linalg.inv(root)
+        M = linear_denoiser(S, noise, level, k)
         np.testing.assert_allclose(M, best, rtol=1e-8, atol=1e-8)
-    assert errors == sorted(errors, reverse=True)
-    assert errors[-1] > denoising_error(whole, S, noise, level)
     Q = linear_optimum(X, 2).W
     same = np.allclose(projector(linear_denoiser(S, noise, level, 2) @ Q), Q @ Q.T, atol=1e-8)
     assert same == (noise == "gaussian")  # masking changes the subspace
@@ -527,15 +399,13 @@ def test_linear_denoiser_with_k_is_the_best_of_its_rank(rng, noise, level):
 
 @pytest.mark.parametrize("noise, level", [("masking", 0.4), ("gaussian", 0.8)])
 def test_linear_denoiser_of_singular_moments_is_the_best(rng, noise, level):
-    X = np.column_stack([rng.normal(size=20), np.zeros(20), np.zeros(20)])
+    X = np.column_stack([rng.normal(size=20), np.zeros((20, 2))])
     X[:, 2] = 3 * X[:, 0]
     S = second_moment(X)
     M = linear_denoiser(S, noise, level)
-    np.testing.assert_allclose(M[1], 0, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(M[:, 1], 0, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose([*M[1], *M[:, 1]], 0, rtol=1e-12, atol=1e-12)
     least = denoising_error(M, S, noise, level)
-    for _ in range(50):
-        other = M + 0.1 * rng.normal(size=M.shape)
+    for other in M + 0.1 * rng.normal(size=(50, 3, 3)):
         assert denoising_error(other, S, noise, level) >= least - 1e-12
 
 
@@ -578,37 +448,6 @@ def test_a_denoising_objective_is_that_of_the_samples_it_draws(rng):
 # --- Sparse codes ----------------------------------------------------------------------
 
 
-@pytest.mark.claims("autoencoder-09")
-def test_objective_is_error_plus_beta_times_the_activity_of_the_codes(rng):
-    X, net = samples(rng, 8, 3), autoencoder_network((3, 7), TANH)  # wider than x
-    layers = normal_start(net.sizes, rng=rng)
-    Z = encode(layers, net.activations, X)
-    plain, penalty = network_risk(net, layers, X, X, alpha=0.4), np.abs(Z).sum(axis=1).mean()
-    for beta in (0.0, 0.5, 3.0):
-        J, _ = reconstruction_risk(net, layers, X, alpha=0.4, beta=beta)
-        assert J == pytest.approx(plain + beta * penalty, rel=1e-12)
-
-
-@pytest.mark.claims("autoencoder-09")
-def test_without_a_penalty_it_is_the_plain_autoencoder_of_chapter_16(rng):
-    X = samples(rng, 30, 4)
-    model = Autoencoder(6, activation="relu", sparsity=0, max_iter=5, tol=0, random_state=3)
-    with pytest.warns(ConvergenceWarning):
-        model.fit(X)
-    rng = np.random.default_rng(3)
-    net = autoencoder_network((4, 6), RELU)
-    first, (W, _) = glorot_start(net.sizes, rng=rng)
-
-    def f(layers, rows):
-        return backpropagate(net, layers, X[rows], X[rows], alpha=1e-4)
-
-    start = [first, (W, X.mean(axis=0))]
-    *_, last = islice(adam(f, start, 30, batch_size=30, learning_rate=1e-3, rng=rng), 6)
-    (V, b), (W, a) = last.theta
-    for ours, theirs in zip([*model.coefs_, *model.intercepts_], [V.T, W.T, b, a], strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-14)
-
-
 @quiet
 @pytest.mark.claims("autoencoder-09")
 def test_the_penalty_makes_codes_sparse_without_a_bottleneck():
@@ -625,18 +464,6 @@ def test_the_penalty_makes_codes_sparse_without_a_bottleneck():
     assert active == sorted(active, reverse=True) and active[-1] < active[0] / 3
     assert scores == sorted(scores, reverse=True) and scores[1] > 0.8
     assert active[1] < 64 < 80 == codes[1].shape[1]
-
-
-@pytest.mark.claims("autoencoder-09")
-def test_activity_of_the_best_code_never_grows_with_the_penalty(rng):
-    """The exchange argument holds for any set of candidates, here for random networks."""
-    X, net = samples(rng, 10, 3), autoencoder_network((3, 5), RELU)
-    nets = [normal_start(net.sizes, rng=rng) for _ in range(300)]
-    codes = [encode(layers, net.activations, X) for layers in nets]
-    error = np.array([reconstruction_risk(net, layers, X)[0] for layers in nets])
-    penalty = np.array([np.abs(Z).sum(axis=1).mean() for Z in codes])
-    chosen = [penalty[np.argmin(error + beta * penalty)] for beta in np.geomspace(1e-3, 1e3, 40)]
-    assert chosen == sorted(chosen, reverse=True) and chosen[0] > chosen[-1]
 
 
 @pytest.mark.parametrize("sizes", [(3, 5), (3, 4, 2)], ids=str)
@@ -672,94 +499,68 @@ def test_active_units_are_counted_per_sample():
 @pytest.mark.parametrize(
     "activation, hidden", [("tanh", ()), ("relu", 7), ("logistic", [6, 5]), ("identity", (7,))]
 )
-def test_codes_and_reconstructions_have_their_shapes(rng, activation, hidden):
-    X = samples(rng, 30, 4)
-    model = Autoencoder(3, hidden_layer_sizes=hidden, activation=activation, max_iter=3)
-    Z = model.set_params(random_state=0).fit_transform(X)
-    assert Z.shape == (30, 3) and model.inverse_transform(Z).shape == X.shape
-    widths = [hidden] if isinstance(hidden, int) else list(hidden)
+def test_transform_gives_codes_of_clean_inputs_and_inverse_transform_decodes(
+    rng, activation, hidden
+):
+    X, widths = samples(rng, 30, 4), [hidden] if isinstance(hidden, int) else list(hidden)
+    model = Autoencoder(3, hidden_layer_sizes=hidden, activation=activation, noise="masking")
+    Z = model.set_params(max_iter=3, random_state=0).fit_transform(X)
     sizes = [4, *widths, 3, *widths[::-1], 4]
-    assert [V.shape for V in model.coefs_] == list(zip(sizes, sizes[1:], strict=False))
+    assert [V.shape for V in model.coefs_] == list(pairwise(sizes))
     assert [len(b) for b in model.intercepts_] == sizes[1:]
-    assert [W.shape for W, _ in model.layers_] == [V.T.shape for V in model.coefs_]
     inner = {"tanh": np.tanh, "relu": lambda a: np.maximum(a, 0), "identity": lambda a: a,
              "logistic": lambda a: 1 / (1 + np.exp(-a))}[activation]  # fmt: skip
-    h = X
-    for V, b in zip(model.coefs_[:-1], model.intercepts_[:-1], strict=True):
-        h = inner(h @ V + b)
-        if h.shape == Z.shape and np.array_equal(V, model.coefs_[len(widths)]):
-            np.testing.assert_allclose(Z, h, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(
-        model.inverse_transform(Z),
-        h @ model.coefs_[-1] + model.intercepts_[-1],
-        rtol=1e-12,
-        atol=1e-12,
-    )
+    H = [X]
+    for V, b in zip(model.coefs_, model.intercepts_, strict=True):
+        H += [H[-1] @ V + b]
+        H[-1] = inner(H[-1]) if len(H) < len(sizes) else H[-1]
+    np.testing.assert_allclose(Z, H[len(widths) + 1], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(model.inverse_transform(Z), H[-1], rtol=1e-12, atol=1e-12)
 
 
 @quiet
 def test_score_is_the_share_of_the_variance_that_the_code_keeps(rng):
-    X = samples(rng)
+    X, new = samples(rng), samples(rng, 10)
     model = Autoencoder(2, max_iter=50, random_state=0, learning_rate_init=0.01).fit(X)
-    new = samples(rng, 10)
-    lost = sum(
-        np.linalg.norm(x - y) ** 2
-        for x, y in zip(new, model.inverse_transform(model.transform(new)), strict=True)
-    )
-    assert model.score(new) == pytest.approx(1 - lost / np.sum((new - new.mean(axis=0)) ** 2))
-    assert model.set_params(activation="identity").score(new) == model.score(new)
-    model = Autoencoder(2, activation="identity", max_iter=1, random_state=0).fit(X)
-    first, zero = np.eye(5)[:2], np.zeros(5)  # the first two features, as they are
-    model.layers_ = [(first, zero[:2]), (first.T, zero)]
-    centred = new - new.mean(axis=0)
-    kept = np.sum(centred[:, :2] ** 2) / np.sum(centred**2)
-    assert model.score(centred) == pytest.approx(kept)
+    lost = np.sum((new - model.inverse_transform(model.transform(new))) ** 2)
+    share = model.score(new)
+    assert share == pytest.approx(1 - lost / np.sum((new - new.mean(axis=0)) ** 2))
+    assert model.set_params(activation="identity").score(new) == share
     same = np.tile(new[0], (3, 1))
     assert model.score(same) == 0  # equal samples that are not reconstructed exactly
+    model.layers_ = [(np.zeros((2, 5)), np.zeros(2)), (np.zeros((5, 2)), new[0])]
+    assert model.score(same) == 1
 
 
-@quiet
-def test_one_sample_is_its_own_mean_at_the_start():
+def test_start_at_mean_has_the_mean_as_last_bias_and_smaller_weights_for_logistic_units():
     x = np.array([[3.0, -1.0, 2.0]])
-    net = autoencoder_network((3, 2), TANH)
-    theta = pack(start_at_mean(net, x, rng=np.random.default_rng(0)))
+    theta, logistic = (
+        pack(start_at_mean(autoencoder_network((3, 2), f), x, rng=np.random.default_rng(0)))
+        for f in (TANH, LOGISTIC)
+    )
     assert theta[-3:].tolist() == x[0].tolist()
-    bound = np.sqrt(6 / 5)
-    assert np.abs(theta[:-3]).max() <= bound and np.abs(theta[:-3]).max() > 0.5 * bound
-    logistic = autoencoder_network((3, 2), LOGISTIC)
-    logistic = pack(start_at_mean(logistic, x, rng=np.random.default_rng(0)))
+    assert 0.5 * np.sqrt(6 / 5) < np.abs(theta[:-3]).max() <= np.sqrt(6 / 5)
     np.testing.assert_allclose(logistic[:-3], theta[:-3] / np.sqrt(3))
-    model = Autoencoder(random_state=0, learning_rate_init=0.05, max_iter=400, tol=0).fit(x)
-    assert model.transform(x).shape == (1, 2) and np.isfinite(model.score(x))
 
 
 @quiet
-def test_solvers_stop_rules_and_seeds(rng):
+@pytest.mark.parametrize("solver", ["adam", "sgd"])
+def test_training_lowers_the_loss_and_ends_where_it_does_not_fall(rng, solver):
     X = samples(rng, 60, 4)
-    runs = {
-        solver: Autoencoder(3, solver=solver, batch_size=20, learning_rate_init=0.01, max_iter=300,
-                            random_state=1).fit(X)
-        for solver in ("adam", "sgd")
-    }  # fmt: skip
-    for model in runs.values():
-        assert model.history_[-1] < 0.7 * model.history_[0]
-        assert len(model.history_) == model.n_iter_ + 1 and model.loss_ == model.loss_curve_[-1]
-        again = Autoencoder(**model.get_params()).fit(X)
-        np.testing.assert_array_equal(model.coefs_[0], again.coefs_[0])
-    other = Autoencoder(**runs["adam"].get_params()).set_params(random_state=2).fit(X)
-    assert not np.allclose(other.coefs_[0], runs["adam"].coefs_[0])
-    kept = Autoencoder(3, max_iter=500, tol=10.0, n_iter_no_change=4, random_state=0).fit(X)
+    params = {"solver": solver, "batch_size": 20, "learning_rate_init": 0.01, "random_state": 1}
+    model = Autoencoder(3, max_iter=300, **params).fit(X)
+    assert model.history_[-1] < 0.7 * model.history_[0] and model.loss_ == model.loss_curve_[-1]
+    kept = Autoencoder(3, max_iter=500, tol=10.0, n_iter_no_change=4, **params).fit(X)
     assert kept.converged_ and kept.n_iter_ == 5
-    ordered = [
-        Autoencoder(3, shuffle=False, batch_size=7, max_iter=2, random_state=s).fit(X)
-        for s in (0, 0)
-    ]
-    np.testing.assert_array_equal(ordered[0].coefs_[0], ordered[1].coefs_[0])
-    net = autoencoder_network((4, 3), TANH)
-    f = Reconstruction(net, X, 1e-4)
-    theta = start_at_mean(net, X, rng=np.random.default_rng(0))
-    *_, last = islice(adam(f, theta, 60, batch_size=7, learning_rate=1e-3, rng=None), 3)
-    np.testing.assert_array_equal(ordered[0].coefs_[0], last.theta[0][0].T)
+
+
+@quiet
+def test_fit_without_shuffling_visits_the_samples_in_their_order(rng):
+    X, net = samples(rng, 60, 4), autoencoder_network((4, 3), TANH)
+    model = Autoencoder(3, shuffle=False, batch_size=7, max_iter=2, random_state=0).fit(X)
+    f, start = Reconstruction(net, X, 1e-4), start_at_mean(net, X, rng=np.random.default_rng(0))
+    *_, last = islice(adam(f, start, 60, batch_size=7, learning_rate=1e-3, rng=None), 3)
+    np.testing.assert_array_equal(model.coefs_[0], last.theta[0][0].T)
 
 
 @quiet
@@ -791,27 +592,14 @@ def test_ugly_samples_are_fitted_or_refused(rng):
         Autoencoder(activation="identity", random_state=0).fit(1e100 * flat)
 
 
-@quiet
-@pytest.mark.parametrize("noise, level", [("masking", 0.3), ("gaussian", 0.5)])
-def test_transform_gives_codes_of_clean_inputs_after_training_on_noise(rng, noise, level):
-    X = samples(rng)
-    model = Autoencoder(3, noise=noise, noise_level=level, max_iter=5, random_state=0).fit(X)
-    by_hand = np.tanh(X @ model.coefs_[0] + model.intercepts_[0])
-    np.testing.assert_allclose(model.transform(X), by_hand, rtol=1e-12, atol=1e-12)
-    np.testing.assert_array_equal(model.transform(X), model.transform(X))
-    plain = Autoencoder(3, max_iter=5, random_state=0).fit(X)
-    assert not np.allclose(model.coefs_[0], plain.coefs_[0])
-
-
 @pytest.mark.parametrize(
     "params, message",
     [
-        ({"n_components": 0}, "n_components must be an integer >= 1; got 0"),
         ({"noise": "salt"}, "noise must be one of None, 'masking', 'gaussian'; got 'salt'"),
-        ({"noise_level": -1}, "noise_level must be a number >= 0 and < inf; got -1"),
         ({"noise": "masking", "noise_level": 1}, "noise_level must be below 1 for masking"),
         ({"sparsity": -0.1}, "sparsity must be a number >= 0 and < inf; got -0.1"),
     ],
+    ids=["noise", "noise_level", "sparsity"],
 )
 def test_invalid_hyperparameters_are_refused(params, message):
     with pytest.raises(ValueError, match=re.escape(message)):
@@ -855,22 +643,6 @@ def test_a_denoising_autoencoder_restores_masked_digits_best():
     assert plain.score(test) > 0.95 > taught.score(test)  # the wide plain one has learnt to copy
 
 
-@needs_data
-@pytest.mark.claims("autoencoder-03")
-def test_orl_faces_in_a_linear_code():
-    images = load_orl_faces(DATA).images[:200, ::8, ::8]
-    X = images.reshape(200, -1) - images.reshape(200, -1).mean(axis=0)  # more features than samples
-    k = 10
-    W, V = linear_optimum(X, k)
-    bound = tail(X, k)
-    assert linear_error(X, W, V) == pytest.approx(bound, rel=1e-10)
-    rng = np.random.default_rng(0)
-    start = 0.1 * rng.normal(size=(X.shape[1], k)), 0.1 * rng.normal(size=(k, X.shape[1]))
-    eta = 0.1 / np.linalg.svd(X, compute_uv=False)[0] ** 2
-    *_, last = islice(descend_linear(X, *start, eta=eta), 400)
-    assert bound < last.objective < 1.2 * bound
-
-
 @quiet
 @needs_data
 @pytest.mark.claims("autoencoder-06")
@@ -884,13 +656,6 @@ def test_mnist_in_two_numbers_better_than_by_pca():
 # --- The lecture figures ---------------------------------------------------------------
 
 
-def panels(draw, columns):
-    """The axes that a figure was drawn on, from left to right."""
-    axes = list(Figure().subplots(1, columns, squeeze=False).flat)
-    draw(*axes)
-    return axes
-
-
 def points(line):
     return np.column_stack(line.get_data())
 
@@ -899,7 +664,7 @@ def points(line):
 def test_figure_has_an_output_for_every_input_and_one_narrow_code():
     from figures.autoencoder import ACTIVE, LOST, networks
 
-    narrow, denoising, sparse = panels(networks, 3)
+    narrow, denoising, sparse = panels(networks, columns=3)
     for ax, (d, k) in ((narrow, (5, 2)), (denoising, (5, 6)), (sparse, (4, 6))):
         nodes, edges = points(ax.lines[2 * d * k]), [points(line) for line in ax.lines[: 2 * d * k]]
         x, count = np.unique(nodes[:, 0], return_counts=True)
@@ -921,7 +686,7 @@ def test_figure_has_an_output_for_every_input_and_one_narrow_code():
 def test_figure_shows_descent_ending_at_the_bound_and_codes_of_the_same_subspace():
     from figures.autoencoder import iris, linear
 
-    left, middle, right = panels(linear, 3)
+    left, middle, right = panels(linear, columns=3)
     X, _ = iris()
     *runs, dotted = left.lines
     assert dotted.get_ydata()[0] == pytest.approx(tail(X, 2))
@@ -939,7 +704,7 @@ def test_figure_shows_descent_ending_at_the_bound_and_codes_of_the_same_subspace
 def test_figure_shows_lost_entries_put_back():
     from figures.autoencoder import COVARIANCE, ROWS, SHOWN, Q, denoising, restorations
 
-    left, right = panels(denoising, 2)
+    left, right = panels(denoising, columns=2)
     cloud, *lines, corrupted, restored = left.lines
     corrupted, restored = points(corrupted), points(restored)
     assert (np.count_nonzero(corrupted, axis=1) == 1).all() and len(lines) == len(corrupted) == 12
@@ -965,7 +730,7 @@ def test_figure_shows_lost_entries_put_back():
 def test_figure_shows_few_active_units_with_the_penalty():
     from figures.autoencoder import BETA, busiest, codes, sparse
 
-    left, middle, right = panels(sparse, 3)
+    left, middle, right = panels(sparse, columns=3)
     plain, penalised = (active_units(codes(beta)[1]) for beta in (0.0, BETA))
     assert penalised < plain / 3
     assert [text.get_position()[0] for text in right.texts] == pytest.approx([plain, penalised])
