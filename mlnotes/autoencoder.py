@@ -318,7 +318,7 @@ def denoising_error(M, S, noise, level):
     >>> denoising_error(np.diag([0.5, 0.75]), np.diag([1.0, 3.0]), "gaussian", 1.0)
     np.float64(1.25)
     """
-    c, v = signal_and_noise(S, noise, level)
+    M, (c, v) = floats(M), signal_and_noise(S, noise, level)
     E = c * M - np.eye(len(S))
     return np.trace(E @ S @ E.T) + np.sum(M**2 * v)
 
@@ -518,7 +518,8 @@ class Autoencoder(Trainer, Transformer):
 
     def transform(self, X):
         """Codes z = f(x), (n, k), of inputs that are not corrupted."""
-        return encode(self.layers_, self._activations(), self._check_fitted(X))
+        X = self._check_fitted(X)
+        return encode(self.layers_, self._activations(), X)
 
     def inverse_transform(self, X):
         """Samples g(z), (n, d), for codes X (n, k)."""

@@ -207,7 +207,7 @@ def margin(X, w, b=0.0):
     >>> margin(np.array([[5.0, 0.0], [0.0, 10.0]]), w=np.array([3.0, 4.0]))
     np.float64(3.0)
     """
-    return np.min(np.abs(decision(X, w, b))) / np.linalg.norm(w)
+    return np.min(np.abs(decision(X, w, b))) / np.linalg.norm(floats(w))
 
 
 def mistake_bound(X, y, w_star):
@@ -275,7 +275,7 @@ def adaline_max_eta(X):
     >>> float(adaline_max_eta(np.array([[2.0, 0.0], [0.0, 1.0]])))
     0.5
     """
-    return 2 / np.linalg.norm(X, ord=2) ** 2
+    return 2 / np.linalg.norm(floats(X), ord=2) ** 2
 
 
 # =======================================================================================
@@ -396,12 +396,14 @@ class Perceptron(_Neuron):
 class Adaline(_Neuron):
     """Linear classifier trained by gradient descent on the squared error of the labels -1 and +1.
 
+    Every feature is divided by its root mean square, so that no unit of a feature matters.
+
     Parameters
     ----------
     fit_intercept : bool
     max_iter : int; largest number of descent steps, each on all samples
-    tol : float; stops at a gradient of this norm, which takes long unless features have one scale
-    eta0 : float or None; learning rate, None for half of `adaline_max_eta`
+    tol : float; stops at a gradient of this norm, which takes long for features far from 0
+    eta0 : float or None; learning rate for the divided features, None for half of `adaline_max_eta`
 
     Attributes
     ----------
@@ -419,8 +421,9 @@ class Adaline(_Neuron):
     def _run(self, X, y):
         tol = check_number("tol", self.tol, at_least=0)
         size = np.sqrt(np.mean(X**2, axis=0))
-        X = X / np.where(size > 0, size, 1.0)
+        size[size == 0] = 1.0
+        X = X / size
         eta = adaline_max_eta(X) / 2
         eta = eta if self.eta0 is None else check_number("eta0", self.eta0, above=0)
         run = iterate(adaline(X, y, eta=eta), self._rule, tol, self.max_iter)
-        return run.state.x / np.where(size > 0, size, 1.0), run
+        return run.state.x / size, run
