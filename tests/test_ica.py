@@ -1,11 +1,10 @@
 """The ica chapter, in the order of its module: each function by a second route."""
 
-import re
 from itertools import islice
 
 import numpy as np
 import pytest
-from checks import check_gradient
+from checks import check_gradient, panels
 
 from mlnotes.datasets import load_wine
 from mlnotes.ica import (
@@ -52,15 +51,13 @@ def exact(**parameters):
 # --- Distance from normal --------------------------------------------------------------
 
 
-def test_kurtosis_of_known_densities_in_any_unit_and_type(rng):
+def test_kurtosis_of_known_densities_in_any_unit(rng):
     middles = (np.arange(20_000) + 0.5) / 20_000 - 0.5
     laplace = -np.sign(middles) * np.log1p(-2 * np.abs(middles))
     flat, peaked = kurtosis(np.column_stack([middles, laplace]))
     assert flat == pytest.approx(-6 / 5, abs=1e-6) and peaked == pytest.approx(3, abs=0.1)
     Y = rng.normal(size=(50, 2))
     np.testing.assert_allclose(kurtosis(Y * [1e-140, 1e140]), kurtosis(Y), rtol=1e-12)
-    whole = np.array([[100], [-100], [50], [-128]])
-    np.testing.assert_array_equal(kurtosis(whole.astype(np.int8)), kurtosis(whole * 1.0))
 
 
 @pytest.mark.claims("ica-03")
@@ -97,10 +94,9 @@ def test_best_rotation_undoes_the_rotation(t):
     flat, peaked = np.linspace(-1, 1, 21), np.linspace(-1, 1, 21) ** 5
     mixed = np.array([(a, b) for a in flat / flat.std() for b in peaked / peaked.std()])
     for S in (uniform_grid(), product_grid(peaked), mixed):
-        P = best_rotation(S @ rotation(t).T) @ rotation(t)
-        assert amari_index(P) < np.tan(np.pi / 720) + 1e-9  # at most half a step off
-        finer = best_rotation(S @ rotation(t).T, steps=1800) @ rotation(t)
-        assert amari_index(finer) < np.tan(np.pi / 7200) + 1e-9
+        for steps in (180, 1800):  # at most half a step off
+            P = best_rotation(S @ rotation(t).T, steps=steps) @ rotation(t)
+            assert amari_index(P) < np.tan(np.pi / 4 / steps) + 1e-9
 
 
 @pytest.mark.parametrize("fun", FUNS)
@@ -117,19 +113,10 @@ def test_contrast_has_derivatives_of_each_other_and_is_0_for_a_normal_distributi
     density = 10 * weights * np.exp(-50 * nodes**2) / np.sqrt(2 * np.pi)
     mean = sum(p * at(10 * x).distance[0] for p, x in zip(density, nodes, strict=True))
     assert mean == pytest.approx(0, abs=1e-12)
+    assert contrast(np.array([[1e5]])).distance[0] == pytest.approx(1e5, rel=1e-4)  # no overflow
     together = contrast(y[:, None], fun)
     assert together.distance[0] == pytest.approx(np.mean([at(a).distance[0] for a in y]))
     assert together.slope[0] == pytest.approx(np.mean([at(a).slope[0] for a in y]))
-
-
-def test_contrast_of_large_components_does_not_overflow_and_small_integers_do_not_wrap():
-    large = contrast(np.array([[1e5], [-1e5]]))
-    assert large.distance[0] == pytest.approx(1e5, rel=1e-4)
-    np.testing.assert_array_equal(large.g.ravel(), [1, -1])
-    whole = np.array([[100], [-7]])
-    np.testing.assert_array_equal(
-        contrast(whole.astype(np.int8), "cube").g, whole.astype(float) ** 3
-    )
 
 
 # --- The fixed point -------------------------------------------------------------------
@@ -211,7 +198,7 @@ def test_fast_ica_finds_independent_sources_up_to_order_and_sign(fun):
 
 
 @pytest.mark.claims("ica-02")
-@pytest.mark.parametrize("c", [-0.8, 0.3, 0.9])
+@pytest.mark.parametrize("c", [-0.8, 0.0, 0.9])
 def test_mixing_columns_keep_their_angle_and_principal_axes_are_perpendicular(c):
     X = uniform_grid() @ slanted(c).T
     model = exact().fit(X)
@@ -219,13 +206,6 @@ def test_mixing_columns_keep_their_angle_and_principal_axes_are_perpendicular(c)
     assert abs(cosine(PCA().fit(X).components_.T)) < 1e-12
     parallel = np.abs(model.mixing_.T @ slanted(c)) / np.linalg.norm(model.mixing_, axis=0)[:, None]
     np.testing.assert_allclose(np.sort(parallel.max(axis=1)), [1, 1], rtol=0, atol=1e-9)
-
-
-@pytest.mark.claims("ica-02")
-@pytest.mark.parametrize("variances", [[1.0, 1.0], [1.0, 3.0]])
-def test_an_orthogonal_mixing_is_found_orthogonal(variances):
-    model = exact().fit(uniform_grid() @ np.diag(variances) @ rotation(0.7).T)
-    assert abs(cosine(model.mixing_)) < 1e-6
 
 
 @pytest.mark.claims("ica-03")
@@ -239,15 +219,13 @@ def test_normal_sources_are_not_found(rng):
     assert error["uniform"] < 0.05 and error["normal"] > 0.2
 
 
-def test_attributes_fit_together(rng):
+def test_fast_ica_attributes_fit_together(rng):
     X = rng.uniform(size=(500, 3)) @ rng.normal(size=(3, 5)) + 3
     model = FastICA(random_state=1).fit(X)
     S = model.transform(X)
     assert model.components_.shape == (3, 5)  # the rank, not the features
-    np.testing.assert_allclose(sample_covariance(S), np.eye(3), rtol=0, atol=1e-10)
-    np.testing.assert_allclose(
-        sample_covariance(X @ model.whitening_.T), np.eye(3), rtol=0, atol=1e-10
-    )
+    for white in (S, X @ model.whitening_.T):
+        np.testing.assert_allclose(sample_covariance(white), np.eye(3), rtol=0, atol=1e-10)
     np.testing.assert_allclose(model.inverse_transform(S), X, rtol=0, atol=1e-10)
     np.testing.assert_allclose(model.components_ @ model.mixing_, np.eye(3), rtol=0, atol=1e-10)
     with pytest.raises(ValueError, match="X must have 3 components; got 5"):
@@ -271,25 +249,11 @@ def test_sources_are_found_in_any_unit_far_from_0_and_with_repeated_samples(unit
     assert amari_index(C @ slanted(0.5)) < 1e-6
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"n_components": 0}, "n_components must be an integer >= 1; got 0"),
-        ({"n_components": 3}, "n_components must be at most the rank 2 of X_c; got 3"),
-        ({"fun": "tanh"}, "fun must be one of 'logcosh', 'exp', 'cube'; got 'tanh'"),
-        ({"tol": np.inf}, "tol must be a number >= 0 and < inf; got inf"),
-    ],
-)
-def test_wrong_parameters_are_refused(parameters, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
-        FastICA(**parameters).fit(SQUARE)
-
-
-def test_samples_without_variance_are_refused_and_one_feature_is_whitened():
+def test_more_components_than_the_rank_are_refused_and_one_feature_is_whitened():
+    with pytest.raises(ValueError, match="n_components must be at most the rank 2 of X_c; got 3"):
+        FastICA(3).fit(SQUARE)
     with pytest.raises(ValueError, match="X must vary"):
         FastICA().fit(np.full((5, 2), 0.1))
-    with pytest.raises(ValueError, match="X must vary; got n_samples = 1"):
-        FastICA().fit([[1.0, 2.0]])
     one = FastICA(random_state=0).fit([[1.0], [3.0]])
     np.testing.assert_allclose(np.abs(one.transform([[5.0]])), [[3]], rtol=0, atol=1e-12)
 
@@ -306,12 +270,9 @@ def test_a_run_that_is_cut_short_warns(rng):
 
 @pytest.mark.claims("ica-04")
 def test_ica_axes_lie_along_the_sides_and_principal_axes_are_perpendicular():
-    from matplotlib.figure import Figure
-
     from figures.ica import MIXING, axes_and_angles, mixed
 
-    left, right = Figure().subplots(1, 2)
-    axes_and_angles(left, right)
+    left, right = panels(axes_and_angles, columns=2)
     drawn, *arrows = [line.get_xydata() for line in left.lines]
     np.testing.assert_array_equal(drawn, mixed())
     first, second, *sides = [np.diff(ends, axis=0)[0] for ends in arrows]

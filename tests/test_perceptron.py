@@ -1,13 +1,12 @@
 """The perceptron chapter, in the order of its module: each function by a second route."""
 
-from itertools import islice
+from itertools import islice, product
 
 import numpy as np
 import pytest
-from checks import differences
+from checks import differences, panels
 
 from mlnotes.base import ConvergenceWarning, iterate
-from mlnotes.datasets import load_iris
 from mlnotes.linear_regression import augment, lms
 from mlnotes.logistic_regression import geometric_margin
 from mlnotes.perceptron import (
@@ -77,16 +76,9 @@ def test_linear_classify_is_right_iff_there_is_no_mistake(rng):
     X, w, b = rng.normal(size=(200, 4)), rng.normal(size=4), 0.3
     y, f = rng.choice([-1.0, 1.0], size=200), X @ w + b
     np.testing.assert_array_equal(linear_classify(X, w, b), np.sign(f))
-    np.testing.assert_array_equal(linear_classify(X, 7 * w, 7 * b), np.sign(f))
     np.testing.assert_array_equal(is_mistake(y, decision(X, w, b)), np.sign(f) != y)
-
-
-@pytest.mark.claims("perceptron-01")
-def test_score_zero_is_classified_minus_one_and_a_mistake_for_both_labels():
-    X, w, b = np.array([[1.0, 1.0], [0.0, 0.0]]), np.array([2.0, 1.0]), -3.0  # the first is on it
-    np.testing.assert_array_equal(linear_classify(X, w, b), [-1, -1])
-    np.testing.assert_array_equal(linear_classify(-X, -w, b), [-1, -1])
-    assert is_mistake(np.array([-1, 1]), 0.0).all()
+    on_it = np.array([[1.0, 1.0]]), np.array([2.0, 1.0]), -3.0  # a mistake for both labels
+    assert linear_classify(*on_it) == -1 and is_mistake(np.array([-1, 1]), decision(*on_it)).all()
 
 
 @pytest.mark.claims("perceptron-03")
@@ -98,9 +90,8 @@ def test_perceptron_loss_is_piecewise_and_convex(rng):
         return perceptron_loss(y[:, None], decision(X, w)).sum(axis=0)
 
     yf = y[:, None] * (X @ u)
-    np.testing.assert_array_equal(
-        perceptron_loss(y[:, None], X @ u), np.where(yf > 0, 0.0, np.abs(yf))
-    )
+    losses = perceptron_loss(y[:, None], X @ u)
+    np.testing.assert_array_equal(losses, np.where(yf > 0, 0.0, np.abs(yf)))
     assert (total(t * u + (1 - t) * v) <= t * total(u) + (1 - t) * total(v) + 1e-12).all()
 
 
@@ -115,24 +106,12 @@ def test_loss_gradient_is_the_slope_of_the_loss_and_the_printed_one_is_not(rng):
     np.testing.assert_allclose(np.column_stack([db, dw]).T, numeric, rtol=1e-6, atol=1e-8)
     right = y * f > 0
     assert 0 < right.sum() < 40 and not numeric[:, right].any()
-    assert (np.abs(-y * X.T).max(axis=0) > 0.01).all()  # REP prints this without a condition
-
-
-@pytest.mark.claims("perceptron-03")
-def test_loss_gradient_at_the_kink_is_the_subgradient_of_a_mistake(rng):
-    X, y = rng.normal(size=(40, 3)), rng.choice([-1.0, 1.0], size=40)
-    dw, db = loss_gradient(X, y, np.zeros(40))
+    dw, db = loss_gradient(X, y, np.zeros(40))  # at the kink: REP's, printed without a condition
     np.testing.assert_array_equal(dw, -y[:, None] * X)
     np.testing.assert_array_equal(db, -y)
-
-
-@pytest.mark.claims("perceptron-04")
-def test_updates_without_the_condition_never_come_to_rest(rng):
-    X, y, _ = separable(rng)
-    path = by_the_book(X, y, wrong=lambda yf: True, passes=50)
+    path = by_the_book(X, y, wrong=lambda yf: True, passes=50)  # never comes to rest
     w = np.array([w for w, _, _ in path])[len(X) - 1 :: len(X)]
     np.testing.assert_allclose(np.diff(w, axis=0), np.tile(y @ X, (49, 1)), rtol=1e-9)
-    assert list(perceptron(X, y))[-1].mistakes == 0  # with the condition
 
 
 @pytest.mark.claims("perceptron-05")
@@ -170,20 +149,12 @@ def test_sweep_is_the_loop_with_the_rule_written_out(rng, eta):
         lambda X, y: list(sweep(X, y, np.zeros(2))),
         lambda X, y: list(perceptron(X, y)),
     ],
+    ids=range(6),
 )
 def test_labels_zero_and_one_are_refused(call):
     call(np.eye(2), np.array([-1, 1]))
     with pytest.raises(ValueError, match="y must hold labels -1 and [+]1; got 0.0"):
         call(np.eye(2), np.array([0, 1]))
-
-
-def test_small_integers_do_not_wrap():
-    X, w, y = np.array([[20, 10]]), np.array([20, 0]), np.array([1])
-    small = [a.astype(np.uint8) for a in (X, w, y)]
-    assert decision(*small[:2]) == decision(X, w) == 400
-    assert perceptron_loss(small[2], np.array([-2.0])) == 2
-    assert mistake_bound(small[0], y, small[1]) == mistake_bound(X, y, w) == 1.25
-    assert loss_gradient(X, small[2], np.array([-2.0]))[0].tolist() == [[-20, -10]]
 
 
 @pytest.mark.claims("perceptron-06")
@@ -212,29 +183,19 @@ def test_perceptron_on_augmented_samples_is_the_book_with_w_and_b_apart(rng, eta
     np.testing.assert_allclose(gain, eta * (np.sum(X[i] ** 2, axis=1) + 1), rtol=1e-9)
 
 
-@pytest.mark.claims("perceptron-06")
-def test_perceptron_leaves_a_sample_that_its_update_does_not_mend_to_the_next_pass(rng):
-    X, y, w_star = separable(rng)
-    w0 = -40 * w_star  # so far off that one update mends no sample
-    path = by_the_book(X, y, w0=w0)
-    np.testing.assert_array_equal(
-        mistakes_of(augment(X), y, np.array([0, *w0])), [i for _, _, i in path]
-    )
-    (w, b, first), (_, _, second) = path[:2]
-    assert y[first] * (w @ X[first] + b) <= 0 and second != first
-
-
-@pytest.mark.claims("perceptron-06")
-def test_updates_are_the_same_run_as_perceptron_in_a_random_order(rng):
-    X, y, _ = separable(rng)
-    passes = list(perceptron(X, y, rng=np.random.default_rng(2)))
-    start, *made = updates(X, y, rng=np.random.default_rng(2))
-    assert (start.sample, start.made) == (-1, 0) and not start.w.any()
-    i = np.concatenate([state.wrong for state in passes])
-    np.testing.assert_array_equal([u.sample for u in made], i)
-    np.testing.assert_array_equal([u.made for u in made], 1 + np.arange(len(i)))
-    np.testing.assert_array_equal(made[-1].w, passes[-1].w)
-    np.testing.assert_allclose(np.sum(y[i, None] * X[i], axis=0), made[-1].w, rtol=1e-12)
+@pytest.mark.claims("perceptron-06", "perceptron-13")
+def test_updates_are_the_same_run_as_perceptron_in_a_random_order_and_both_end():
+    for seed in range(100):
+        X, y, w_star = separable(np.random.default_rng(seed), d=2 + seed % 4)
+        *passes, last = perceptron(X, y, rng=np.random.default_rng(2))
+        start, *made = updates(X, y, rng=np.random.default_rng(2))
+        assert (start.sample, start.made) == (-1, 0) and not start.w.any()
+        i = np.concatenate([state.wrong for state in passes])
+        np.testing.assert_array_equal([u.sample for u in made], i)
+        np.testing.assert_array_equal([u.made for u in made], 1 + np.arange(len(i)))
+        np.testing.assert_array_equal(made[-1].w, last.w)
+        assert not is_mistake(y, decision(X, last.w)).any()
+        assert len(i) <= mistake_bound(X, y, w_star)
 
 
 @pytest.mark.claims("perceptron-02")
@@ -321,16 +282,6 @@ def test_updates_grow_along_the_separator_and_slowly_in_length(w0):
         assert (np.maximum(pulled, 0) ** 2 <= w_star @ w_star * longest + 1e-9).all()
 
 
-@pytest.mark.claims("perceptron-13", "perceptron-14")
-def test_mistake_bound_holds_for_a_hundred_sets_in_any_order():
-    for seed in range(100):
-        rng = np.random.default_rng(seed)
-        X, y, w_star = separable(rng, d=2 + seed % 4)
-        *_, last = updates(X, y, rng=rng)
-        assert not is_mistake(y, decision(X, last.w)).any()
-        assert last.made <= mistake_bound(X, y, w_star)
-
-
 @pytest.mark.claims("perceptron-14")
 def test_mistake_bound_is_that_of_prnn_and_that_of_rep(rng):
     X, y, w_star = separable(rng)
@@ -349,13 +300,8 @@ def test_mistake_bound_is_smallest_for_the_widest_separator(rng):
     separators = [w for w in np.column_stack([np.cos(turn), np.sin(turn)]) if min(y * (X @ w)) > 0]
     bounds = [mistake_bound(X, y, w) for w in separators]
     assert len(bounds) > 10 and min(bounds) >= len(mistakes_of(X, y))
+    assert mistake_bound(np.eye(2), np.ones(2), np.array([1.0, 0.0])) == np.inf  # one is on it
     assert np.argmin(bounds) == np.argmax([margin(X, w) for w in separators])
-
-
-@pytest.mark.parametrize("w_star", [[-1.0, 0.0], [0.0, 1.0]])
-def test_mistake_bound_is_infinite_for_what_separates_nothing(w_star):
-    X, y = np.array([[1.0, 1.0], [2.0, 0.0]]), np.array([1, 1])  # a sample on it, or behind it
-    assert mistake_bound(X, y, np.array(w_star)) == np.inf
 
 
 @pytest.mark.claims("perceptron-15")
@@ -379,6 +325,7 @@ def test_mistake_bound_from_another_start_holds_where_the_printed_one_fails(rng)
 @pytest.mark.claims("perceptron-17")
 def test_adaline_converges_to_least_squares_below_the_largest_rate_alone(rng):
     X, y = rng.normal(size=(30, 4)), rng.normal(size=30)
+    assert len(list(adaline(np.eye(2), np.array([1.0, -1.0]), eta=1.0))) == 2  # the gradient is 0
     eta = adaline_max_eta(X)
     for share in (0.3, 0.9):
         run = iterate(adaline(X, y, eta=share * eta), "gradient_norm", 1e-9, max_iter=5000)
@@ -389,10 +336,6 @@ def test_adaline_converges_to_least_squares_below_the_largest_rate_alone(rng):
     assert costs[-1] > 1e6 * costs[0]
 
 
-def test_adaline_ends_where_the_gradient_is_zero():
-    assert len(list(adaline(np.eye(2), np.array([1.0, -1.0]), eta=1.0))) == 2
-
-
 @pytest.mark.claims("perceptron-17")
 def test_adaline_steps_against_the_gradient_which_lms_does_on_average(rng):
     X, y, w, eta = rng.normal(size=(30, 4)), rng.normal(size=30), rng.normal(size=4), 0.1
@@ -401,19 +344,6 @@ def test_adaline_steps_against_the_gradient_which_lms_does_on_average(rng):
     np.testing.assert_allclose(np.mean(steps, axis=0) / eta, -gradient, rtol=1e-6)
     _, stepped = islice(adaline(X, y, w, eta=eta), 2)
     np.testing.assert_allclose((w - stepped.x) / (30 * eta), gradient, rtol=1e-6)
-
-
-@pytest.mark.claims("perceptron-17")
-def test_lms_stays_the_nearer_to_least_squares_the_smaller_eta(rng):
-    X, y = rng.normal(size=(50, 3)), rng.normal(size=50)
-    exact = np.linalg.solve(X.T @ X, X.T @ y)
-
-    def distance(eta):
-        states = list(islice(lms(X, y, eta=eta, rng=np.random.default_rng(0)), 400))
-        return np.mean([np.linalg.norm(state.theta - exact) for state in states[200:]])
-
-    far, near = distance(0.04), distance(0.01)
-    assert 0.001 < near < far / 1.7 < 0.2  # the radius shrinks as sqrt(eta) or faster
 
 
 @pytest.mark.claims("perceptron-17")
@@ -448,6 +378,7 @@ def test_perceptron_estimator_has_a_neuron_per_class_and_tells_the_one_that_fail
     assert model.coef_.shape == (3, 2) and model.score(X, y) == 1.0
     second = Perceptron().fit(X, np.where(y == "b", 1, 0))
     np.testing.assert_array_equal(model.coef_[1], second.coef_[0])
+    assert not np.array_equal(Perceptron(random_state=2).fit(X, y).coef_, model.coef_)
     with pytest.warns(ConvergenceWarning, match="Perceptron stopped after 15 iterations"):
         line = Perceptron(max_iter=15).fit([[-1.0], [0.0], [1.0]], ["left", "middle", "right"])
     left, middle, right = (len(history) for history in line.history_)
@@ -455,29 +386,28 @@ def test_perceptron_estimator_has_a_neuron_per_class_and_tells_the_one_that_fail
 
 
 @pytest.mark.claims("perceptron-09")
-def test_perceptron_estimator_keeps_the_best_weights_and_gives_up_in_words(rng):
-    X, y = rng.normal(size=(300, 3)), rng.choice([-1.0, 1.0], size=300)  # nothing to learn
-    advice = (
-        r"mistakes = \d+, and should be <= 0: .* or n_iter_no_change only if a hyperplane separates"
-    )
+@pytest.mark.parametrize("n", [15, 300])
+def test_perceptron_estimator_keeps_the_best_weights_and_gives_up_in_words(rng, n):
+    X, y = rng.normal(size=(n, 3)), rng.choice([-1.0, 1.0], size=n)  # nothing to learn
+    advice = r"mistakes = \d+.*raise max_iter or n_iter_no_change only if a hyperplane separates"
     with pytest.warns(ConvergenceWarning, match=advice) as caught:
         model = Perceptron(n_iter_no_change=7, shuffle=False).fit(X, y)
     assert len(caught) == 1 and caught[0].filename == __file__
     A = augment(X)
-    W = [state.w for state in islice(perceptron(A, y), model.n_iter_ + 1)]
-    wrong = [np.sum(y * (A @ w) <= 0) for w in W]
+    states = list(islice(perceptron(A, y), model.n_iter_ + 1))
+    wrong = [np.sum(y * (A @ state.w) <= 0) for state in states]
     best = int(np.argmin(wrong))  # the first of the best
-    assert not model.converged_ and model.n_iter_ == best + 7
+    made = np.cumsum([len(state.wrong) for state in states[best + 1 :]])
+    assert not model.converged_ and made[-2] < 100 <= made[-1] if n == 15 else len(made) == 7
     assert np.sum(model.predict(X) != y) == wrong[best] < np.mean(wrong[best + 1 :])
-    np.testing.assert_array_equal([*model.intercept_, *model.coef_[0]], W[best])
+    np.testing.assert_array_equal([*model.intercept_, *model.coef_[0]], states[best].w)
 
 
-def test_another_seed_is_another_order_and_the_default_is_the_same_every_time(rng):
-    X, y, _ = separable(rng)
-    first, again, other = (Perceptron(random_state=k).fit(X, y).coef_ for k in (0, 0, 2))
-    np.testing.assert_array_equal(first, again)
-    np.testing.assert_array_equal(first, Perceptron().fit(X, y).coef_)
-    assert not np.array_equal(first, other)
+@pytest.mark.parametrize("d", [2, 3])
+def test_perceptron_estimator_learns_and_with_every_seed(d):
+    X = np.array(list(product([0.0, 1.0], repeat=d)))
+    y = X.all(axis=1)
+    assert all(Perceptron(random_state=seed).fit(X, y).converged_ for seed in range(50))
 
 
 def test_eta0_is_the_learning_rate(rng):
@@ -486,26 +416,19 @@ def test_eta0_is_the_learning_rate(rng):
         Perceptron(eta0=0.25).fit(X, y).coef_, Perceptron().fit(X, y).coef_ / 4
     )
     A = augment(X)
+    A = A / np.sqrt(np.mean(A**2, axis=0))  # what Adaline divides its features by
     for eta0, eta in ((None, 1 / np.linalg.eigvalsh(A.T @ A)[-1]), (1e-3, 1e-3)):
         model = Adaline(eta0=eta0).fit(X, y)
         J = [state.objective for state in islice(adaline(A, y, eta=eta), len(model.history_[0]))]
         np.testing.assert_allclose(model.history_[0], J, rtol=1e-9)
 
 
-@pytest.mark.parametrize("wrong", [{"eta0": -1}, {"max_iter": 2.5}])
-@pytest.mark.parametrize("estimator", [Perceptron, Adaline])
-def test_hyperparameters_out_of_range_are_refused(estimator, wrong):
-    ((name, value),) = wrong.items()
-    with pytest.raises(ValueError, match=f"{name} must be .*; got {value!r}"):
-        estimator(**wrong).fit(*TWO_CLASSES)
-
-
-def test_four_mistakes_on_the_irises_within_the_bound():
-    iris = load_iris()
-    two = iris.y != "virginica"
-    A, y = augment(iris.X[two][:, 2:]), np.where(iris.y[two] == "setosa", 1.0, -1.0)
-    *_, last = updates(A, y)
-    assert last.made == 4 <= mistake_bound(A, y, last.w) and min(y * (A @ last.w)) > 0
+def test_adaline_does_not_depend_on_the_unit_of_a_feature(rng):
+    X, y, _ = separable(rng)
+    units, model = 2.0 ** np.array([-60, 0, 60]), Adaline().fit(X, y)
+    np.testing.assert_array_equal(Adaline().fit(X * units, y).coef_ * units, model.coef_)
+    flat = np.column_stack([X, np.zeros(len(X))])
+    assert model.converged_ and Adaline().fit(flat, y).coef_[0, -1] == 0
 
 
 # --- The lecture figure ----------------------------------------------------------------
@@ -513,12 +436,9 @@ def test_four_mistakes_on_the_irises_within_the_bound():
 
 @pytest.mark.claims("perceptron-16")
 def test_figure_has_a_boundary_per_mistake_and_a_path_that_ends_before_the_bound():
-    from matplotlib.figure import Figure
-
     from figures.perceptron import lecture_set, perceptron_at_work
 
-    left, right = Figure().subplots(1, 2)
-    perceptron_at_work(left, right)
+    left, right = panels(perceptron_at_work, columns=2)
     X, y, w_star = lecture_set()
     *boundaries, last = (line for line in left.lines if hasattr(line, "get_xy1"))
     assert len(boundaries) + 1 == len(mistakes_of(X, y))
