@@ -101,9 +101,8 @@ def standardise(X, ddof=0):
     Without it a feature with large values becomes the first axis. Constant features become 0.
     The standard deviation has the divisor n - `ddof`; some courses take n - 1.
 
-    >>> Z, mean, sd = standardise(np.array([[1.0, 5.0], [3.0, 5.0]]))
-    >>> Z.tolist(), mean, sd
-    ([[-1.0, 0.0], [1.0, 0.0]], array([2., 5.]), array([1., 0.]))
+    >>> standardise(np.array([[1.0, 5.0], [3.0, 5.0]])).Z.tolist()
+    [[-1.0, 0.0], [1.0, 0.0]]
     """
     X = floats(X)
     mean, sd = X.mean(axis=0), X.std(axis=0, ddof=ddof)
@@ -220,9 +219,8 @@ def projection_error(X, V):
 
     The minimum is lam_{k+1} + ... + lam_d. V must have orthonormal columns.
 
-    >>> X = np.array([[3.0, 1.0], [-3.0, 1.0], [0.0, -2.0]])
-    >>> float(projection_error(X, np.array([[1.0], [0.0]])))
-    2.0
+    >>> projection_error(np.array([[3, 1], [-3, 1], [0, -2]]), np.array([[1.0], [0.0]]))
+    np.float64(2.0)
     """
     X_c = centre(X)
     return squared_error(X_c, X_c @ V @ V.T)
@@ -252,9 +250,8 @@ class Principal(NamedTuple):
 def by_covariance(X, k=None):
     """The k top eigenvectors v_j of Sigma = X_c^T X_c / n, with Sigma v_j = lam_j v_j: `Principal`.
 
-    >>> mean, lam, V = by_covariance(np.array([[0.0, 0.0], [4.0, 0.0], [2.0, 3.0], [2.0, -3.0]]))
-    >>> mean, lam, V.tolist()
-    (array([2., 0.]), array([4.5, 2. ]), [[0.0, 1.0], [1.0, 0.0]])
+    >>> by_covariance(np.array([[0, 0], [4, 0], [2, 3], [2, -3]])).lam
+    array([4.5, 2. ])
 
     Errata: pca-24 (ISML prints A^T X for the scores, without centring).
     """
@@ -272,7 +269,7 @@ def by_svd(X, k=None):
 
     It works for any shape, and takes no squares: small variances keep their digits.
 
-    >>> by_svd(np.array([[0.0, 0.0], [4.0, 0.0], [2.0, 3.0], [2.0, -3.0]])).lam.round(12)
+    >>> by_svd(np.array([[0, 0], [4, 0], [2, 3], [2, -3]])).lam.round(12)
     array([4.5, 2. ])
 
     Errata: pca-27 (IRHD writes D both for the s_j and for the lam_j = s_j^2 / n).
@@ -288,9 +285,8 @@ def by_gram(X, k=None):
 
     At most n - 1 of the lam_j are not 0. Where lam_j = 0 there is no axis: V has fewer columns.
 
-    >>> mean, lam, V = by_gram(np.array([[1.0, 0.0, 2.0, 0.0], [1.0, 2.0, 0.0, 0.0]]))
-    >>> lam.round(12), V.round(4).ravel()
-    (array([2., 0.]), array([ 0.    ,  0.7071, -0.7071,  0.    ]))
+    >>> by_gram(np.array([[1.0, 0.0, 2.0], [1.0, 2.0, 0.0]])).lam.round(12)
+    array([2., 0.])
 
     Errata: pca-49 (MLN leaves out the root), pca-50 (MLN counts n nonzero eigenvalues).
     """
@@ -542,9 +538,8 @@ def eigenfaces(images, k):
 
     Each image is read as a vector of grey levels. n images have at most n - 1 axes with variance.
 
-    >>> mean, faces, Z = eigenfaces(np.array([[[0.0, 1.0]], [[2.0, 1.0]]]), 1)
-    >>> mean, faces, Z.ravel()
-    (array([[1., 1.]]), array([[[1., 0.]]]), array([-1.,  1.]))
+    >>> eigenfaces(np.array([[[0.0, 1.0]], [[2.0, 1.0]]]), 1).faces
+    array([[[1., 0.]]])
     """
     n, height, width = images.shape
     X = images.reshape(n, height * width)  # each image becomes a row
@@ -599,8 +594,7 @@ class PCA(Transformer):
     noise_variance_ : float; the mean of the other min(n, d) - k variances
     n_features_in_ : int
 
-    >>> X = [[0, 0], [4, 0], [2, 3], [2, -3]]
-    >>> model = PCA(n_components=1).fit(X)
+    >>> model = PCA(n_components=1).fit([[0, 0], [4, 0], [2, 3], [2, -3]])
     >>> model.components_, model.explained_variance_, model.transform([[7, 2]])
     (array([[0., 1.]]), array([6.]), array([[2.]]))
     """

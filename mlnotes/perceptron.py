@@ -28,13 +28,34 @@ Symbols
 Notes: REP "The Perceptron"; PRNN 5; MLN "Single Neuron Models". PRNN has the labels 0 and 1 and
 flips the samples of class 0, so that its x is our y x. REP writes M for our k.
 """
+
 from dataclasses import dataclass
 from math import isqrt
 from typing import NamedTuple
+
 import numpy as np
-from mlnotes.base import LinearClassifier, check_flag, check_labels, check_number, check_random_state, check_samples, floats, iterate, one_vs_rest, signs
+
+from mlnotes.base import (
+    LinearClassifier,
+    check_flag,
+    check_labels,
+    check_number,
+    check_random_state,
+    check_samples,
+    floats,
+    iterate,
+    one_vs_rest,
+    signs,
+)
 from mlnotes.linear_regression import augment
 from mlnotes.optimization import DescentState
+
+# =======================================================================================
+# The lecture
+# =======================================================================================
+
+# --- The linear classifier -------------------------------------------------------------
+
 
 def decision(X, w, b=0.0):
     """Scores f = w^T x + b (n,): positive on one side of the hyperplane, negative on the other.
@@ -43,6 +64,7 @@ def decision(X, w, b=0.0):
     array([7., 3.])
     """
     return X @ floats(w) + b
+
 
 def linear_classify(X, w, b=0.0):
     """Labels sign(w^T x + b) (n,), with sign(0) = -1.
@@ -54,6 +76,7 @@ def linear_classify(X, w, b=0.0):
     """
     return np.where(decision(X, w, b) > 0, 1.0, -1.0)
 
+
 def is_mistake(y, f):
     """Whether y f <= 0 (n,): the sample is on the wrong side, or on the hyperplane.
 
@@ -63,6 +86,10 @@ def is_mistake(y, f):
     array([False,  True,  True])
     """
     return signs(y) * f <= 0
+
+
+# --- The perceptron loss ---------------------------------------------------------------
+
 
 def perceptron_loss(y, f):
     """L = max(0, -y f) of each sample (n,): 0 on the right side, |f| on the wrong one.
@@ -74,6 +101,7 @@ def perceptron_loss(y, f):
     """
     return np.maximum(0.0, -signs(y) * f)
 
+
 def loss_gradient(X, y, f):
     """dL/dw = -y x (n, d) and dL/db = -y (n,) for a mistake; both are 0 for any other sample.
 
@@ -83,37 +111,44 @@ def loss_gradient(X, y, f):
     (array([[-2., -5.]]), array([-1.]))
     """
     db = np.where(is_mistake(y, f), -signs(y), 0.0)
-    return (db[:, None] * X, db)
+    return db[:, None] * X, db
+
+
+# --- The algorithm ---------------------------------------------------------------------
+
 
 def sweep(X, y, w, *, eta=1.0, rng=None):
     """One pass over the samples: if y_i w^T x_i <= 0, then w <- w + eta y_i x_i.
 
-    Between two mistakes w stays: one product scores the next block of samples.
+    w stays until a mistake, so that one product scores the next block of samples.
     Yields: i, w (d,) for every mistake: its sample, and the weights after it.
 
     >>> list(sweep(np.array([[1.0], [2.0], [3.0]]), np.array([1, 1, 1]), w=np.array([-1.5])))
     [(0, array([-0.5])), (1, array([1.5]))]
     """
     order = np.arange(len(X)) if rng is None else rng.permutation(len(X))
-    Z = eta * signs(y)[order, None] * X[order]
-    start, block = (0, isqrt(len(X)))
+    Z = eta * signs(y)[order, None] * X[order]  # z = eta y x: w^T z <= 0 is a mistake
+    start, block = 0, isqrt(len(X))
     while start < len(X):
-        wrong = Z[start:start + block] @ w <= 0
+        wrong = Z[start : start + block] @ w <= 0
         first = wrong.argmax()
         if wrong[first]:
             i = start + first
             w = w + Z[i]
-            yield (int(order[i]), w)
+            yield int(order[i]), w
             start = i + 1
         else:
             start += block
 
+
 class PerceptronState(NamedTuple):
     """The perceptron after a pass over the data."""
-    w: np.ndarray
-    wrong: np.ndarray
-    objective: float
-    mistakes: float
+
+    w: np.ndarray  # (d,)
+    wrong: np.ndarray  # (m,), the samples that were mistakes in this pass, in their order
+    objective: float  # sum_i L_i at w
+    mistakes: float  # m; inf at the start, before any pass
+
 
 def perceptron(X, y, w0=0.0, *, eta=1.0, rng=None):
     """Pass over the data, w <- w + eta y x at every mistake, until a pass has none.
@@ -125,7 +160,7 @@ def perceptron(X, y, w0=0.0, *, eta=1.0, rng=None):
     >>> states[-1].w, [state.mistakes for state in states]
     (array([ 1., -1.]), [inf, 2, 0])
     """
-    w, wrong, mistakes = (np.zeros(X.shape[1]) + w0, [], np.inf)
+    w, wrong, mistakes = np.zeros(X.shape[1]) + w0, [], np.inf
     while True:
         objective = perceptron_loss(y, decision(X, w)).sum()
         yield PerceptronState(w, np.array(wrong, dtype=int), objective, mistakes)
@@ -137,11 +172,14 @@ def perceptron(X, y, w0=0.0, *, eta=1.0, rng=None):
             w = w_k
         mistakes = len(wrong)
 
+
 class Update(NamedTuple):
     """The perceptron after a mistake."""
-    w: np.ndarray
-    sample: int
-    made: int
+
+    w: np.ndarray  # (d,)
+    sample: int  # the one that was a mistake; -1 at the start
+    made: int  # k, the mistakes so far
+
 
 def updates(X, y, w0=0.0, *, eta=1.0, rng=None):
     """The same run as `perceptron`, mistake by mistake: w_k = w_{k-1} + eta y x.
@@ -151,13 +189,17 @@ def updates(X, y, w0=0.0, *, eta=1.0, rng=None):
     >>> [u.w.tolist() for u in updates(np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([1, -1]))]
     [[0.0, 0.0], [2.0, 1.0], [1.0, -1.0]]
     """
-    last, made_before = (Update(np.zeros(X.shape[1]) + w0, -1, 0), -1)
+    last, made_before = Update(np.zeros(X.shape[1]) + w0, -1, 0), -1
     yield last
     while last.made > made_before:
         made_before = last.made
         for i, w in sweep(X, y, last.w, eta=eta, rng=rng):
             last = Update(w, i, last.made + 1)
             yield last
+
+
+# --- How many mistakes -----------------------------------------------------------------
+
 
 def margin(X, w, b=0.0):
     """gamma = min_i |w^T x_i + b| / ||w||: the distance from the hyperplane to the closest sample.
@@ -166,6 +208,7 @@ def margin(X, w, b=0.0):
     np.float64(3.0)
     """
     return np.min(np.abs(decision(X, w, b))) / np.linalg.norm(floats(w))
+
 
 def mistake_bound(X, y, w_star):
     """Novikoff's bound: from w_0 = 0 the perceptron makes k <= ||w_star||^2 M / v^2 mistakes.
@@ -178,6 +221,7 @@ def mistake_bound(X, y, w_star):
     (1.25, inf)
     """
     return mistake_bound_from(X, y, w_star, np.zeros(len(w_star)))
+
 
 def mistake_bound_from(X, y, w_star, w0):
     """The bound for any start and the learning rate 1: the largest k with
@@ -192,11 +236,15 @@ def mistake_bound_from(X, y, w_star, w0):
     Errata: perceptron-15 (PRNN takes w_0 = 0 "without loss of generality"; the bound changes).
     """
     X, w_star = floats(X, w_star)
-    v, M = (np.min(signs(y) * decision(X, w_star)), np.max(np.sum(X ** 2, axis=1)))
-    W, along = (w_star @ w_star, w0 @ w_star)
-    across = w0 - along / W * w_star
-    p, q = (W * M / 2 - along * v, W * (across @ across))
-    return float((p + np.sqrt(p ** 2 + v ** 2 * q)) / v ** 2) if v > 0 else np.inf
+    v, M = np.min(signs(y) * decision(X, w_star)), np.max(np.sum(X**2, axis=1))
+    W, along = w_star @ w_star, w0 @ w_star
+    across = w0 - along / W * w_star  # the part of w_0 that is orthogonal to w_star
+    p, q = W * M / 2 - along * v, W * (across @ across)
+    return float((p + np.sqrt(p**2 + v**2 * q)) / v**2) if v > 0 else np.inf
+
+
+# --- Adaline ---------------------------------------------------------------------------
+
 
 def adaline(X, y, w0=0.0, *, eta):
     """Gradient descent on J(w) = 1/2 sum_i (y_i - w^T x_i)^2: least squares for the labels.
@@ -210,15 +258,16 @@ def adaline(X, y, w0=0.0, *, eta):
     >>> [float(next(states).objective) for _ in range(3)]
     [1.0, 0.25, 0.0625]
     """
-    w, step = (np.zeros(X.shape[1]) + w0, np.nan)
+    w, step = np.zeros(X.shape[1]) + w0, np.nan  # no step has led to the start
     while True:
         residuals = y - X @ w
-        downhill = X.T @ residuals
+        downhill = X.T @ residuals  # sum_i (y_i - w^T x_i) x_i = -grad J
         slope = np.linalg.norm(downhill)
         yield DescentState(w, residuals @ residuals / 2, slope, step)
         if slope == 0:
             return
-        w, step = (w + eta * downhill, eta)
+        w, step = w + eta * downhill, eta
+
 
 def adaline_max_eta(X):
     """2 / lambda_max(X^T X): `adaline` converges for every smaller learning rate.
@@ -228,9 +277,16 @@ def adaline_max_eta(X):
     """
     return 2 / np.linalg.norm(floats(X), ord=2) ** 2
 
+
+# =======================================================================================
+# The estimators
+# =======================================================================================
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
 class _Neuron(LinearClassifier):
     """One neuron for two classes; for more, one neuron per class against the rest."""
+
     fit_intercept: bool = True
     max_iter: int = 1000
 
@@ -242,22 +298,27 @@ class _Neuron(LinearClassifier):
         """Train on samples X (n, d) with labels y (n,) of any kind; return self."""
         samples = check_samples(X)
         y = check_labels(y, len(samples))
-        check_flag('fit_intercept', self.fit_intercept)
-        check_number('max_iter', self.max_iter, at_least=1, integer=True)
-        classes, A = (np.unique(y), augment(samples) if self.fit_intercept else samples)
+        check_flag("fit_intercept", self.fit_intercept)
+        check_number("max_iter", self.max_iter, at_least=1, integer=True)
+        classes, A = np.unique(y), augment(samples) if self.fit_intercept else samples
         trained = [self._run(A, column) for column in one_vs_rest(y, classes).T]
-        theta, d = (np.array([w for w, _ in trained]), samples.shape[1])
-        self.classes_, self.coef_ = (classes, theta[:, -d:])
+        theta, d = np.array([w for w, _ in trained]), samples.shape[1]
+        self.classes_, self.coef_ = classes, theta[:, -d:]
         self.intercept_ = theta[:, 0] if self.fit_intercept else np.zeros(len(theta))
         self._record([run for _, run in trained], self._rule, self.tol)
         return self._remember(X)
 
+
 class _Pocket(NamedTuple):
     """The best weights so far: they are kept in the pocket while the perceptron goes on."""
-    w: np.ndarray
-    objective: float
-    mistakes: int
-UPDATES = 100
+
+    w: np.ndarray  # (d,)
+    objective: float  # the perceptron's loss after this pass
+    mistakes: int  # how many samples w gets wrong
+
+
+UPDATES = 100  # a few passes over a few samples make too few updates to judge by
+
 
 def _pocket(X, y, states, patience):
     """The weights with the fewest mistakes among the `states` of a perceptron so far.
@@ -268,12 +329,13 @@ def _pocket(X, y, states, patience):
     for state in states:
         mistakes = np.count_nonzero(is_mistake(y, decision(X, state.w)))
         if mistakes < fewest:
-            best, fewest, passes, updates = (state.w, mistakes, 0, 0)
+            best, fewest, passes, updates = state.w, mistakes, 0, 0
         else:
-            passes, updates = (passes + 1, updates + len(state.wrong))
+            passes, updates = passes + 1, updates + len(state.wrong)
         yield _Pocket(best, state.objective, fewest)
         if passes >= patience and updates >= UPDATES:
             return
+
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Perceptron(_Neuron):
@@ -281,9 +343,8 @@ class Perceptron(_Neuron):
 
     The weights with the fewest mistakes are kept. Training stops after the pass that leaves none.
     Otherwise it stops, with a warning, after `max_iter` passes, or after `n_iter_no_change` passes
-    in a row, with at least 100 updates in them, that have not lowered the number of mistakes.
-    Samples of tiny margin may need more passes. The constant feature is 1, so that features should
-    have a size of about 1.
+    with 100 updates or more that brought no fewer mistakes. Samples of tiny margin may need more.
+    Features should have a size of about 1, which is that of the constant one.
 
     Parameters
     ----------
@@ -309,23 +370,26 @@ class Perceptron(_Neuron):
     >>> model.predict([[1, 1], [0, 1]]), model.converged_
     (array(['yes', 'no'], dtype='<U3'), True)
     """
+
     shuffle: bool = True
     eta0: float = 1.0
     n_iter_no_change: int = 5
     random_state: int | np.random.Generator | None = 0
-    _rule, tol = ('mistakes', 0)
-    _advice = 'and raise {limits} only if a hyperplane separates the classes'
+
+    _rule, tol = "mistakes", 0  # not hyperparameters: training ends where no mistake is left
+    _advice = "and raise {limits} only if a hyperplane separates the classes"
 
     def _run(self, X, y):
-        eta = check_number('eta0', self.eta0, above=0)
+        eta = check_number("eta0", self.eta0, above=0)
         rng = check_random_state(self.random_state)
-        patience = check_number('n_iter_no_change', self.n_iter_no_change, at_least=2, integer=True)
-        states = perceptron(X, y, eta=eta, rng=rng if check_flag('shuffle', self.shuffle) else None)
+        patience = check_number("n_iter_no_change", self.n_iter_no_change, at_least=1, integer=True)
+        states = perceptron(X, y, eta=eta, rng=rng if check_flag("shuffle", self.shuffle) else None)
         run = iterate(_pocket(X, y, states, patience), self._rule, self.tol, self.max_iter)
         if run.converged and run.state.mistakes > 0:
-            reason = f'{patience} passes with {UPDATES} updates or more brought no fewer mistakes'
+            reason = f"{patience} passes with {UPDATES} updates or more brought no fewer mistakes"
             run = run._replace(converged=False, reason=reason)
-        return (run.state.w, run)
+        return run.state.w, run
+
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Adaline(_Neuron):
@@ -347,16 +411,18 @@ class Adaline(_Neuron):
     >>> Adaline().fit([[-2.0], [1.0]], ["left", "right"]).predict([[-3.0], [2.0]])
     array(['left', 'right'], dtype='<U5')
     """
-    tol: float = 0.0001
+
+    tol: float = 1e-4
     eta0: float | None = None
-    _rule = 'gradient_norm'
+
+    _rule = "gradient_norm"
 
     def _run(self, X, y):
-        tol = check_number('tol', self.tol, at_least=0)
-        size = np.sqrt(np.mean(X ** 2, axis=0))
+        tol = check_number("tol", self.tol, at_least=0)
+        size = np.sqrt(np.mean(X**2, axis=0))
         size[size == 0] = 1.0
         X = X / size
         eta = adaline_max_eta(X) / 2
-        eta = eta if self.eta0 is None else check_number('eta0', self.eta0, above=0)
+        eta = eta if self.eta0 is None else check_number("eta0", self.eta0, above=0)
         run = iterate(adaline(X, y, eta=eta), self._rule, tol, self.max_iter)
-        return (run.state.x / size, run)
+        return run.state.x / size, run
