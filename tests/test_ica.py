@@ -260,7 +260,7 @@ def test_more_components_than_the_rank_are_refused_and_one_feature_is_whitened()
 
 def test_a_run_that_is_cut_short_warns(rng):
     X = rng.uniform(size=(300, 3)) @ rng.normal(size=(3, 3))
-    with pytest.warns(UserWarning, match="FastICA stopped after 1 iterations, because max_iter = 1"):
+    with pytest.warns(UserWarning, match="stopped after 1 iterations, because max_iter = 1"):
         model = FastICA(max_iter=1, tol=0, random_state=0).fit(X)
     assert not model.converged_
 
