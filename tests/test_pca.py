@@ -628,7 +628,7 @@ def test_inverse_root_agrees_with_an_iteration_and_is_0_without_variance(rng):
     S = sample_covariance(samples(rng))
     near(inverse_root(S), denman_beavers(S), 1e-8)
     near(inverse_root(1e-40 * S) * 1e-20, inverse_root(S))  # in another unit
-    near(inverse_root(np.diag([4.0, 4e-14])), np.diag([0.5, 0]))
+    near(inverse_root(np.diag([4.0, 4e-14, 4e-14])), np.diag([0.5, 0, 0]))
     near(inverse_root(np.diag([4.0, 4e-10])), np.diag([0.5, 5e4]), 1e-6)
     with pytest.raises(ValueError, match="Sigma must be symmetric"):
         inverse_root(np.triu(S))
