@@ -780,7 +780,8 @@ def test_pca_finds_the_same_by_every_route(rng, shape, solver):
     np.testing.assert_allclose(model.singular_values_, s[:k], rtol=1e-8)
     assert model.noise_variance_ == pytest.approx(np.mean(s[k:] ** 2) / (n - 1), rel=1e-8)
     assert model.n_components_ == k and model.n_samples_ == n
-    assert PCA(svd_solver=solver).fit(X).components_.shape == (min(shape), shape[1])
+    whole = PCA(svd_solver=solver).fit(X)
+    assert whole.components_.shape == (min(shape), shape[1]) and whole.noise_variance_ == 0
     ratio = np.cumsum(s**2) / np.sum(s**2)
     for share in (0.5, 0.8, 0.95):
         assert PCA(share, svd_solver=solver).fit(X).n_components_ == np.sum(ratio <= share) + 1
