@@ -2,14 +2,13 @@
 
 import re
 from copy import deepcopy
-from fractions import Fraction
 from itertools import islice, pairwise, product
 from math import erf, erfc, log, pi, sqrt
 
 import contract
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
+from checks import panels
 
 from mlnotes.base import Classifier, Regressor
 from mlnotes.datasets import make_fish
@@ -45,7 +44,6 @@ from mlnotes.decision_theory import (
     margin_zero_one,
     normal_log_odds,
     posterior,
-    product_rule,
     squared,
     total_risk,
     with_reject,
@@ -90,10 +88,8 @@ def normal_error(mu, Sigma, prior):
 
 def by_loops(h, log_p, prior, dx):
     """The probability of error as a double sum: the parts of the classes in the wrong regions."""
-    p = np.exp(log_p)
-    return sum(
-        dx[i] * prior[k] * p[i, k] for i in range(len(p)) for k in range(len(prior)) if h[i] != k
-    )
+    p, cells = dx[:, None] * prior * np.exp(log_p), product(range(len(dx)), range(len(prior)))
+    return sum(p[i, k] for i, k in cells if h[i] != k)
 
 
 # --- Losses ----------------------------------------------------------------------------
@@ -113,20 +109,16 @@ def test_supervised_estimators_learn_from_pairs_of_samples_and_kinds_or_amounts(
 
 @pytest.mark.claims("decision_theory-02")
 @pytest.mark.parametrize(
-    "loss, losses", [(zero_one, [1, 0]), (squared, [9, 0]), (absolute, [3, 0])]
+    "loss, losses, wide", [(zero_one, [1, 0], 1), (squared, [9, 0], 4e4), (absolute, [3, 0], 200)]
 )
-def test_losses_and_empirical_risks_by_hand(loss, losses):
+def test_losses_and_empirical_risks_by_hand(loss, losses, wide):
     f, y = np.array([1.0, -3.0]), np.array([4.0, -3.0])
     assert loss(f, y).tolist() == loss(y, f).tolist() == losses
     assert empirical_risk(loss, f, y) == sum(losses) / 2
     of_constants = [empirical_risk(loss, np.full(2, c), y) for c in f]
     assert empirical_risk(loss, f, y[:, None]).tolist() == of_constants
-
-
-@pytest.mark.claims("decision_theory-02")
-def test_losses_of_small_integers_do_not_wrap():
-    for f, y in ((np.uint8([0]), np.uint8([200])), (np.int8([-100]), np.int8([100]))):
-        assert squared(f, y) == 200.0**2 and absolute(f, y) == 200
+    assert loss(np.uint8([0]), np.uint8([200])) == loss(np.int8([-100]), np.int8([100])) == wide
+    assert loss(np.array([True, True]), np.array([False, True])).tolist() == [1, 0]
 
 
 @pytest.mark.claims("decision_theory-02")
@@ -150,11 +142,9 @@ def test_standard_error_is_that_of_the_mean(rng):
 
 @pytest.mark.claims("decision_theory-03")
 def test_evidence_and_posteriors_integrate_to_one_and_to_the_priors():
-    mu, sigma2, prior = (-1.0, 0.5, 3.0), (1.0, 0.3, 2.0), np.array([0.2, 0.5, 0.3])
     x, dx = gauss_legendre(-20, 20, 200)
-    log_p = normal_classes(x, mu, sigma2)
+    log_p, prior = normal_classes(x, (-1.0, 0.5, 3.0), (1.0, 0.3, 2.0)), np.array([0.2, 0.5, 0.3])
     q, p = posterior(log_p, prior), np.exp(log_evidence(log_p, prior))
-    np.testing.assert_allclose(q.sum(axis=1), 1, rtol=1e-14)
     assert dx @ p == pytest.approx(1, abs=1e-8)
     np.testing.assert_allclose((dx * p) @ q, prior, rtol=1e-8)
     weighted = np.array([prior[k] * np.exp(log_p[:, k]) for k in range(3)])
@@ -166,12 +156,10 @@ def test_evidence_and_posteriors_integrate_to_one_and_to_the_priors():
 
 @pytest.mark.claims("decision_theory-03")
 def test_posteriors_where_densities_underflow_or_classes_are_impossible():
-    log_p = np.array([[-2e5, log(3) - 2e5], [-np.inf, -1e9]])
-    assert (np.exp(log_p) == 0).all()  # the formula as it stands would divide 0 by 0
+    log_p = np.array([[-2e5, log(3) - 2e5], [-np.inf, -1e9]])  # the formula would divide 0 by 0
     np.testing.assert_allclose(posterior(log_p, HALF), [[0.25, 0.75], [0, 1]], rtol=1e-9)
     assert posterior(log_p, np.array([0.0, 1.0])).tolist() == [[0, 1], [0, 1]]
     assert log_evidence(log_p, HALF)[0] == pytest.approx(log(2) - 2e5, rel=1e-15)
-    assert log_evidence(np.full((1, 2), -np.inf), HALF) == -np.inf
     assert np.isnan(posterior(np.full((1, 2), -np.inf), HALF)).all()  # and no warning
 
 
@@ -187,17 +175,16 @@ def test_priors_off_the_simplex_are_refused(prior):
 
 
 @pytest.mark.claims("decision_theory-04")
-@pytest.mark.parametrize("pi_1", [Fraction(2, 3), Fraction(1, 2), Fraction(1, 10)])
+@pytest.mark.parametrize("pi_1", [2 / 3, 1 / 2, 1 / 10])
 def test_without_features_the_larger_prior_wins_and_errs_as_often_as_the_other_comes(pi_1, rng):
-    prior = np.array([float(pi_1), float(1 - pi_1)])
+    prior = np.array([pi_1, 1 - pi_1])
     (a,) = bayes_action(prior[None], zero_one_matrix(2))
     assert a == (pi_1 < 1 / 2)  # at equal priors the first; ISML takes the second
     log_p, dx = finite_classes(rng, 6, 2)[0], np.ones(6)
     always = [error_probability(np.full(6, k), log_p, prior, dx) for k in (0, 1)]
     assert always == pytest.approx([1 - pi_1, pi_1], abs=1e-14)
-    assert always[a] == min(always)
     for r in np.linspace(0, 1, 21):  # class 0 with probability r, whatever x
-        assert r * always[0] + (1 - r) * always[1] >= min(always) - 1e-14
+        assert r * always[0] + (1 - r) * always[1] >= always[a] - 1e-14
 
 
 @pytest.mark.claims("decision_theory-05")
@@ -242,8 +229,8 @@ def test_two_tie_rules_differ_at_the_tie_only_and_err_alike():
 def test_error_and_excess_of_several_classes_are_double_sums(rng):
     (log_p, prior), dx = finite_classes(rng, 7, 4), rng.random(7)
     for h in rng.integers(4, size=(20, 7)):
-        R, F = decision_regions(h, 4), by_loops(h, log_p, prior, dx)
-        assert (R.sum(axis=1) == 1).all() and (R @ np.arange(4) == h).all()
+        np.testing.assert_array_equal(decision_regions(h, 4), np.eye(4)[h])
+        F = by_loops(h, log_p, prior, dx)
         assert error_probability(h, log_p, prior, dx) == pytest.approx(F, abs=1e-14)
         excess = F - bayes_error(log_p, prior, dx)
         assert excess_error(h, log_p, prior, dx) == pytest.approx(excess, abs=1e-14)
@@ -252,13 +239,12 @@ def test_error_and_excess_of_several_classes_are_double_sums(rng):
 
 @pytest.mark.claims("decision_theory-08")
 @pytest.mark.parametrize("K", [2, 5])
-def test_bayes_error_three_ways(K, rng):
+def test_bayes_error_three_ways_and_to_the_last_digit(K, rng):
     x, dx = gauss_legendre(-25, 25, 300)
     mu, sigma2, prior = 3 * rng.normal(size=K), rng.gamma(2.0, size=K), random_simplex(rng, K)
     log_p = normal_classes(x, mu, sigma2)
     weighted, h = prior * np.exp(log_p), bayes_classify(log_p, prior)
     least = bayes_error(log_p, prior, dx)
-    assert least == pytest.approx(1 - dx @ weighted.max(axis=1), abs=1e-10)
     assert least == pytest.approx(error_probability(h, log_p, prior, dx), abs=1e-10)
     if K == 2:
         assert least == pytest.approx(dx @ weighted.min(axis=1), abs=1e-14)
@@ -266,43 +252,19 @@ def test_bayes_error_three_ways(K, rng):
     conditional_error = 1 - q[np.arange(len(x)), h]
     np.testing.assert_allclose(conditional_error, (1 - q).min(axis=1), rtol=1e-15, atol=1e-15)
     assert (dx * p) @ conditional_error == pytest.approx(least, abs=1e-10)
-
-
-@pytest.mark.claims("decision_theory-08")
-def test_bayes_error_that_is_tiny_keeps_its_digits():
-    x, dx = gauss_legendre(-40, 40, 400)
-    log_p = normal_classes(x, (-10.0, 10.0), (1.0, 1.0))
-    tail = erfc(10 / sqrt(2)) / 2
-    assert bayes_error(log_p, HALF, dx) == pytest.approx(tail, rel=1e-9, abs=0)
-    rounding = 1 - dx @ np.exp(log_p).max(axis=1) / 2
-    assert rounding != pytest.approx(tail, rel=0.5, abs=0)
-
-
-def test_product_rule_of_one_side_is_its_rule():
-    X, dx = product_rule(([0.0, 1.0], [0.25, 0.75]))
-    assert X.tolist() == [[0.0], [1.0]] and dx.tolist() == [0.25, 0.75]
-
-
-@pytest.mark.claims("decision_theory-08")
-@pytest.mark.parametrize("prior", [(0.5, 0.5), (0.85, 0.15)])
-def test_bayes_error_of_normal_classes_in_the_plane_is_its_closed_form(prior):
-    mu, Sigma = np.array([[0.0, 0.0], [2.0, 1.0]]), np.array([[1.5, 0.6], [0.6, 1.0]])
-    X, dx = product_rule(gauss_legendre(-10, 12, 80, 5), gauss_legendre(-9, 10, 80, 4))
-    log_p = np.column_stack([multivariate_normal_log_density(X, m, Sigma) for m in mu])
-    exact = normal_error(mu, Sigma, np.array(prior))
-    assert bayes_error(log_p, np.array(prior), dx) == pytest.approx(exact, abs=1e-5)
+    far = normal_classes(x, (-10.0, 10.0), (1.0, 1.0))  # 1 minus the largest would leave no digit
+    assert bayes_error(far, HALF, dx) == pytest.approx(erfc(10 / sqrt(2)) / 2, rel=1e-9, abs=0)
 
 
 @pytest.mark.claims("decision_theory-09")
 def test_all_classifiers_on_eight_cells_have_the_bayes_error_plus_their_excess(rng):
     (log_p, prior), dx = finite_classes(rng, 8, 2), np.ones(8)
     gap = np.abs(prior[0] * np.exp(log_p[:, 0]) - prior[1] * np.exp(log_p[:, 1]))
-    best, least = bayes_classify(log_p, prior), bayes_error(log_p, prior, dx)
-    errors = {}
+    best, least, errors = bayes_classify(log_p, prior), bayes_error(log_p, prior, dx), {}
     for h in product((0, 1), repeat=8):
         errors[h] = error_probability(np.array(h), log_p, prior, dx)
         excess = excess_error(np.array(h), log_p, prior, dx)
-        assert errors[h] - least == pytest.approx(gap[h != best].sum(), abs=1e-14)
+        assert errors[h] - least == pytest.approx(excess, abs=1e-14)
         assert excess == pytest.approx(gap[h != best].sum(), abs=1e-14)
     assert min(errors, key=errors.get) == tuple(best)
 
@@ -312,27 +274,17 @@ def test_excess_of_a_plug_in_rule_and_its_bound(rng):
     log_p, prior = finite_classes(rng, 10, 2)
     dx, p = np.ones(10), np.exp(log_evidence(log_p, prior))
     q_1 = posterior(log_p, prior)[:, 1]
-    best, tight = bayes_classify(log_p, prior), 0.0
+    best, ratios = bayes_classify(log_p, prior), []
     for estimated in rng.random(size=(1000, 10)):
         h = np.where(estimated > 0.5, 1, 0)
         excess = excess_error(h, log_p, prior, dx)
         differs = np.abs(2 * q_1 - 1) * (h != best)  # |q_1 - q_0| where the rules differ
         assert excess == pytest.approx(p @ differs, abs=1e-14)
-        bound = 2 * p @ np.abs(estimated - q_1)
-        assert excess <= bound + 1e-14
-        tight = max(tight, excess / bound)
-    assert tight > 0.3
-
-
-@pytest.mark.claims("decision_theory-13")
-def test_a_large_density_error_may_be_harmless_and_a_small_one_not():
-    log_p, dx = np.log([[0.8, 0.2], [0.15, 0.3], [0.05, 0.5]]), np.ones(3)
-    far = np.log([[0.4, 0.02], [0.3, 0.45], [0.3, 0.53]])  # wrong everywhere, decides the same
-    near = np.log([[0.8, 0.2], [0.15, 0.14], [0.05, 0.66]])  # right but for a little mass
-    harm = [excess_error(bayes_classify(wrong, HALF), log_p, HALF, dx) for wrong in (far, near)]
-    off = [np.abs(np.exp(wrong) - np.exp(log_p)).sum() for wrong in (far, near)]
-    assert off[0] > 2 * off[1]
-    assert harm[0] == 0 < harm[1] == pytest.approx((0.3 - 0.15) / 2)
+        ratios.append(excess / (2 * p @ np.abs(estimated - q_1)))
+    assert min(ratios) >= 0 and 0.3 < max(ratios) <= 1 + 1e-12
+    wrong = np.log([[0.4, 0.02], [0.3, 0.45], [0.3, 0.53]])  # everywhere, and it decides the same
+    log_p = np.log([[0.8, 0.2], [0.15, 0.3], [0.05, 0.5]])
+    assert excess_error(bayes_classify(wrong, HALF), log_p, HALF, np.ones(3)) == 0
 
 
 # --- Actions and losses ----------------------------------------------------------------
@@ -346,19 +298,13 @@ def test_no_rule_has_a_smaller_risk(rng):
         rule: sum(dx[i] * L[rule[i], k] * joint[i, k] for i in range(5) for k in range(3))
         for rule in product(range(4), repeat=5)
     }
-    q = posterior(log_p, prior)
+    q, p = posterior(log_p, prior), np.exp(log_evidence(log_p, prior))
     a = bayes_action(q, L)
     assert min(risks, key=risks.get) == tuple(a)
     for rule in (tuple(a), (0, 1, 2, 3, 0)):
         assert total_risk(np.array(rule), log_p, prior, L, dx) == pytest.approx(risks[rule])
-    p = np.exp(log_evidence(log_p, prior))
     assert (dx * p) @ conditional_risk(q, L).min(axis=1) == pytest.approx(risks[tuple(a)])
-
-
-@pytest.mark.claims("decision_theory-12")
-def test_zero_one_loss_is_the_bayes_classifier_with_risk_one_minus_the_largest(rng):
-    log_p, prior = finite_classes(rng, 200, 5)
-    q, L = posterior(log_p, prior), zero_one_matrix(5)
+    L = zero_one_matrix(3)
     np.testing.assert_array_equal(bayes_action(q, L), bayes_classify(log_p, prior))
     np.testing.assert_allclose(conditional_risk(q, L).min(axis=1), 1 - q.max(axis=1), atol=1e-15)
 
@@ -404,6 +350,13 @@ def test_best_cut_is_as_good_as_trying_all_cuts_and_the_lowest(ties, rng):
         assert cut.errors == brute_cut(x, y) == np.sum(cut_rule(x, cut) != y)
         assert best_cut(-x, y).errors == cut.errors == best_cut(x, 1 - y).errors
     assert best_cut(np.array([1.0, 2.0, 3.0]), np.array([1, 0, 1])) == (-np.inf, 1, 1)
+    b = np.nextafter(1.0, 2)
+    for pair in ([1.0, b], [b, np.nextafter(b, 2)]):  # the middle is rounded down, then up
+        assert best_cut(np.array(pair), np.array([0, 1])).errors == 0
+        cut = best_cut(np.array(pair), np.array([0, 1]))
+        assert cut_rule(np.array(pair), cut).tolist() == [0, 1]
+    with pytest.raises(ValueError, match="labels 0 and 1; got -1"):
+        best_cut(np.array(pair), np.array([-1, 1]))
 
 
 @pytest.mark.claims("decision_theory-15")
@@ -419,16 +372,6 @@ def test_cut_errors_step_at_the_samples_only(rng):
             assert np.sum((x > t) != y) == count
 
 
-@pytest.mark.claims("decision_theory-15")
-def test_cuts_between_neighbouring_floats_keep_them_apart():
-    b = np.nextafter(1.0, 2)
-    for pair in ([1.0, b], [b, np.nextafter(b, 2)]):  # the middle is rounded down, then up
-        cut = best_cut(np.array(pair), np.array([0, 1]))
-        assert cut.errors == 0 and cut_rule(np.array(pair), cut).tolist() == [0, 1]
-    with pytest.raises(ValueError, match="labels 0 and 1; got -1"):
-        best_cut(np.array(pair), np.array([-1, 1]))
-
-
 @pytest.mark.claims("decision_theory-14")
 def test_fish_err_as_their_closed_forms_say():
     T = make_fish(20_000, rng=np.random.default_rng(4))
@@ -440,9 +383,6 @@ def test_fish_err_as_their_closed_forms_say():
         simulated = estimate(zero_one(np.where(T.X[:, features] @ w + b > 0, 1, 0), y))
         errors[features] = normal_error(means, part, HALF)
         assert abs(simulated.value - errors[features]) <= 5 * simulated.standard_error
-    delta = (mu[1] - mu[0]) / np.sqrt(np.diag(Sigma))
-    together = Phi(-sqrt(delta[1] ** 2 + delta[2] ** 2) / 2)  # lightness and width: independent
-    assert errors[1, 2] == pytest.approx(together, abs=1e-12)
     assert errors[1, 2] < errors[1,] < errors[2,] < errors[0,]
 
 
@@ -467,7 +407,7 @@ def test_dark_clothes_make_the_regression_function_rise(rng):
 
 
 @pytest.mark.claims("decision_theory-19")
-@pytest.mark.parametrize("loss", [zero_one, squared, lambda f, y: f * (y > f)])
+@pytest.mark.parametrize("loss", [zero_one, squared])
 def test_expected_prediction_error_is_the_nested_mean(loss, rng):
     joint, y = random_table(rng)
     f, p_X = rng.choice(y, size=4), joint.sum(axis=0)
@@ -487,15 +427,6 @@ def test_excess_over_the_conditional_mean_is_its_distance(rng):
         assert excess == pytest.approx(p_X @ (f - best) ** 2, abs=1e-12)
 
 
-@pytest.mark.claims("decision_theory-20")
-def test_moments_of_fractions_are_fractions():
-    joint = np.array([[1, 0], [1, 2]]) * Fraction(1, 4)
-    y = np.array([0, 1]) * Fraction(1, 3)
-    assert conditional_mean(joint, y).tolist() == [Fraction(1, 6), Fraction(1, 3)]
-    assert conditional_variance(joint, y).tolist() == [Fraction(1, 36), 0]
-    assert conditional_median(joint, y).tolist() == [0, Fraction(1, 3)]
-
-
 @pytest.mark.claims("decision_theory-21")
 def test_conditional_median_is_the_best_prediction_under_absolute_loss(rng):
     for _ in range(20):
@@ -503,12 +434,9 @@ def test_conditional_median_is_the_best_prediction_under_absolute_loss(rng):
         f = conditional_median(joint, y)
         least = np.min([joint.T @ np.abs(y - c) for c in y], axis=0)  # a value is best at each x
         assert expected_prediction_error(joint, y, f, absolute) == pytest.approx(least.sum())
-
-
-def test_conditional_median_is_the_lower_of_two_although_sums_are_rounded():
-    p = np.array([[0.05], [0.35], [0.4]])  # 2 (0.05 + 0.35) < 0.8 in floating point
-    assert conditional_median(p, np.array([1.0, 2.0, 3.0])) == 2.0
-    assert conditional_median(p - [[0.0], [1e-9], [0.0]], np.array([1.0, 2.0, 3.0])) == 3.0
+    p, y = np.array([[0.05], [0.35], [0.4]]), np.array([1.0, 2.0, 3.0])
+    assert conditional_median(p, y) == 2  # the lower of two, though 2 (0.05 + 0.35) < 0.8 here
+    assert conditional_median(p - [[0.0], [1e-9], [0.0]], y) == 3
 
 
 @pytest.mark.claims("decision_theory-21")
@@ -516,21 +444,13 @@ def test_conditional_median_is_the_lower_of_two_although_sums_are_rounded():
 def test_sample_median_solves_the_empirical_problem(n, rng):
     y = rng.normal(size=n)
     (median,) = conditional_median(np.full((n, 1), 1 / n), y)
+    assert median == np.sort(y)[(n + 1) // 2 - 1]  # the lower of two
     least = empirical_risk(absolute, y, y[:, None]).min()  # piecewise linear: a sample is best
     best = empirical_risk(absolute, np.array([median, np.median(y)]), y[:, None])
     assert best == pytest.approx(least, abs=1e-14)
-    assert median == np.sort(y)[(n + 1) // 2 - 1]  # the lower of two
     if n % 2:
         others = median + np.array([-1e-3, 1e-3, -2, 2])
         assert empirical_risk(absolute, others, y[:, None]).min() > least + 1e-12
-
-
-def test_conditional_mode_is_the_best_prediction_under_zero_one_loss(rng):
-    joint, y = random_table(rng, 3, 4)
-    costs = {
-        f: expected_prediction_error(joint, y, np.array(f), zero_one) for f in product(y, repeat=4)
-    }
-    assert min(costs, key=costs.get) == tuple(conditional_mode(joint, y))
 
 
 # --- Why the median --------------------------------------------------------------------
@@ -565,8 +485,6 @@ def test_zero_is_a_slope_exactly_at_the_minimisers(rng):
         below, above = (y[:, None] < c).sum(axis=0), (y[:, None] > c).sum(axis=0)
         printed_misses += np.any((below == above) != within)
     assert printed_misses > 20
-    at = np.array([1.9, 2.0, 3.0, 4.0, 4.1])  # 2 and 4 have not as many below as above
-    assert is_median(np.array([1.0, 2.0, 4.0, 7.0]), at).tolist() == [False, *[True] * 3, False]
 
 
 FIVE = np.array([1.0, 2.0, 4.0, 7.0, 11.0])
@@ -600,10 +518,9 @@ def test_a_greedy_run_that_starts_with_bad_luck_never_recovers():
     states = list(islice(epsilon_greedy(p, eps=0.0, runs=runs, rng=np.random.default_rng(1)), 300))
     unlucky = (states[0].wins == [1, 0]).all(axis=1)
     assert (states[-1].pulls[unlucky, 1] == 1).all()
+    assert abs(unlucky.mean() - 0.16) <= 5 * sqrt(0.16 * 0.84 / runs)
     stuck = estimate(states[-1].pulls[:, 1] == 1)  # walk 12: at least 0.40, where neither paid too
     assert stuck.value >= 0.4 - 5 * stuck.standard_error
-    for share, chance in ((unlucky, 0.16), (~states[0].wins.any(axis=1), 0.24)):
-        assert abs(share.mean() - chance) <= 5 * sqrt(chance * (1 - chance) / runs)
 
 
 @pytest.mark.claims("decision_theory-26")
@@ -633,26 +550,18 @@ SHARES = np.array([0.25, 0.75])
 
 
 @pytest.mark.parametrize(
-    "call, rule",
+    "check, arguments, rule",
     [
-        (lambda: labelled_samples([[1], [2], [3]], ["b", "a", "b"], [1, 0, 1]), "got 1 class"),
-        (lambda: chosen_prior([0.5], SHARES, "prior"), "prior must hold a number for each of"),
-        (lambda: chosen_prior([0.5, 0.501], SHARES, "prior"), "prior must be >= 0 with the sum 1"),
-        (lambda: chosen_prior([0, 1], SHARES, positive=True), "priors must be > 0"),
-        (lambda: check_possible(np.array([[0, 0], [-np.inf] * 2])), r"X\[1\] must be possible in"),
-        (lambda: check_possible(np.array([[0, np.nan]])), r"X\[0\] must be possible .*got ln Pr"),
+        (labelled_samples, ([[1], [2], [3]], ["b", "a", "b"], [1, 0, 1]), "got 1 class"),
+        (chosen_prior, ([0.5, 0.501], SHARES), "priors must be >= 0 with the sum 1"),
+        (chosen_prior, ([0, 1], SHARES, "priors", True), "priors must be > 0"),
+        (check_possible, (np.array([[0, 0], [0, np.nan]]),), r"X\[1\] must be possible in some"),
     ],
+    ids=["class of weight 0", "sum", "prior 0", "nan"],
 )
-def test_what_no_classifier_can_learn_from_is_refused(call, rule):
+def test_what_no_classifier_can_learn_from_is_refused(check, arguments, rule):
     with pytest.raises(ValueError, match=rule):
-        call()
-
-
-def test_chosen_prior_is_what_is_given_or_the_shares():
-    assert chosen_prior(None, SHARES) is SHARES
-    assert chosen_prior([0, 1], SHARES).tolist() == [0, 1]
-    thirds = chosen_prior(np.float32([1 / 3] * 3), np.full(3, 1 / 3), positive=True)
-    np.testing.assert_allclose(thirds, 1 / 3, rtol=1e-15)
+        check(*arguments)
 
 
 def blobs(rng, n=60):
@@ -662,10 +571,8 @@ def blobs(rng, n=60):
 
 @pytest.mark.parametrize("share", [0.0, 0.5])
 def test_bayes_classifier_fits_a_normal_density_per_class_and_the_shares(share, rng):
-    X, y = blobs(rng)
-    X, y = X[:100], y[:100]
-    model = BayesClassifier(var_smoothing=share).fit(X, y)
-    scores = []
+    X, y = (each[:100] for each in blobs(rng))
+    model, scores = BayesClassifier(var_smoothing=share).fit(X, y), []
     for label, prior in (("a", 0.4), ("b", 0.6)):
         of_class = X[y == label]
         S = np.cov(of_class.T, ddof=0) + share * np.diag(X.var(axis=0))
@@ -679,21 +586,16 @@ def test_bayes_classifier_fits_a_normal_density_per_class_and_the_shares(share, 
 
 
 def test_bayes_classifier_uses_given_densities_and_priors_unchanged(rng):
-    mu, prior = np.array([-1.0, 2.0]), np.array([0.9, 0.1])
-    laws = [lambda X, m=m: normal_log_density(X[:, 0], m, 1.0) for m in mu]
-    X, y = rng.normal(size=(30, 1)), rng.integers(2, size=30)
-    model = BayesClassifier(laws, priors=prior).fit(X, y)
-    x = np.linspace(-4, 5, 200)[:, None]
-    q = posterior(normal_classes(x[:, 0], mu, (1.0, 1.0)), prior)
-    np.testing.assert_array_equal(model.predict_proba(x), q)
-
-
-def test_bayes_classifier_of_impossible_samples():
     def never(X):
         return np.full(len(X), -np.inf)
 
-    X, y = [[0.0], [1.0]], [0, 1]
-    assert BayesClassifier([never, lambda X: -X[:, 0]]).fit(X, y).predict(X).tolist() == [1, 1]
+    mu, prior = np.array([-1.0, 2.0]), np.array([0.9, 0.1])
+    laws = [lambda X, m=m: normal_log_density(X[:, 0], m, 1.0) for m in mu]
+    X, y = rng.normal(size=(30, 1)), rng.integers(2, size=30)
+    q = BayesClassifier(laws, priors=np.float32(prior)).fit(X, y).predict_proba(X)
+    expected = posterior(normal_classes(X[:, 0], mu, (1.0, 1.0)), prior)
+    np.testing.assert_allclose(q, expected, rtol=1e-6)
+    assert BayesClassifier([never, laws[1]]).fit(X, y).predict(X).all()
     with pytest.raises(ValueError, match=re.escape("X[0] must be possible in some class")):
         BayesClassifier([never, never]).fit(X, y).predict(X)
 
@@ -712,35 +614,23 @@ def test_bayes_classifier_decides_by_losses_and_rejects(rng):
     assert np.mean(answers[kept] == y[kept]) > plain.score(X, y)
 
 
-def test_bayes_classifier_far_away_and_in_many_dimensions(rng):
-    X, y = blobs(rng)
-    far = BayesClassifier().fit(X, y).predict_log_proba(np.array([[1e5, 0.0], [0.0, -1e7]]))
-    assert np.isfinite(far).all() and (far.max(axis=1) <= 0).all()
+def test_bayes_classifier_of_constant_features_and_single_samples(rng):
+    X, y = np.array([[0.1, 5.0], [0.1, 5.0], [0.1, 7.0]]), ["one", "one", "other"]
+    assert BayesClassifier().fit(X, y).predict(X).tolist() == y
+    with pytest.raises(ValueError, match="not positive definite"):
+        BayesClassifier(var_smoothing=0.0).fit(X, y)
     y = np.repeat([0, 1], 20)
     X = rng.normal(size=(40, 300)) + y[:, None]  # more features than samples
     assert BayesClassifier().fit(X, y).score(X, y) == 1.0
-
-
-def test_bayes_classifier_of_constant_features_and_single_samples():
-    X = np.array([[0.1, 5.0], [0.1, 5.0], [0.1, 7.0]])
-    model = BayesClassifier().fit(X, ["one", "one", "other"])
-    assert model.predict(X).tolist() == ["one", "one", "other"]
-    with pytest.raises(ValueError, match="not positive definite"):
-        BayesClassifier(var_smoothing=0.0).fit(X, ["one", "one", "other"])
 
 
 @pytest.mark.parametrize(
     "wrong, rule",
     [
         ({"priors": [1.0]}, "priors must hold a number for each of the 2 classes"),
-        ({"priors": [0.7, 0.7]}, "priors must be >= 0 with the sum 1"),
-        ({"loss": [[0, 1, 1]]}, "loss must be finite, with a column for each of 2 classes"),
         ({"loss": [[0, np.inf], [1, 0]]}, "loss must be finite, with a column for each of 2"),
         ({"loss": np.ones((3, 2))}, "actions must hold a label for each of 3 rows"),
-        ({"actions": ["a"]}, "actions must hold a label for each of 2 rows"),
-        ({"log_densities": [len]}, "log_densities must hold 2 functions"),
         ({"log_densities": [1, 2]}, "log_densities must hold 2 functions"),
-        ({"var_smoothing": -1}, "var_smoothing must be a number >= 0; got -1"),
     ],
 )
 def test_bayes_classifier_refuses_parameters_and_keeps_what_it_learnt(wrong, rule, rng):
@@ -753,13 +643,6 @@ def test_bayes_classifier_refuses_parameters_and_keeps_what_it_learnt(wrong, rul
 
 
 # --- The lecture figures ---------------------------------------------------------------
-
-
-def drawn(draw, panels):
-    """The axes on which a figure function has drawn."""
-    axes = Figure().subplots(1, panels)
-    draw(*axes)
-    return axes
 
 
 def curves(ax):
@@ -776,7 +659,7 @@ def area(x, y):
 def test_lightness_shows_densities_their_overlap_and_the_posteriors():
     from figures.decision_theory import LIGHTNESS, PRIOR, VARIANCE, lightness, lightness_boundary
 
-    left, middle, right = drawn(lightness, 3)
+    left, middle, right = panels(lightness, columns=3)
     assert [area(*curve) for curve in curves(left)] == pytest.approx([1, 1], abs=1e-3)
     assert sorted(area(*curve) for curve in curves(middle)) == pytest.approx([1 / 3, 2 / 3], 1e-3)
     (shade,) = middle.collections
@@ -793,7 +676,7 @@ def test_lightness_shows_densities_their_overlap_and_the_posteriors():
 def test_fish_shows_histograms_the_best_cuts_and_the_line():
     from figures.decision_theory import fish, fish_line, fish_sample
 
-    left, middle, right = drawn(fish, 3)
+    left, middle, right = panels(fish, columns=3)
     sample, wrong = fish_sample(), []
     for ax, x in ((left, sample.length), (middle, sample.lightness)):
         bars = [patch.get_height() for patch in ax.patches if hasattr(patch, "get_height")]
@@ -815,7 +698,7 @@ def test_fish_shows_histograms_the_best_cuts_and_the_line():
 def test_one_pixel_shows_the_eight_probabilities_of_the_example():
     from figures.decision_theory import one_pixel
 
-    left, right = drawn(one_pixel, 2)
+    left, right = panels(one_pixel, columns=2)
     bars = sorted(left.patches, key=lambda bar: bar.get_x())
     heights = np.array([bar.get_height() for bar in bars]).reshape(4, 2)
     assert heights.sum() == pytest.approx(1, abs=1e-12)

@@ -6,13 +6,12 @@ from math import exp, log, pi, sqrt
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
+from checks import panels
 
 from mlnotes.clustering import one_hot_labels
-from mlnotes.datasets import load_digits, load_wine, make_blobs
+from mlnotes.datasets import load_wine, make_blobs
 from mlnotes.decision_theory import (
     BayesClassifier,
-    bayes_error,
     error_probability,
     excess_error,
     log_posterior,
@@ -50,10 +49,8 @@ from mlnotes.generative import (
     naive_normal_log_density,
     quadratic_log_odds,
     share_covariance,
-    shrunken_covariance,
     smoothed_log_frequencies,
 )
-from mlnotes.mixture import GaussianMixture
 from mlnotes.probability import (
     gauss_legendre,
     multivariate_normal_log_density,
@@ -90,13 +87,7 @@ def fit_kernels(X):
     return KernelDensity(bandwidth=0.5).fit(X)
 
 
-def fit_mixture(X):
-    return GaussianMixture(2, random_state=0, reg_covar=0.1, tol=1.0).fit(X)
-
-
-LAWS = pytest.mark.parametrize(
-    "fit_density", [fit_normal, partial(fit_naive, fit_factor=fit_kernels), fit_mixture]
-)
+LAWS = pytest.mark.parametrize("fit_density", [fit_normal, fit_naive, fit_kernels])
 
 
 def literal_joint(X, Z, y):
@@ -131,11 +122,9 @@ def test_learn_classes_priors_maximise_the_multinomial_likelihood(rng):
 def test_learn_classes_learns_a_class_from_its_samples_alone(rng, fit_density):
     X, y = three_classes(rng)
     others = np.where((y == "birch")[:, None], X, 5 + 3 * X)
-    densities = [learn_classes(A, y, fit_density).densities for A in (X, others)]
-    birch, same = (density[1].score_samples(X) for density in densities)
-    np.testing.assert_array_equal(birch, same)
-    ash, moved = (density[0].score_samples(X) for density in densities)
-    assert not np.allclose(ash, moved)
+    for k, same in ((0, False), (1, True)):
+        laws = [learn_classes(A, y, fit_density).densities[k].score_samples(X) for A in (X, others)]
+        assert np.array_equal(*laws) == same
 
 
 @pytest.mark.claims("generative-01")
@@ -144,47 +133,35 @@ def test_learn_classes_maximises_a_likelihood_that_splits_by_class(rng):
     model = learn_classes(X, y, fit_normal)
     number = np.searchsorted(model.classes, y)
     whole = log_joint_density(X, model)[np.arange(100), number].sum()
-    by_class = [np.log(model.prior[c]) * np.sum(number == c) for c in range(3)]
-    for c, density in enumerate(model.densities):
+    by_class = np.log(model.prior) @ np.bincount(number)
+    for c, (mu, Sigma) in enumerate(model.densities):
         members = X[number == c]
-        best = density.score_samples(members).sum()
-        by_class[c] += best
-        for mean, covariance in (
-            (density.mean + 0.1, density.covariance),
-            (density.mean, 1.1 * density.covariance),
-            (density.mean, 0.9 * density.covariance),
-        ):
-            assert NormalDensity(mean, covariance).score_samples(members).sum() < best
-    assert whole == pytest.approx(sum(by_class), rel=1e-12)
+        best = NormalDensity(mu, Sigma).score_samples(members).sum()
+        by_class += best
+        for other in ((mu + 0.1, Sigma), (mu, 1.1 * Sigma), (mu, 0.9 * Sigma)):
+            assert NormalDensity(*other).score_samples(members).sum() < best
+    assert whole == pytest.approx(by_class, rel=1e-12)
 
 
 @pytest.mark.claims("generative-02")
 @LAWS
 def test_map_classify_takes_the_largest_joint_and_so_the_largest_posterior(rng, fit_density):
     X, y = three_classes(rng, d=2)
-    model = learn_classes(X, y, fit_density)
-    grid, _ = product_rule(gauss_legendre(-6, 6, 3), gauss_legendre(-6, 6, 3))
+    model, side = learn_classes(X, y, fit_density), gauss_legendre(-25, 25, 60, 6)
+    grid, dx = product_rule(side, side)
     log_p = np.column_stack([density.score_samples(grid) for density in model.densities])
     np.testing.assert_array_equal(log_densities(grid, model), log_p)
     joint = log_joint_density(grid, model)
-    np.testing.assert_allclose(np.exp(joint), [0.4, 0.25, 0.35] * np.exp(log_p), rtol=1e-12)
-    h, q = map_classify(grid, model), posterior(log_p, model.prior)
-    np.testing.assert_array_equal(h, model.classes[joint.argmax(axis=1)])
+    np.testing.assert_allclose(joint, np.log([0.4, 0.25, 0.35]) + log_p, rtol=1e-12)
+    np.testing.assert_allclose(dx @ np.exp(joint), [0.4, 0.25, 0.35], rtol=1e-6, atol=1e-6)
+    near = np.abs(grid).max(axis=1) < 6
+    h, q = map_classify(grid[near], model), posterior(log_p[near], model.prior)
+    np.testing.assert_array_equal(h, model.classes[joint[near].argmax(axis=1)])
     np.testing.assert_array_equal(h, model.classes[q.argmax(axis=1)])
 
 
 @pytest.mark.claims("generative-02")
-@LAWS
-def test_log_joint_density_integrates_to_the_prior_of_each_class(rng, fit_density):
-    X, y = three_classes(rng, d=2)
-    side = gauss_legendre(-25, 25, 60, 6)
-    grid, dx = product_rule(side, side)
-    mass = dx @ np.exp(log_joint_density(grid, learn_classes(X, y, fit_density)))
-    np.testing.assert_allclose(mass, [0.4, 0.25, 0.35], rtol=1e-6, atol=1e-6)
-
-
-@pytest.mark.claims("generative-02")
-@pytest.mark.parametrize("fit_density", [fit_normal, lambda X: KernelDensity(bandwidth=0.4).fit(X)])
+@pytest.mark.parametrize("fit_density", [fit_normal, fit_kernels])
 def test_map_classify_errs_more_than_bayes_and_less_so_the_more_it_has_seen(fit_density):
     """The classes are N(0, 1) and N(2, 1), equally likely."""
     rules = [gauss_legendre(*ends) for ends in ((-8, 0, 3), (0, 2, 20), (2, 10, 3))]
@@ -197,8 +174,6 @@ def test_map_classify_errs_more_than_bayes_and_less_so_the_more_it_has_seen(fit_
             T = make_blobs([n // 2, n // 2], [[0.0], [2.0]], rng=rng)
             h = map_classify(x[:, None], learn_classes(T.X, T.y, fit_density))
             excess[n].append(excess_error(h, log_p, HALF, dx))
-            error = error_probability(h, log_p, HALF, dx)
-            assert error == pytest.approx(bayes_error(log_p, HALF, dx) + excess[n][-1], abs=1e-12)
     assert min(excess[100] + excess[3000]) >= 0 and max(excess[100]) > 1e-4
     assert np.mean(excess[3000]) < np.mean(excess[100]) / 5
 
@@ -207,23 +182,18 @@ def test_map_classify_errs_more_than_bayes_and_less_so_the_more_it_has_seen(fit_
 def test_map_classify_is_not_the_likeliest_class_unless_priors_agree():
     densities = [NormalDensity(np.array([m]), np.eye(1)) for m in (0.0, 2.0)]
     model = GenerativeModel(np.array([0, 1]), np.array([0.9, 0.1]), densities)
-
-    def likeliest(x, model):
-        return log_densities(x, model).argmax(axis=1)
-
-    def error(cut):
-        return 0.9 * (1 - normal_cdf(cut, 0.0, 1.0)) + 0.1 * normal_cdf(cut - 2, 0.0, 1.0)
-
-    bayes = 1 + log(9) / 2
     x, dx = gauss_legendre(-10, 12, 400)
     log_p = log_densities(x[:, None], model)
-    for rule, at in ((likeliest, 1.0), (map_classify, bayes)):
-        np.testing.assert_array_equal(rule(np.array([[at - 1e-10], [at + 1e-10]]), model), [0, 1])
-        measured = error_probability(rule(x[:, None], model), log_p, model.prior, dx)
-        assert measured == pytest.approx(error(at), abs=0.01)
-    assert error(bayes) < error(1.0) - 0.05
-    even = model._replace(prior=HALF)
-    np.testing.assert_array_equal(likeliest(x[:, None], even), map_classify(x[:, None], even))
+    rules = {1.0: log_p.argmax(axis=1), 1 + log(9) / 2: map_classify(x[:, None], model)}
+    errors = []
+    for cut, h in rules.items():  # the likeliest class, and the most probable one
+        np.testing.assert_array_equal(h, x > cut)
+        errors.append(0.9 * normal_cdf(-cut, 0.0, 1.0) + 0.1 * normal_cdf(cut - 2, 0.0, 1.0))
+        measured = error_probability(h, log_p, model.prior, dx)
+        assert measured == pytest.approx(errors[-1], abs=0.01)
+    assert errors[1] < errors[0] - 0.05
+    even = map_classify(x[:, None], model._replace(prior=HALF))
+    np.testing.assert_array_equal(log_p.argmax(axis=1), even)
 
 
 # --- Two features ----------------------------------------------------------------------
@@ -253,11 +223,7 @@ def test_bivariate_normal_density_is_the_textbook_formula_with_rho(rng):
     z_1, z_2 = (X - MU).T / [[s_1], [s_2]]
     form = (z_1**2 - 2 * rho * z_1 * z_2 + z_2**2) / (1 - rho**2)
     textbook = np.exp(-form / 2) / (2 * pi * s_1 * s_2 * sqrt(1 - rho**2))
-    density = bivariate_normal_density(X, MU, SIGMA)
-    np.testing.assert_allclose(density, textbook, rtol=1e-12)
-    np.testing.assert_allclose(
-        np.log(density), multivariate_normal_log_density(X, MU, SIGMA), rtol=1e-12
-    )
+    np.testing.assert_allclose(bivariate_normal_density(X, MU, SIGMA), textbook, rtol=1e-12)
     with pytest.raises(ValueError, match="Sigma must be symmetric"):
         bivariate_normal_density(X, MU, np.array([[1.0, 0.5], [0.0, 1.0]]))
 
@@ -265,16 +231,13 @@ def test_bivariate_normal_density_is_the_textbook_formula_with_rho(rng):
 @pytest.mark.claims("generative-05")
 def test_bivariate_normal_density_as_printed_has_no_integral():
     """REP has x_1 - mu_1 in both places: it is the density at (x_1, mu_2 + x_1 - mu_1)."""
-
-    def printed(X):
-        return bivariate_normal_density(MU + (X[:, [0, 0]] - MU[0]), MU, SIGMA)
-
-    along = np.column_stack([np.full(9, 0.3), np.linspace(-50, 50, 9)])
-    assert np.ptp(printed(along)) == 0 and np.ptp(bivariate_normal_density(along, MU, SIGMA)) > 0.01
-    rules = [box(L) for L in (10, 20, 40)]
-    as_printed = np.array([dx @ printed(X) for X, dx in rules])
+    integrals = []
+    for L in (10, 20, 40):
+        X, dx = box(L)
+        printed = bivariate_normal_density(MU + (X[:, [0, 0]] - MU[0]), MU, SIGMA)
+        integrals.append([dx @ printed, dx @ bivariate_normal_density(X, MU, SIGMA)])
+    as_printed, correct = np.transpose(integrals)
     np.testing.assert_allclose(as_printed, as_printed[0] * np.array([1, 2, 4]), rtol=1e-5)
-    correct = [dx @ bivariate_normal_density(X, MU, SIGMA) for X, dx in rules]
     np.testing.assert_allclose(correct, 1, rtol=1e-6)
 
 
@@ -288,22 +251,11 @@ def test_ellipse_is_a_contour_of_the_density_which_peaks_at_the_mean(rng):
         np.testing.assert_allclose(p, top * exp(-(radius**2) / 2), rtol=1e-12)
     circle = bivariate_normal_density(ellipse(MU, np.eye(2), 1.0, TURN), MU, SIGMA)
     assert np.ptp(np.log(circle)) > 0.5  # no contour
-
-
-@pytest.mark.claims("generative-06")
-def test_ellipse_has_its_axes_along_the_eigenvectors():
     lengths, U = np.linalg.eigh(SIGMA)
-    rim = ellipse(MU, SIGMA, 2.0, np.linspace(0, 2 * pi, 10_001)) - MU
-    distance = np.linalg.norm(rim, axis=1)
-    for at, j in ((distance.argmin(), 0), (distance.argmax(), 1)):
-        assert distance[at] == pytest.approx(2 * sqrt(lengths[j]), rel=1e-6)
-        assert abs(rim[at] @ U[:, j]) == pytest.approx(distance[at], rel=1e-6)
-
-
-def test_ellipse_of_a_flat_covariance_is_a_segment():
-    flat = np.array([[4.0, 10.0], [10.0, 25.0]])  # of rank 1, with an eigenvalue of -4e-16
-    rim = ellipse(MU, flat, 1.0, TURN) - MU
-    np.testing.assert_allclose(rim @ [5.0, -2.0], 0, atol=1e-6)
+    axes = ellipse(MU, SIGMA, 2.0, np.array([0, pi / 2])) - MU
+    np.testing.assert_allclose(np.abs(axes @ U), np.diag(2 * np.sqrt(lengths)), atol=1e-12)
+    flat = np.array([[4.0, 10.0], [10.0, 25.0]])  # a segment; one eigenvalue is -4e-16
+    np.testing.assert_allclose((ellipse(MU, flat, 1.0, TURN) - MU) @ [5.0, -2.0], 0, atol=1e-6)
 
 
 @pytest.mark.claims("generative-06")
@@ -325,29 +277,19 @@ def test_ellipse_probability_is_the_integral_over_the_ellipse(radius):
 def test_share_covariance_maximises_the_likelihood_of_all_classes_together(rng):
     X, y = three_classes(rng)
     separate = learn_classes(X, y, fit_normal)
-    model = share_covariance(separate)
-    number = np.searchsorted(model.classes, y)
-    within = X - np.array([density.mean for density in separate.densities])[number]
-    for density, before in zip(model.densities, separate.densities, strict=True):
-        np.testing.assert_array_equal(density.mean, before.mean)
-        np.testing.assert_allclose(density.covariance, within.T @ within / 100, rtol=1e-12)
+    within = X - np.array([mu for mu, _ in separate.densities])[np.unique_inverse(y)[1]]
+    laws = share_covariance(separate).densities
+    for (mu, Sigma), (mu_k, _) in zip(laws, separate.densities, strict=True):
+        np.testing.assert_array_equal(mu, mu_k)
+        np.testing.assert_allclose(Sigma, within.T @ within / 100, rtol=1e-12)
 
     def likelihood(S):
         return multivariate_normal_log_density(within, np.zeros(3), S).sum()
 
-    Sigma = model.densities[0].covariance
-    for _ in range(20):
-        change = rng.normal(scale=0.05, size=(3, 3))
-        assert likelihood(Sigma + change + change.T) < likelihood(Sigma)
-    unweighted = np.mean([density.covariance for density in separate.densities], axis=0)
-    assert likelihood(unweighted) < likelihood(Sigma)
-
-
-def test_shrunken_covariance_moves_every_eigenvalue_towards_one(rng):
-    S = random_covariance(rng, 4)
-    before, U = np.linalg.eigh(S)
-    after = U.T @ shrunken_covariance(S, 0.3) @ U
-    np.testing.assert_allclose(after, np.diag(0.7 * before + 0.3), rtol=1e-12, atol=1e-12)
+    best = likelihood(laws[0].covariance)
+    for change in rng.normal(scale=0.05, size=(20, 3, 3)):
+        assert likelihood(laws[0].covariance + change + change.T) < best
+    assert likelihood(np.mean([Sigma for _, Sigma in separate.densities], axis=0)) < best
 
 
 def test_quadratic_log_odds_are_the_difference_of_the_log_joints(rng):
@@ -372,9 +314,7 @@ def test_linear_scores_differ_from_the_joint_by_what_classes_share(rng):
     laws = [NormalDensity(mu, Sigma) for mu in means]
     shared = log_joint_density(X, GenerativeModel(np.arange(4), prior, laws)) - X @ W.T - b
     np.testing.assert_allclose(shared, np.repeat(shared[:, :1], 4, axis=1), rtol=1e-9, atol=1e-9)
-    w, b_line = normal_log_odds(means[:2], Sigma, prior[:2] / 0.3)
-    np.testing.assert_allclose(W[1] - W[0], w, rtol=1e-10)
-    assert b[1] - b[0] == pytest.approx(b_line, rel=1e-10)
+    np.testing.assert_allclose(W @ Sigma, means, rtol=1e-9)
 
 
 @pytest.mark.parametrize("Sigma", [[[1.0, 0.5], [0.0, 1.0]], [[-1.0, 0.0], [0.0, 1.0]]])
@@ -387,19 +327,6 @@ def test_log_odds_and_scores_refuse_what_is_no_covariance(Sigma):
 
 
 # --- Naive Bayes -----------------------------------------------------------------------
-
-
-@pytest.mark.claims("generative-09")
-def test_fit_naive_of_normal_features_is_a_normal_density_with_diagonal_covariance(rng):
-    X, y = three_classes(rng)
-    model = learn_classes(X, y, fit_naive)
-    diagonal = [
-        NormalDensity(X[y == c].mean(axis=0), np.diag(X[y == c].var(axis=0))) for c in model.classes
-    ]
-    expected = log_joint_density(X, model._replace(densities=diagonal))
-    np.testing.assert_allclose(log_joint_density(X, model), expected, rtol=1e-12)
-    correlated = log_joint_density(X, learn_classes(X, y, fit_normal))
-    assert not np.allclose(log_posterior(correlated), log_posterior(expected), atol=0.1)
 
 
 @pytest.mark.claims("generative-09")
@@ -417,7 +344,7 @@ def test_fit_naive_multiplies_the_densities_of_the_features(rng):
 
 
 @pytest.mark.claims("generative-10")
-@pytest.mark.parametrize("d", [1, 2, 12])
+@pytest.mark.parametrize("d", [1, 12])
 def test_fit_naive_has_fewer_parameters(rng, d):
     X, y = three_classes(rng, d)
     naive = learn_classes(X, y, fit_naive).densities[0]
@@ -426,8 +353,6 @@ def test_fit_naive_has_fewer_parameters(rng, d):
     np.testing.assert_allclose(full.covariance, full.covariance.T)
     free = len(np.triu_indices(d)[0])  # one number for each pair j <= l
     assert full.mean.size + free == d + d * (d + 1) // 2
-    model = GaussianNB().fit(X, y)
-    assert model.theta_.size + model.var_.size == 3 * 2 * d
 
 
 @pytest.mark.claims("generative-11")
@@ -482,20 +407,15 @@ def test_naive_moments_are_those_of_each_class_and_weights_are_repetitions(rng):
 # --- Discrete features -----------------------------------------------------------------
 
 
-def test_category_counts_add_weights_cell_by_cell(rng):
+def test_counts_of_categories_add_weights_cell_by_cell(rng):
     x, k, w = rng.integers(4, size=50), rng.integers(3, size=50), rng.uniform(size=50)
-    counts = category_counts(x, w[:, None] * one_hot_labels(k, 3), m=5)
+    Z = w[:, None] * one_hot_labels(k, 3)
+    counts = category_counts(x, Z, m=5)
     for c, category in product(range(3), range(5)):
         assert counts[c, category] == pytest.approx(w[(k == c) & (x == category)].sum())
-    assert counts.shape == (3, 5)
-
-
-def test_binary_counts_are_those_of_two_categories(rng):
-    X, k = rng.integers(2, size=(60, 4)), rng.integers(3, size=60)
-    Z = rng.uniform(0.5, 2, size=(60, 1)) * one_hot_labels(k, 3)
-    counts = binary_counts(X, Z)
-    for j in range(4):
-        np.testing.assert_allclose(counts[:, j], category_counts(X[:, j], Z, 2), rtol=1e-12)
+    X = rng.integers(2, size=(50, 4))
+    for j, binary in enumerate(binary_counts(X, Z).swapaxes(0, 1)):
+        np.testing.assert_allclose(binary, category_counts(X[:, j], Z, 2), rtol=1e-12)
     with pytest.raises(ValueError, match="0 and 1; got -1"):
         binary_counts(2 * X - 1, Z)
 
@@ -505,11 +425,6 @@ def test_smoothed_log_frequencies_are_the_posterior_mean_of_a_dirichlet_prior(rn
     x = rng.integers(3, size=20)
     p = np.exp(smoothed_log_frequencies(np.bincount(x, minlength=4), alpha))
     np.testing.assert_allclose(p, Dirichlet(np.full(4, alpha)).posterior(x).mean(), rtol=1e-12)
-
-
-def test_smoothed_log_frequencies_without_smoothing_make_the_unseen_impossible():
-    log_p = smoothed_log_frequencies(np.array([[3.0, 0.0, 1.0]]), alpha=0)
-    np.testing.assert_allclose(log_p, [[log(0.75), -np.inf, log(0.25)]], rtol=1e-12)
 
 
 def test_categorical_log_density_is_the_product_over_the_tables(rng):
@@ -554,9 +469,6 @@ def test_quadratic_analysis_is_the_joint_by_inverse_and_determinant(rng):
     np.testing.assert_allclose(model.predict_joint_log_proba(Z), joint, rtol=1e-10)
     np.testing.assert_allclose(model.decision_function(Z) - joint, 1.5 * log(2 * pi), rtol=1e-9)
     np.testing.assert_array_equal(model.predict(Z), model.classes_[joint.argmax(axis=1)])
-    np.testing.assert_array_equal(
-        model.predict(Z), map_classify(Z, learn_classes(X, y, fit_normal))
-    )
     other = BayesClassifier(var_smoothing=0).fit(X, y).predict_proba(Z)
     np.testing.assert_allclose(model.predict_proba(Z), other, rtol=1e-10, atol=1e-10)
     shrunken = QDA(reg_param=0.2).fit(X, y)
@@ -576,17 +488,6 @@ def test_shared_covariance_has_straight_boundaries_and_the_joint_of_its_distribu
     np.testing.assert_allclose(np.diff(f, axis=1), np.diff(joint, axis=1), rtol=1e-9, atol=1e-9)
     log_q = model.predict_log_proba(Z)
     np.testing.assert_allclose(log_q, log_posterior(joint), rtol=1e-9, atol=1e-9)
-    shrunken = LDA(reg_param=0.2).fit(X, y).covariance_
-    np.testing.assert_allclose(shrunken, 0.8 * model.covariance_ + 0.2 * np.eye(3), rtol=1e-12)
-
-
-@NORMAL
-def test_decision_functions_of_two_classes_are_log_odds(rng, kind):
-    X, y = two_classes(rng)
-    model = kind().fit(X, y)
-    f, log_q = model.decision_function(X), model.predict_log_proba(X)
-    np.testing.assert_allclose(f, log_q[:, 1] - log_q[:, 0], rtol=1e-9, atol=1e-9)
-    np.testing.assert_array_equal(model.predict(X), model.classes_[(f > 0).astype(int)])
 
 
 @NORMAL
@@ -599,25 +500,26 @@ def test_posteriors_do_not_depend_on_the_coordinates(rng, kind):
         np.testing.assert_allclose(again, q, rtol=tol, atol=tol)
     answers = [kind(reg_param=0.5).fit(u * X, y).predict_proba(u * X) for u in (1.0, 1e-6)]
     assert not np.allclose(*answers, atol=0.01)  # shrunken covariances do
+    X, y = X[y != "cedar"], y[y != "cedar"]
+    model = kind().fit(X, y)
+    f, log_q = model.decision_function(X), model.predict_log_proba(X)
+    np.testing.assert_allclose(f, log_q[:, 1] - log_q[:, 0], rtol=1e-9, atol=1e-9)
+    np.testing.assert_array_equal(model.predict(X), model.classes_[(f > 0).astype(int)])
 
 
 def test_far_from_all_classes_a_line_still_decides(rng):
     X, y = three_classes(rng)
     model = LDA().fit(X, y)
-    z = 1e9 * rng.normal(size=(5, 3))
-    for far in (z, 1e3 * z):
-        nearest = model.classes_[(z @ model.coef_.T).argmax(axis=1)]
-        np.testing.assert_array_equal(model.predict(far), nearest)
-        np.testing.assert_array_equal(
-            model.classes_[model.predict_proba(far).argmax(axis=1)], nearest
-        )
+    far = 1e12 * rng.normal(size=(5, 3))
+    nearest = (far @ model.coef_.T).argmax(axis=1)
+    np.testing.assert_array_equal(model.predict(far), model.classes_[nearest])
+    np.testing.assert_array_equal(model.predict_proba(far).argmax(axis=1), nearest)
 
 
 @pytest.mark.claims("generative-10")
 @pytest.mark.parametrize("n_k", [2, 6])
 def test_few_samples_leave_the_full_covariance_singular_and_the_naive_one_not(rng, n_k):
-    d = 6
-    X, y = rng.normal(size=(2 * n_k, d)), np.repeat(["a", "b"], n_k)
+    X, y = rng.normal(size=(2 * n_k, 6)), np.repeat(["a", "b"], n_k)
     for density in learn_classes(X, y, fit_normal).densities:
         assert np.linalg.matrix_rank(density.covariance, hermitian=True) == n_k - 1
     assert GaussianNB().fit(X, y).score(X, y) > 0.5
@@ -626,11 +528,6 @@ def test_few_samples_leave_the_full_covariance_singular_and_the_naive_one_not(rn
     assert QDA(reg_param=0.1).fit(X, y).score(X, y) > 0.5
     if n_k == 6:  # n - K = 10 rows are enough for one covariance of both
         LDA().fit(X, y)
-    enough = rng.normal(size=(2 * d + 2, d))
-    QDA().fit(enough, np.repeat(["a", "b"], d + 1))
-
-
-def test_a_collinear_feature_is_refused(rng):
     X, y = three_classes(rng)
     for extra, kind in product((X[:, 0] - 3 * X[:, 1] + 1e5, 1e6 * X[:, 2]), (QDA, LDA)):
         with pytest.raises(ValueError, match="must have full rank 4: its samples lie in a hyp"):
@@ -649,32 +546,15 @@ def test_rounding_does_not_make_a_constant_vary(rng):
             LDA().fit(X, y)
 
 
-def test_one_sample_is_a_class(rng):
-    X, y = rng.normal(size=(9, 2)), ["a"] * 8 + ["b"]
-    model = QDA(reg_param=0.5).fit(X, y)
-    np.testing.assert_array_equal(model.covariance_[1], 0.5 * np.eye(2))
-    for kind in (GaussianNB, LDA):
-        assert kind().fit(X, y).predict(X[8:]) == ["b"]
-
-
-@pytest.mark.parametrize("kind", [QDA, LDA, GaussianNB])
-def test_the_largest_samples_that_are_accepted_have_posteriors(kind):
-    X, y = 1e150 * np.array([[0.0], [1.0], [0.5], [0.7]]), [0, 0, 1, 1]
-    q = kind().fit(X, y).predict_proba(X)
-    np.testing.assert_allclose(q, kind().fit(X / 1e150, y).predict_proba(X / 1e150), rtol=1e-9)
-
-
 def test_log_posteriors_in_800_dimensions(rng):
     X, y = rng.normal(size=(300, 800)), np.repeat([0, 1, 2], 100)
     X[y == 1] += 0.5
     for model in (LDA(reg_param=0.5), GaussianNB()):
-        log_q = model.fit(X, y).predict_log_proba(X)
+        log_q, joint = model.fit(X, y).predict_log_proba(X), model.predict_joint_log_proba(X)
         np.testing.assert_allclose(np.exp(log_q).sum(axis=1), 1, rtol=1e-12)
-        joint = model.predict_joint_log_proba(X)
         assert (np.exp(joint) == 0).all()  # the product of the densities is no number
-        np.testing.assert_allclose(
-            np.diff(log_q, axis=1), np.diff(joint, axis=1), rtol=1e-8, atol=1e-8
-        )
+        near = {"rtol": 1e-8, "atol": 1e-8}
+        np.testing.assert_allclose(np.diff(log_q), np.diff(joint), **near)
 
 
 @pytest.mark.parametrize("kind", [QDA, LDA, GaussianNB, BernoulliNB])
@@ -684,20 +564,11 @@ def test_given_priors_move_the_joint_and_nothing_else(rng, kind):
     plain, given = kind().fit(X, y), kind(**{name: prior}).fit(X, y)
     moved = given.predict_joint_log_proba(X) - plain.predict_joint_log_proba(X)
     np.testing.assert_allclose(moved - np.log(prior / [0.4, 0.25, 0.35]), 0, atol=1e-9)
-    if kind is LDA:
-        np.testing.assert_allclose(given.covariance_, plain.covariance_, rtol=1e-12)
-    none = kind(**{name: [0.5, 0.0, 0.5]}).fit(X, y)
-    assert "birch" not in none.predict(X) and (none.predict_proba(X)[:, 1] == 0).all()
+    for keep, zero in ((y > "a", [0.5, 0.0, 0.5]), (y < "c", [1.0, 0.0])):  # of three, of two
+        model = kind(**{name: zero}).fit(X[keep], y[keep])
+        assert "birch" not in model.predict(X) and (model.predict_proba(X)[:, 1] == 0).all()
     with pytest.raises(ValueError, match=f"{name} must be >= 0 with the sum 1"):
         kind(**{name: [0.5, 0.6, -0.1]}).fit(X, y)
-
-
-@pytest.mark.parametrize("prior", [[1.0, 0.0], [0.0, 1.0]])
-def test_of_two_classes_one_of_prior_zero_is_never_the_answer(rng, prior):
-    X, y = two_classes(rng)
-    model = LDA(priors=prior).fit(X, y)
-    np.testing.assert_array_equal(model.predict_proba(X), np.tile(prior, (65, 1)))
-    assert (model.decision_function(X) == (np.inf if prior[1] else -np.inf)).all()
 
 
 # --- Naive Bayes: estimators -----------------------------------------------------------
@@ -747,15 +618,11 @@ def test_categories_must_be_categories_that_are_known():
     for wrong in (-1, 1e19):
         with pytest.raises(ValueError, match=r"categories 0, 1, 2, ...; got (-1|1e\+19)"):
             CategoricalNB().fit([[0, wrong], [1, 0]], y)
-
-
-def test_fractions_are_cut_to_categories_and_that_is_told():
-    X, y = [[0, 2], [1, 0]], ["a", "b"]
     with pytest.warns(UserWarning, match="got 2.7: fractions are cut to integers"):
         model = CategoricalNB().fit([[0, 2.7], [1, 0]], y)
-    with pytest.warns(UserWarning, match="fractions are cut to integers"):
-        q = model.predict_proba([[0.5, 2.5]])
-    np.testing.assert_array_equal(q, CategoricalNB().fit(X, y).predict_proba(X[:1]))
+    np.testing.assert_array_equal(
+        model.predict_proba(X), CategoricalNB().fit(X, y).predict_proba(X)
+    )
 
 
 @pytest.mark.claims("generative-09")
@@ -764,17 +631,10 @@ def test_bernoulli_classifier_has_the_binary_log_odds_of_the_smoothed_shares(rng
     X = (rng.random((400, 1000)) < p[y]).astype(float)
     shares = [(0.5 + X[y == k].sum(axis=0)) / (1 + np.sum(y == k)) for k in (0, 1)]
     w, b = binary_log_odds(np.array(shares), np.bincount(y) / 400)
-    for model in (BernoulliNB(alpha=0.5), CategoricalNB(alpha=0.5)):
-        log_q = model.fit(X, y).predict_log_proba(X)
+    for model, on in ((BernoulliNB(alpha=0.5, binarize=2.0), X + 2), (CategoricalNB(alpha=0.5), X)):
+        log_q = model.fit(on, y).predict_log_proba(on)
         assert log_q.min() < -100  # a product of probabilities would be 0
         np.testing.assert_allclose(np.diff(log_q)[:, 0], X @ w + b, rtol=1e-9, atol=1e-9)
-
-
-def test_binarize_says_what_is_on():
-    X, y = np.array([[0.2], [0.9], [0.4], [0.8]]), ["a", "b", "a", "b"]
-    model = BernoulliNB(binarize=0.5).fit(X, y)
-    np.testing.assert_array_equal(model.feature_count_, [[0], [2]])
-    np.testing.assert_array_equal(model.predict([[0.5], [0.51]]), ["a", "b"])
 
 
 @pytest.mark.parametrize("kind", [BernoulliNB, CategoricalNB])
@@ -808,11 +668,6 @@ def test_weighted_samples_are_repeated_or_left_out(rng, model):
     "model, rule",
     [
         (QDA(reg_param=1.1), "reg_param must be a number between 0 and 1; got 1.1"),
-        (LDA(reg_param=np.nan), "reg_param must be a number between 0 and 1; got nan"),
-        (GaussianNB(var_smoothing=-1), "var_smoothing must be a number >= 0; got -1"),
-        (BernoulliNB(alpha=np.inf), "alpha must be a number >= 0 and < inf; got inf"),
-        (CategoricalNB(alpha=-0.5), "alpha must be a number >= 0 and < inf; got -0.5"),
-        (BernoulliNB(binarize=np.nan), "binarize must be a number; got nan"),
         (CategoricalNB(min_categories=0), "an integer >= 1 or one for each of the 2 .* got 0"),
         (CategoricalNB(min_categories=[1, 2, 3]), r"one for each of the 2 .* got \[1, 2, 3\]"),
     ],
@@ -826,29 +681,14 @@ def test_a_parameter_outside_its_range_is_refused(model, rule):
 # --- Real data -------------------------------------------------------------------------
 
 
-def test_digits_have_pixels_that_never_vary():
-    digits = load_digits()
-    half, rest = (digits.X[::2], digits.y[::2]), (digits.X[1::2], digits.y[1::2])
-    with pytest.raises(ValueError, match="the covariance of class 0 must have full rank 64"):
-        QDA().fit(*half)
-    assert QDA(reg_param=0.1).fit(*half).score(*rest) > 0.95
-    assert 0.95 > GaussianNB().fit(*half).score(*rest) > 0.7
-
-
 # --- The lecture figures ---------------------------------------------------------------
-
-
-def drawn(draw, panels):
-    axes = Figure().subplots(1, panels, squeeze=False)[0]
-    draw(*axes)
-    return axes
 
 
 @pytest.mark.claims("generative-07")
 def test_winery_draws_the_contours_of_half_and_95_percent_of_each_cultivar():
     from figures.generative import FEATURES, winery
 
-    left, right = drawn(winery, 2)
+    left, right = panels(winery, columns=2)
     wine = load_wine()
     X = wine.X[:, FEATURES]
     colors = {len(line.get_xydata()): line.get_markeredgecolor() for line in left.lines}
@@ -857,7 +697,7 @@ def test_winery_draws_the_contours_of_half_and_95_percent_of_each_cultivar():
     for rim, (c, p) in product(rims, product((1, 2, 3), (0.5, 0.95))):
         members = X[wine.y == c]
         D, Sigma = rim.get_xydata() - members.mean(axis=0), np.cov(members.T, ddof=0)
-        form = np.einsum("ij,jk,ik->i", D, np.linalg.inv(Sigma), D)
+        form = np.sum(D @ np.linalg.inv(Sigma) * D, axis=1)
         if np.allclose(1 - np.exp(-form / 2), p, rtol=1e-8):
             assert rim.get_color() == colors[len(members)]
             assert len(np.unique(np.sign(D[:-1]), axis=0)) >= 4  # all around

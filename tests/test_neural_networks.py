@@ -2,7 +2,7 @@
 
 import re
 import warnings
-from itertools import islice, pairwise, product
+from itertools import islice, pairwise
 
 import numpy as np
 import pytest
@@ -12,10 +12,9 @@ from mlnotes import perceptron
 from mlnotes.base import ConvergenceWarning
 from mlnotes.datasets import load_digits
 from mlnotes.linear_regression import augment
-from mlnotes.logistic_regression import sigmoid, softmax, softmax_cost, softmax_gradient
+from mlnotes.logistic_regression import softmax
 from mlnotes.model_selection import train_test_split
 from mlnotes.neural_networks import (
-    ACTIVATIONS,
     BINARY_CROSS_ENTROPY,
     CROSS_ENTROPY,
     IDENTITY,
@@ -60,7 +59,6 @@ XOR = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 PARITY = np.array([0.0, 1.0, 1.0, 0.0])
 # relu(x1 + x2) - 2 relu(x1 + x2 - 1)
 XOR_LAYERS = [(np.ones((2, 2)), np.array([0.0, -1.0])), (np.array([[1.0, -2.0]]), np.zeros(1))]
-LOSSES = {"squared": SQUARED_ERROR, "softmax": CROSS_ENTROPY, "logistic": BINARY_CROSS_ENTROPY}
 
 
 def close(actual, expected, tol=1e-12):
@@ -70,28 +68,26 @@ def close(actual, expected, tol=1e-12):
 
 def drawn(sizes, hidden=TANH, loss=SQUARED_ERROR, output=None, n=6, seed=0):
     """A network, layers with biases, samples and targets that suit the loss."""
-    rng = np.random.default_rng(seed)
-    net, p, o = network(sizes, hidden, loss, output), n_parameters(sizes), sizes[-1]
-    layers = unpack(rng.normal(size=p), sizes)
+    rng, o = np.random.default_rng(seed), sizes[-1]
+    layers = unpack(rng.normal(size=n_parameters(sizes)), sizes)
     X, Y = rng.normal(size=(n, sizes[0])), rng.normal(size=(n, o))
     if loss is CROSS_ENTROPY:
         Y = np.eye(o)[rng.integers(o, size=n)]
     if loss is BINARY_CROSS_ENTROPY:
         Y = rng.integers(2, size=(n, o)).astype(float)
-    return net, layers, X, Y
+    return network(sizes, hidden, loss, output), layers, X, Y
 
 
-def every_network():
-    """Each loss under bent units, and outputs that do not match their loss."""
-    bent = {"logistic": LOGISTIC, "relu": RELU, "steep tanh": scaled_tanh(1.7, 0.6)}
-    for (name, loss), (units, hidden) in zip(LOSSES.items(), bent.items(), strict=True):
-        yield pytest.param(hidden, loss, None, id=f"{name} of {units}")
-    yield pytest.param(TANH, SQUARED_ERROR, LOGISTIC, id="squared of logistic outputs")
-    yield pytest.param(TANH, SQUARED_ERROR, RELU, id="squared of relu outputs")
-    yield pytest.param(TANH, BINARY_CROSS_ENTROPY, logistic(0.7), id="flat logistic outputs")
-
-
-networks = pytest.mark.parametrize("hidden, loss, output", list(every_network()))
+networks = pytest.mark.parametrize(
+    "hidden, loss, output",
+    [
+        pytest.param(LOGISTIC, SQUARED_ERROR, None, id="squared of logistic"),
+        pytest.param(RELU, CROSS_ENTROPY, None, id="softmax of relu"),
+        pytest.param(scaled_tanh(1.7, 0.6), BINARY_CROSS_ENTROPY, None, id="logistic of tanh"),
+        pytest.param(TANH, SQUARED_ERROR, RELU, id="squared of relu outputs"),
+        pytest.param(TANH, BINARY_CROSS_ENTROPY, logistic(0.7), id="flat logistic outputs"),
+    ],
+)
 
 
 # --- The neuron ------------------------------------------------------------------------
@@ -111,29 +107,28 @@ def test_neuron_is_an_activation_of_its_net_input():
 
 @pytest.mark.claims("neural_networks-02")
 @pytest.mark.parametrize(
-    "activation",
-    [*ACTIVATIONS.values(), hard_limiter(0.4), logistic(1.7), scaled_tanh(2.5, 0.6)],
-    ids=lambda activation: activation.name,
+    "activation, formula",
+    [
+        (hard_limiter(0.4), lambda a: a > 0.4),
+        (logistic(1.7), lambda a: 1 / (1 + np.exp(-1.7 * a))),
+        (scaled_tanh(2.5, 0.6), lambda a: 5 / (1 + np.exp(-1.2 * a)) - 2.5),
+        (RELU, lambda a: (a + np.abs(a)) / 2),
+        (IDENTITY, lambda a: a),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
 )
-def test_slopes_of_activations_are_their_derivatives(activation):
+def test_activations_are_their_formulas_and_slopes_their_derivatives(activation, formula):
     a = np.random.default_rng(0).normal(size=50)
     a = a[(np.abs(a) > 1e-3) & (np.abs(a - 0.4) > 1e-3)]  # away from the kinks
+    close(activation.f(a), formula(a))
     numeric = differences(activation.f, a)
     close(activation.slope(activation.f(a)), np.diag(numeric), 1e-7)
     assert (numeric[~np.eye(len(a), dtype=bool)] == 0).all()  # component by component
-    far = activation.f(np.array([-1000.0, 1000.0]))
-    assert np.isfinite(far).all() and np.isfinite(activation.slope(far)).all()
-
-
-@pytest.mark.claims("neural_networks-02")
-def test_activations_are_their_formulas():
-    a, b, a0 = np.linspace(-4, 4, 33), 1.3, 2.2
-    close(logistic(b).f(a), 1 / (1 + np.exp(-b * a)))
-    close(scaled_tanh(a0, b).f(a), 2 * a0 * logistic(2 * b).f(a) - a0)
-    np.testing.assert_array_equal(RELU.f(a), (a + np.abs(a)) / 2)
-    np.testing.assert_array_equal(RELU.slope(RELU.f(a)), a > 0)  # 0 at the kink
-    np.testing.assert_array_equal(hard_limiter(0.5).f(a), a > 0.5)  # 0 at tau
-    np.testing.assert_array_equal(IDENTITY.f(a), a)
+    kinks = np.array([0.0, 0.4])
+    close(activation.f(kinks), formula(kinks))
+    assert activation is not RELU or activation.slope(0.0) == 0
+    with np.errstate(over="raise"):
+        assert np.isfinite(activation.f(np.array([-1000.0, 1000.0]))).all()
 
 
 # --- A layer ---------------------------------------------------------------------------
@@ -155,10 +150,7 @@ def test_forward_without_biases_gives_one_label_along_a_ray():
         layers = [(rng.normal(size=(4, 1)), np.zeros(4)), (rng.normal(size=(3, 4)), np.zeros(3))]
         near, far = forward(layers, [RELU, IDENTITY], x)[-1]
         close(far, 3 * near)
-        assert near.argmax() == far.argmax()
-    with_b = [(np.eye(1), np.array([-2.0])), (np.array([[0.0], [1.0]]), np.array([0.5, 0.0]))]
-    assert forward(with_b, [RELU, IDENTITY], x)[-1].argmax(axis=1).tolist() == [0, 1]
-    W, b = np.array([[-1.0], [1.0]]), np.array([2.0, -2.0])  # one layer is enough
+    W, b = np.array([[-1.0], [1.0]]), np.array([2.0, -2.0])  # with biases one layer is enough
     assert net_input(x, W, b).argmax(axis=1).tolist() == [0, 1]
     assert net_input(x, W, 0 * b).argmax(axis=1).tolist() == [1, 1]
 
@@ -168,17 +160,17 @@ def test_net_input_has_convex_regions_and_a_network_need_not():
     rng = np.random.default_rng(0)
     W, b = rng.normal(size=(4, 2)), 0.3 * rng.normal(size=4)
     X, Z, t = rng.normal(size=(3000, 2)), rng.normal(size=(3000, 2)), rng.uniform(size=(3000, 1))
-    label = net_input(X, W, b).argmax(axis=1)
-    same = label == net_input(Z, W, b).argmax(axis=1)
-    between = net_input(t * X + (1 - t) * Z, W, b).argmax(axis=1)
+    label, other, between = (
+        net_input(points, W, b).argmax(axis=1) for points in (X, Z, t * X + (1 - t) * Z)
+    )
+    same = label == other
     assert same.sum() > 1000 and (between[same] == label[same]).all() and len(set(label)) == 4
     normal, offset = W[0] - W[1], b[0] - b[1]
     tie = -offset * normal / (normal @ normal) + 5 * np.array([-normal[1], normal[0]])
     scores = net_input(tie[None], W, b)[0]  # on the hyperplane between classes 0 and 1
     assert scores[0] == pytest.approx(scores[1], abs=1e-12)
-    ends, middle = XOR[[0, 3]], np.array([[0.5, 0.5]])
-    f = [forward(XOR_LAYERS, [RELU, IDENTITY], Z)[-1].ravel().tolist() for Z in (ends, middle)]
-    assert f == [[0, 0], [1]]
+    line = np.array([[0.0, 0.0], [0.5, 0.5], [1.0, 1.0]])
+    assert forward(XOR_LAYERS, [RELU, IDENTITY], line)[-1].ravel().tolist() == [0, 1, 0]
 
 
 # --- Losses ----------------------------------------------------------------------------
@@ -190,10 +182,9 @@ def test_cross_entropy_is_entropy_and_divergence():
     H, KL = -np.sum(P * np.log(P), axis=1), np.sum(P * np.log(P / Q), axis=1)
     close(cross_entropy(P, Q), H + KL)
     close(cross_entropy(P, P), H)
-    assert (cross_entropy(P, Q) > cross_entropy(P, P)).all()
-    certain = np.array([0.0, 1.0, 0.0])
-    assert cross_entropy(certain, certain) == 0
-    assert cross_entropy(certain, np.array([1.0, 0.0, 0.0])) == np.inf
+    assert (cross_entropy(P, Q) > H).all()
+    certain = np.eye(3)
+    np.testing.assert_array_equal(cross_entropy(certain[1], certain), [np.inf, 0, np.inf])
 
 
 @pytest.mark.claims("neural_networks-29")
@@ -226,16 +217,12 @@ def test_cross_entropy_takes_the_entry_of_the_class_and_no_product_with_it():
 @pytest.mark.claims("neural_networks-25")
 def test_one_hot_has_a_unit_vector_per_label_and_softmax_a_distribution():
     y, classes = np.array(list("bacab")), ["a", "b", "c"]
-    E = one_hot(y, classes)
-    np.testing.assert_array_equal(E, [[label == c for c in classes] for label in y])
+    np.testing.assert_array_equal(one_hot(y, classes), [[x == c for c in classes] for x in y])
     with pytest.raises(KeyError, match="z"):
         one_hot(["a", "z"], classes)
     A = np.random.default_rng(0).normal(size=(20, 4))
-    S = SOFTMAX.f(A)
-    close(S, np.exp(A) / np.exp(A).sum(axis=1, keepdims=True))
-    close(SOFTMAX.f(A + 7), S)
-    assert (S > 0).all() and np.isfinite(SOFTMAX.f(1000 * A)).all()
-    close(SOFTMAX.f(A[:, :2])[:, 0], sigmoid(A[:, 0] - A[:, 1]))
+    close(SOFTMAX.f(A), np.exp(A) / np.exp(A).sum(axis=1, keepdims=True))
+    assert np.isfinite(SOFTMAX.f(1000 * A)).all()
 
 
 # --- The network -----------------------------------------------------------------------
@@ -268,24 +255,15 @@ def test_forward_is_the_nested_composition(sizes):
 
 
 @pytest.mark.claims("neural_networks-10")
-def test_forward_of_linear_layers_collapses_to_one():
+def test_forward_of_linear_layers_collapses_to_one_and_two_relus_compute_xor():
     net, layers, X, _ = drawn((4, 6, 5, 3), IDENTITY)
     (W1, b1), (W2, b2), (W3, b3) = layers
     f = forward(layers, net.activations, X)[-1]
     close(f, X @ (W3 @ W2 @ W1).T + W3 @ (W2 @ b1 + b2) + b3)
     assert not np.allclose(forward(layers, (RELU, RELU, IDENTITY), X)[-1], f)
-
-
-@pytest.mark.claims("neural_networks-10")
-def test_net_input_of_one_unit_never_computes_xor_and_two_relus_do():
-    w = np.array(list(product((-1.0, 0.0, 1.0), repeat=2)))
-    signs = [np.sign(net_input(XOR, w, np.full(9, b))).T for b in (-1.5, -0.5, 0.5, 1.5)]
-    found = {tuple(labels) for labels in np.vstack(signs)}
-    xor = {tuple(2 * PARITY - 1), tuple(1 - 2 * PARITY)}
-    assert found == set(product((-1.0, 1.0), repeat=4)) - xor  # 14 of 16 labellings
     rng = np.random.default_rng(0)
     f = net_input(XOR, rng.normal(size=(50, 2)), rng.normal(size=50))
-    close(f[0] + f[3], f[1] + f[2])  # opposite corners: four strict signs contradict it
+    close(f[0] + f[3], f[1] + f[2])  # opposite corners: the signs of XOR contradict it
     np.testing.assert_array_equal(forward(XOR_LAYERS, [RELU, IDENTITY], XOR)[-1].ravel(), PARITY)
 
 
@@ -313,8 +291,7 @@ def test_network_risk_is_the_mean_loss_and_half_the_squared_weights(hidden, loss
 
 @pytest.mark.claims("neural_networks-14")
 def test_reconstruction_by_principal_directions_is_a_minimum():
-    rng, k = np.random.default_rng(0), 2
-    X = rng.normal(size=(30, 5)) * [4.0, 3.0, 2.0, 1.0, 0.5]
+    X, k = np.random.default_rng(0).normal(size=(30, 5)) * [4.0, 3.0, 2.0, 1.0, 0.5], 2
     X -= X.mean(axis=0)
     _, values, Vt = np.linalg.svd(X, full_matrices=False)
     net = network((5, k, 5), IDENTITY)
@@ -328,23 +305,15 @@ def test_reconstruction_by_principal_directions_is_a_minimum():
 # --- Jacobians -------------------------------------------------------------------------
 
 
-def numeric_jacobian(f, x):
-    """df_i/dx_j, (m, k)."""
-    return differences(f, x).T
-
-
 @pytest.mark.claims("neural_networks-17")
-@pytest.mark.parametrize("sigma", [LOGISTIC, TANH, RELU], ids=lambda sigma: sigma.name)
+@pytest.mark.parametrize("sigma", [TANH, RELU], ids=lambda sigma: sigma.name)
 def test_activation_jacobian_times_w_is_the_jacobian_of_a_layer(sigma):
     rng = np.random.default_rng(0)
     W, V, x = rng.normal(size=(4, 3)), rng.normal(size=(2, 4)), rng.normal(size=3)
-    a, h = W @ x, sigma.f(W @ x)
-    assert np.abs(a).min() > 1e-3
-    D = activation_jacobian(sigma, h)
-    close(D, numeric_jacobian(sigma.f, a), 1e-6)
-    np.testing.assert_array_equal(D, np.diag(np.diag(D)))
-    close(D @ W, numeric_jacobian(lambda x: sigma.f(W @ x), x), 1e-6)  # the chain rule
-    close(V @ D @ W, numeric_jacobian(lambda x: V @ sigma.f(W @ x), x), 1e-6)
+    assert np.abs(W @ x).min() > 1e-3
+    D = activation_jacobian(sigma, sigma.f(W @ x))
+    close(D, differences(sigma.f, W @ x).T, 1e-6)
+    close(V @ D @ W, differences(lambda x: V @ sigma.f(W @ x), x).T, 1e-6)  # the chain rule
 
 
 @pytest.mark.claims("neural_networks-18")
@@ -352,9 +321,8 @@ def test_mult_jacobian_is_that_of_the_product_with_a_vector():
     rng = np.random.default_rng(0)
     x, W = rng.normal(size=3), rng.normal(size=(4, 3))
     D = mult_jacobian(x, 4)
-    np.testing.assert_array_equal(D, np.kron(np.eye(4), x))
     close(D @ pack([(W, np.zeros(4))])[:12], W @ x)
-    close(D, numeric_jacobian(lambda w: w.reshape(4, 3) @ x, W.ravel()), 1e-9)
+    close(D, differences(lambda w: w.reshape(4, 3) @ x, W.ravel()).T, 1e-9)
 
 
 @pytest.mark.claims("neural_networks-27")
@@ -362,31 +330,11 @@ def test_softmax_jacobian_is_full():
     a = np.random.default_rng(0).normal(size=4)
     s = softmax(a[None])[0]
     D = activation_jacobian(SOFTMAX, s)
-    close(D, numeric_jacobian(lambda a: softmax(a[None])[0], a), 1e-8)
-    close(D - np.diag(np.diag(D)), np.diag(s**2) - np.outer(s, s), 1e-14)
-    assert np.linalg.eigvalsh(D).min() > -1e-15 and np.linalg.matrix_rank(D) == 3
-    net, layers, X, Y = drawn((3, 4, 3), TANH, CROSS_ENTROPY)
-    s, before = (H[0] for H in forward(layers, net.activations, X[:1])[:0:-1])
-    numeric = differences(risk_of(net, X[:1], Y[:1]), pack(layers))[-15:-3]
-    slope = CROSS_ENTROPY.slope(s, Y[0])
-    close(np.outer(slope @ softmax_jacobian(s), before).ravel(), numeric, 1e-6)
-    diagonal = slope @ np.diag(s * (1 - s))
-    assert not np.allclose(np.outer(diagonal, before).ravel(), numeric, rtol=0.1)
-
-
-def risk_of(net, X, Y):
-    """J as a function of theta."""
-    return lambda theta: network_risk(net, unpack(theta, net.sizes), X, Y)
-
-
-@pytest.mark.claims("neural_networks-19")
-def test_jacobian_rows_are_the_derivatives_of_each_layer():
-    net, layers, X, Y = drawn((3, 4, 5, 3, 2), LOGISTIC)
-    numeric = unpack(differences(risk_of(net, X[:1], Y[:1]), pack(layers)), net.sizes)
-    for j, (dW, db) in enumerate(numeric, start=1):
-        row, b_row = jacobian_rows(net, layers, X[0], Y[0], j)
-        close(row, dW.ravel(), 1e-7)
-        close(b_row, db, 1e-7)
+    close(D, differences(lambda a: softmax(a[None])[0], a).T, 1e-8)
+    y = np.eye(4)[1]
+    slope, numeric = CROSS_ENTROPY.slope(s, y), s - y
+    close(slope @ D, numeric)
+    assert not np.allclose(slope @ np.diag(np.diag(D)), numeric, rtol=0.1)  # as printed
 
 
 @pytest.mark.claims("neural_networks-20")
@@ -415,10 +363,10 @@ def nudged(net, layers, x, y, j, nudge):
     return network_risk(net, layers, x[None], y[None])
 
 
-@pytest.mark.claims("neural_networks-21")
+@pytest.mark.claims("neural_networks-21", "neural_networks-22")
 @pytest.mark.parametrize("hidden", [LOGISTIC, RELU], ids=lambda f: f.name)
 def test_deltas_are_the_derivatives_by_the_net_inputs(hidden):
-    net, layers, X, Y = drawn((3, 5, 4, 2), hidden, SQUARED_ERROR, LOGISTIC, seed=2)
+    net, layers, X, Y = drawn((3, 5, 2, 2), hidden, SQUARED_ERROR, LOGISTIC, seed=2)
     x, y = X[0], Y[0]
     delta, h = deltas(net, layers, x, y)
     for j in range(3):
@@ -426,20 +374,10 @@ def test_deltas_are_the_derivatives_by_the_net_inputs(hidden):
         numeric = differences(lambda a, j=j: nudged(net, layers, x, y, j, a), 0 * delta[j])
         close(delta[j], numeric, 1e-6)
     close(delta[2], (h[3] - y) * h[3] * (1 - h[3]))
-    W, b = layers[0]
-    moved = net_input(X, W + np.outer(np.eye(5)[3], np.eye(3)[1]), b) - net_input(X, W, b)
-    close(moved, np.outer(X[:, 1], np.eye(5)[3]))  # a weight is in one net input alone
+    printed = (h[2] - y) * hidden.slope(h[2])  # that formula for a hidden layer
+    assert not np.allclose(delta[1], printed, rtol=0.1)
     for j in (1, 0):
         close(delta[j], (layers[j + 1][0].T @ delta[j + 1]) * hidden.slope(h[j + 1]))
-
-
-@pytest.mark.claims("neural_networks-22")
-def test_deltas_of_a_hidden_layer_are_not_as_printed():
-    net, layers, X, Y = drawn((3, 2, 2), LOGISTIC)  # as many hidden units as targets
-    delta, h = deltas(net, layers, X[0], Y[0])
-    numeric = differences(lambda a: nudged(net, layers, X[0], Y[0], 0, a), np.zeros(2))
-    close(delta[0], numeric, 1e-6)
-    assert not np.allclose((h[1] - Y[0]) * h[1] * (1 - h[1]), numeric, rtol=0.1)
 
 
 @pytest.mark.claims("neural_networks-19", "neural_networks-23")
@@ -464,13 +402,13 @@ def test_backpropagate_jacobian_rows_and_deltas_are_three_routes_to_one_gradient
 @networks
 def test_backpropagate_is_the_gradient_with_the_penalty(hidden, loss, output):
     net, layers, X, Y = drawn((3, 4, 2), hidden, loss, output)
+    J, gradient = backpropagate(net, layers, X, Y, alpha=0.7)
+    assert J == network_risk(net, layers, X, Y, alpha=0.7)
     check_gradient(
         lambda theta: network_risk(net, unpack(theta, net.sizes), X, Y, alpha=0.7),
-        lambda theta: pack(backpropagate(net, unpack(theta, net.sizes), X, Y, alpha=0.7)[1]),
+        lambda theta: pack(gradient),
         pack(layers),
     )
-    J = backpropagate(net, layers, X, Y, alpha=0.7)[0]
-    assert J == network_risk(net, layers, X, Y, alpha=0.7)
 
 
 @pytest.mark.claims("neural_networks-21")
@@ -485,31 +423,16 @@ def test_backpropagate_is_the_two_layer_formula():
     close(pack(backpropagate(net, layers, X, Y)[1]), pack(by_hand))
 
 
-@pytest.mark.claims("neural_networks-29")
-def test_backpropagate_of_one_layer_is_logistic_regression():
-    T = load_digits()
-    X, Y = T.X[:200] / 16, one_hot(T.y[:200], range(10))
-    net, A = network((64, 10), loss=CROSS_ENTROPY), augment(X)
-    Z, lam = Y / 200, np.append(0.0, np.full(64, 0.005))[:, None]  # a mean; b is not penalised
-    rows = np.random.default_rng(0).normal(size=(65, 10))
-    J, [(dW, db)] = backpropagate(net, [(rows[1:].T, rows[0])], X, Y, alpha=0.01 * len(X))
-    assert pytest.approx(softmax_cost(A, Z, rows, lam), rel=1e-12) == J
-    close(np.vstack([db, dW.T]), softmax_gradient(A, Z, rows, lam), 1e-10)
-    zero = [(np.zeros((10, 64)), np.zeros(10))]
-    assert network_risk(net, zero, X, Y) == pytest.approx(np.log(10))
-
-
 @pytest.mark.parametrize("loss, o", [(CROSS_ENTROPY, 2), (BINARY_CROSS_ENTROPY, 1)])
-@pytest.mark.parametrize("right", [True, False])
-def test_backpropagate_of_saturated_outputs_is_exact(loss, o, right):
+def test_backpropagate_of_saturated_outputs_is_exact(loss, o):
     net, X = network((1, o), loss=loss), np.ones((1, 1))
     layers = [(np.array([[900.0], [0.0]])[:o], np.zeros(o))]
-    y = np.array([1.0, 0.0] if right else [0.0, 1.0])[:o]
-    J, gradient = backpropagate(net, layers, X, y[None])
-    assert (J, pack(gradient)[0]) == ((0, 0) if right else (900, 1))
-    if right:  # 0 / 0 in the slope of the loss counts as 0
-        np.testing.assert_array_equal(pack([jacobian_rows(net, layers, X[0], y, 1)]), 0)
-        np.testing.assert_array_equal(deltas(net, layers, X[0], y)[0][0], 0)
+    for Y, expected in ((np.eye(2)[:1, :o], 0), (np.eye(2)[1:, :o], 900)):  # right, wrong
+        J, gradient = backpropagate(net, layers, X, Y)
+        assert (J, pack(gradient)[0]) == (expected, expected > 0)
+    y = np.eye(2)[0, :o]  # 0 / 0 in the slope of the loss counts as 0
+    np.testing.assert_array_equal(pack([jacobian_rows(net, layers, X[0], y, 1)]), 0)
+    np.testing.assert_array_equal(deltas(net, layers, X[0], y)[0][0], 0)
 
 
 @pytest.mark.parametrize("kind", [np.uint8, bool])
@@ -566,9 +489,7 @@ def test_normal_start_breaks_the_symmetry():
     net, Y = network((2, 8, 1), TANH), PARITY[:, None]
     start = normal_start(net.sizes, rng=np.random.default_rng(0))
     *_, last = islice(train_full_batch(net, start, XOR, Y, eta=0.3), 1500)
-    W1 = last.x[0][0]
-    gaps = np.linalg.norm(W1[:, None] - W1, axis=2)[~np.eye(8, dtype=bool)]
-    assert gaps.min() > 0.01
+    assert len(np.unique(last.x[0][0].round(2), axis=0)) == 8
     close(forward(last.x, net.activations, XOR)[-1].ravel(), PARITY, 0.05)
 
 
@@ -588,18 +509,14 @@ def test_starts_have_the_documented_spread():
 
 
 @pytest.mark.claims("neural_networks-23")
-def test_train_full_batch_lowers_the_risk_by_eta_times_the_squared_gradient():
+def test_train_full_batch_steps_against_the_gradient():
     net, layers, X, Y = drawn((3, 4, 2))
     J, gradient = backpropagate(net, layers, X, Y, alpha=0.3)
-    g, ratios = pack(gradient), []
-    for eta in (1e-2, 1e-3, 1e-4):
-        start, after = islice(train_full_batch(net, layers, X, Y, eta=eta, alpha=0.3), 2)
-        close(pack(after.x), pack(layers) - eta * g)
-        assert (start.objective, start.gradient_norm) == (J, pytest.approx(np.sqrt(g @ g)))
-        ratios.append((J - after.objective) / (eta * g @ g))
-    errors = np.abs(np.array(ratios) - 1)
-    assert errors[-1] < 1e-3
-    np.testing.assert_allclose(errors[:-1] / errors[1:], 10, rtol=0.2)  # O(eta)
+    g = pack(gradient)
+    start, after = islice(train_full_batch(net, layers, X, Y, eta=0.01, alpha=0.3), 2)
+    close(pack(after.x), pack(layers) - 0.01 * g)
+    assert (start.objective, start.gradient_norm) == (J, pytest.approx(np.sqrt(g @ g)))
+    assert after.objective == network_risk(net, after.x, X, Y, alpha=0.3) < J
 
 
 @pytest.mark.claims("neural_networks-15")
@@ -609,12 +526,8 @@ def test_train_full_batch_on_the_squared_error_finds_the_conditional_mean():
     X, net = one_hot(group, range(3)), network((3, 2))
     start = tree_map(np.zeros_like, normal_start(net.sizes, rng=rng))
     *_, last = islice(train_full_batch(net, start, X, Y, eta=1.0), 800)
-    f = forward(last.x, net.activations, X)[-1]
     m = np.array([Y[group == g].mean(axis=0) for g in group])
-    close(f, m, 1e-8)
-    other = m + rng.normal(size=m.shape)[group]  # any function of x
-    total = np.sum((other - Y) ** 2)
-    assert total == pytest.approx(np.sum((other - m) ** 2) + np.sum((m - Y) ** 2), rel=1e-12)
+    close(forward(last.x, net.activations, X)[-1], m, 1e-8)
 
 
 def test_mini_batches_are_a_partition_in_a_new_order():
@@ -771,28 +684,14 @@ def test_predict_log_proba_is_finite_where_a_probability_is_0(classes):
     close(np.exp(logs), P)
 
 
-def test_digits_are_classified():
-    T = load_digits()
-    X, model = T.X / 16, MLPClassifier((50,), learning_rate_init=0.01, max_iter=20, random_state=0)
-    fitted(model, X[:1000], T.y[:1000])
-    assert model.score(X[:1000], T.y[:1000]) > 0.99 and model.score(X[1000:], T.y[1000:]) > 0.9
-
-
-def test_regressor_fits_a_curve_and_without_hidden_units_the_line():
+def test_regressor_without_hidden_units_fits_the_line():
     X = np.random.default_rng(0).uniform(-1, 1, size=(100, 1))
     y = np.sin(3 * X[:, 0])
-    curve = MLPRegressor(learning_rate_init=0.01, max_iter=300, random_state=0)
-    assert fitted(curve, X, y).score(X, y) > 0.99
     line = MLPRegressor(hidden_layer_sizes=(), solver="sgd", alpha=0, tol=0, random_state=0)
     line.set_params(momentum=0, learning_rate_init=0.3, max_iter=150)
     W, b = fitted(line, X, y).layers_[0]
     close([W.item(), b.item()], np.polyfit(X[:, 0], y, 1), 1e-3)
-
-
-def idle(values, tol, rises):
-    """Whether each value but the first is no better than all before it, by more than tol."""
-    values = np.array(values) if rises else -np.array(values)
-    return values[1:] <= np.maximum.accumulate(values)[:-1] + tol
+    close(line.predict(X), X[:, 0] * W.item() + b)
 
 
 @pytest.mark.parametrize("early_stopping", [False, True])
@@ -800,8 +699,8 @@ def test_training_stops_after_passes_without_improvement(early_stopping):
     X, y = digits(300)
     model = MLPClassifier((20,), tol=0.02, n_iter_no_change=3, random_state=0)
     model.set_params(early_stopping=early_stopping, learning_rate_init=0.01).fit(X, y)
-    values = model.validation_scores_ if early_stopping else model.history_
-    waits = idle(values, 0.02, early_stopping).tolist()
+    values = np.array(model.validation_scores_) if early_stopping else -model.history_
+    waits = (values[1:] <= np.maximum.accumulate(values)[:-1] + 0.02).tolist()
     assert model.converged_ and len(model.history_) == model.n_iter_ + 1 < 201
     assert all(waits[-4:]) and not any(all(waits[k : k + 4]) for k in range(len(waits) - 4))
 
@@ -815,19 +714,17 @@ def test_early_stopping_keeps_the_best_pass_though_the_score_recovers_later():
     assert len(scores) == model.n_iter_ > best + 1 and (np.diff(scores[best:]) > 0).any()
     until = MLPClassifier((20,), early_stopping=True, max_iter=best + 1, **params)
     np.testing.assert_array_equal(pack(fitted(until, X, y).layers_), pack(model.layers_))
-    assert until.validation_scores_ == scores[: best + 1]
     plain = fitted(MLPClassifier((20,), max_iter=15, **params), X, y)
     assert plain.validation_scores_ is None and plain.loss_ > min(plain.loss_curve_)  # the last
 
 
 def test_early_stopping_of_a_regressor_scores_samples_held_out():
-    X, y = digits(100)
+    X, y = digits(100)[0], digits(100)[0][:, 20]
     model = MLPRegressor(early_stopping=True, max_iter=5, learning_rate_init=0.01, random_state=0)
-    fitted(model, X, X[:, 20])
-    rng, net = np.random.default_rng(0), network((64, 100, 1))
-    glorot_start(net.sizes, rng=rng)  # drawn before the split
+    rng = np.random.default_rng(0)
+    glorot_start((64, 100, 1), rng=rng)  # drawn before the split
     _, test = train_test_split(np.arange(100), test_size=0.1, random_state=rng)
-    assert model.score(X[test], X[test, 20]) == max(model.validation_scores_)
+    assert fitted(model, X, y).score(X[test], y[test]) == max(model.validation_scores_)
 
 
 @pytest.mark.parametrize("activation, factor", [("logistic", 2.0), ("tanh", 6.0)])
@@ -843,18 +740,7 @@ def test_logistic_units_start_smaller(activation, factor):
     [
         ({"hidden_layer_sizes": (5, 0)}, "hidden_layer_sizes must be integers >= 1; got (5, 0)"),
         ({"hidden_layer_sizes": 2.5}, "hidden_layer_sizes must be integers >= 1; got 2.5"),
-        ({"activation": "softmax"}, "activation must be one of"),
-        ({"solver": "lbfgs"}, "solver must be one of"),
-        ({"batch_size": 0}, "batch_size must be an integer >= 1; got 0"),
         ({"batch_size": "all"}, "batch_size must be an integer >= 1; got 'all'"),
-        ({"momentum": 1}, "momentum must be a number >= 0 and < 1; got 1"),
-        ({"beta_1": -0.1}, "beta_1 must be a number >= 0 and < 1; got -0.1"),
-        ({"alpha": -1}, "alpha must be a number >= 0 and < inf; got -1"),
-        ({"learning_rate_init": 0}, "learning_rate_init must be a number > 0 and < inf; got 0"),
-        ({"epsilon": np.inf}, "epsilon must be a number > 0 and < inf; got inf"),
-        ({"tol": np.inf}, "tol must be a number >= 0 and < inf; got inf"),
-        ({"n_iter_no_change": 0}, "n_iter_no_change must be an integer >= 1; got 0"),
-        ({"validation_fraction": 0}, "validation_fraction must be a number > 0 and < 1; got 0"),
         ({"early_stopping": True}, "with validation_fraction = 0.1, stratify must have 2 samples"),
     ],
 )
@@ -866,11 +752,11 @@ def test_parameters_out_of_range_are_refused(params, message):
 @pytest.mark.parametrize(
     "scale, params, number",
     [
-        (100.0, {"learning_rate_init": 1e6}, "[2-9]"),  # it diverges
-        (100.0, {"learning_rate_init": 1e6, "early_stopping": True}, "[2-9]"),
+        (100.0, {"learning_rate_init": 1e6, "early_stopping": True}, "[2-9]"),  # it diverges
         (100.0, {"learning_rate_init": 1e308, "max_iter": 1}, "1"),  # in the last step
         (1e100, {"solver": "adam"}, "0"),  # squares of gradients overflow: it would stand still
     ],
+    ids=["diverging", "last step", "squares"],
 )
 def test_losses_and_weights_beyond_the_range_are_an_error(scale, params, number):
     X, y = digits(100)
