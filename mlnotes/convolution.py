@@ -8,9 +8,9 @@ Contents
     Correlation             windows, correlate, correlate_by_loops, convolve, correlation_matrix,
                             correlate_backward
     Convolution layers      conv, conv_backward, compose
-    Pooling                 max_pool, max_pool_backward, mean_pool, mean_pool_backward
+    Pooling                 max_pool, max_pool_backward, mean_pool
     Full connection         dense, dense_backward
-    Layers                  Layer, Conv, Relu, Pool, MaxPool, MeanPool, Dense
+    Layers                  Layer, Conv, Relu, MaxPool, Dense
     Networks                typical_layers, propagate, receptive_field, describe,
                             initial_parameters, cnn_forward, loss_and_gradient
     Estimators              ConvNet
@@ -209,10 +209,10 @@ def conv_backward(G, V, W, *, stride=1, padding=0):
     >>> [each.ravel().tolist() for each in conv_backward(G, V, W)]
     [[5.0, 10.0, 5.0], [2.0, 2.0], [2.0]]
     """
+    G, V, W = floats(G, V, W)
     S, P = stride, padding
     (n, height, width, D), (K, F, E, _) = V.shape, W.shape
-    V = np.pad(V, ((0, 0), (P, P), (P, P), (0, 0)))
-    w = W.reshape(K, -1)
+    V, w = np.pad(V, ((0, 0), (P, P), (P, P), (0, 0))), W.reshape(K, -1)
     dV, dw = np.zeros(V.shape), np.zeros(w.shape)
     for i, j in np.ndindex(G.shape[1:3]):
         rows = slice(S * i, S * i + F)
@@ -236,6 +236,7 @@ def compose(W, b, W2, b2):
     >>> W12.ravel(), b12
     (array([1., 2., 1.]), array([2.]))
     """
+    W, b, W2, b2 = floats(W, b, W2, b2)
     (K, F2, E2, _), (_, F, E, D) = W2.shape, W.shape
     W12 = np.zeros((K, F + F2 - 1, E + E2 - 1, D))
     for i, j in np.ndindex(F2, E2):
@@ -258,8 +259,7 @@ def max_pool(V, F, *, stride=None):
     n, height, width, D = V.shape
     Y = np.zeros((n, output_size(height, F, S), output_size(width, F, S), D))
     for i, j in np.ndindex(Y.shape[1:3]):
-        window = V[:, S * i : S * i + F, S * j : S * j + F]
-        Y[:, i, j] = window.max(axis=(1, 2))
+        Y[:, i, j] = V[:, S * i : S * i + F, S * j : S * j + F].max(axis=(1, 2))
     return Y
 
 
@@ -270,8 +270,7 @@ def max_pool_backward(G, V, F, *, stride=None):
     array([0., 0., 0., 1.])
     """
     S = F if stride is None else stride
-    n, _, _, D = V.shape
-    dV = np.zeros(V.shape)
+    (n, _, _, D), dV = V.shape, np.zeros(V.shape)
     number = np.arange(F * F)[:, None]  # of the entries of a window
     for i, j in np.ndindex(G.shape[1:3]):
         rows = slice(S * i, S * i + F)
@@ -293,21 +292,8 @@ def mean_pool(V, F, *, stride=None):
     n, height, width, D = V.shape
     Y = np.zeros((n, output_size(height, F, S), output_size(width, F, S), D))
     for i, j in np.ndindex(Y.shape[1:3]):
-        window = V[:, S * i : S * i + F, S * j : S * j + F]
-        Y[:, i, j] = window.mean(axis=(1, 2))
+        Y[:, i, j] = V[:, S * i : S * i + F, S * j : S * j + F].mean(axis=(1, 2))
     return Y
-
-
-def mean_pool_backward(G, V, F, *, stride=None):
-    """dV (n, N, N, D): each G is spread equally over the F^2 entries of its window.
-
-    >>> mean_pool_backward(np.full((1, 1, 1, 1), 8.0), np.zeros((1, 2, 2, 1)), 2).ravel()
-    array([2., 2., 2., 2.])
-    """
-    S, dV = F if stride is None else stride, np.zeros(V.shape)
-    for i, j in np.ndindex(G.shape[1:3]):
-        dV[:, S * i : S * i + F, S * j : S * j + F] += G[:, i, j, None, None] / F**2
-    return dV
 
 
 # --- Full connection -------------------------------------------------------------------
@@ -331,7 +317,7 @@ def dense_backward(G, V, A):
     >>> [each.ravel().tolist() for each in dense_backward(G, V, A=np.array([[5.0, 7.0]]))]
     [[15.0, 21.0], [3.0, 6.0], [3.0]]
     """
-    g = G[:, 0, 0]
+    g, A = floats(G[:, 0, 0], A)
     return (g @ A).reshape(V.shape), g.T @ V.reshape(len(V), -1), g.sum(axis=0)
 
 
@@ -339,10 +325,10 @@ def dense_backward(G, V, A):
 
 
 class Layer:
-    """A step from volumes V to volumes Y, with its parameters W and b if it has any.
+    """A step from volumes V to volumes Y, with parameters W and b if it has any.
 
-    ``forward(V, W, b)`` returns Y. ``backward(G, V, W, b)`` returns dV, dW and db, from the
-    gradient G in Y.
+    ``forward(V, W, b)`` returns Y, and ``backward(G, V, W, b)`` dV, dW and db from the gradient G
+    in Y.
 
     >>> Layer().output_shape((8, 8, 3)), Layer().parameter_shapes((8, 8, 3))
     ((8, 8, 3), ())
@@ -406,11 +392,11 @@ class Relu(Layer):
 
 
 @dataclass(frozen=True)
-class Pool(Layer):
-    """What all pools have in common: windows, one map at a time, and no parameters.
+class MaxPool(Layer):
+    """The maximum of every window, one map at a time: see `max_pool`.
 
-    >>> Pool(3, stride=2).output_shape((7, 7, 4))
-    (3, 3, 4)
+    >>> MaxPool(2).output_shape((224, 224, 64))
+    (112, 112, 64)
     """
 
     size: int  # F
@@ -424,14 +410,6 @@ class Pool(Layer):
         """(N2, N2, D)."""
         return (*(output_size(N, self.size, self.stride) for N in shape[:2]), shape[2])
 
-
-class MaxPool(Pool):
-    """The maximum of every window: see `max_pool`.
-
-    >>> MaxPool(2).output_shape((224, 224, 64))
-    (112, 112, 64)
-    """
-
     def forward(self, V):
         """`max_pool`."""
         return max_pool(V, self.size, stride=self.stride)
@@ -439,22 +417,6 @@ class MaxPool(Pool):
     def backward(self, G, V):
         """`max_pool_backward`."""
         return (max_pool_backward(G, V, self.size, stride=self.stride),)
-
-
-class MeanPool(Pool):
-    """The mean of every window: see `mean_pool`.
-
-    >>> MeanPool(2).forward(np.arange(8.0).reshape(1, 2, 4, 1)).ravel()
-    array([2.5, 4.5])
-    """
-
-    def forward(self, V):
-        """`mean_pool`."""
-        return mean_pool(V, self.size, stride=self.stride)
-
-    def backward(self, G, V):
-        """`mean_pool_backward`."""
-        return (mean_pool_backward(G, V, self.size, stride=self.stride),)
 
 
 @dataclass(frozen=True)
@@ -490,9 +452,9 @@ class Dense(Layer):
 def typical_layers(per_block, filters, units, classes=None, *, size=3, padding=None, pool=2):
     """Blocks of (CONV-RELU) ... POOL, then (FC-RELU) ..., then the scores: a tuple of layers.
 
-    A block has `per_block` convolutions, and there is a block for each number of `filters`, a
-    hidden layer for each number of `units`. `classes` is the number of scores, `pool` the side
-    of the pools; None leaves them out. By default, `padding` keeps the maps' size if `size` is odd.
+    A block has `per_block` convolutions. There is a block for each number of `filters`, a hidden
+    layer for each number of `units`. `classes` is the number of scores, `pool` the side of the
+    pools; None leaves them out. By default, `padding` keeps the maps' size if `size` is odd.
 
     >>> lenet = typical_layers(1, (6, 16), (120, 84), 10, size=5, padding=0)
     >>> [shape for shape in propagate(lenet, (32, 32, 1))][::3]
@@ -530,7 +492,7 @@ def receptive_field(layers):
     """
     r, J = 1, 1  # of the input
     for layer in layers:
-        if isinstance(layer, Conv | Pool):
+        if isinstance(layer, Conv | MaxPool):
             r = r + (layer.size - 1) * J
             J = J * layer.stride
     return r
@@ -619,18 +581,9 @@ class ConvNet(Trainer, LogProbabilisticClassifier):
 
     Parameters
     ----------
+    Those of `Trainer`, with batch_size 32.
     layers : tuple of Layer, as `typical_layers` makes it; a layer of scores is added
     image_shape : (height, width), (height, width, depth), or None for a square or else a single row
-    solver : "adam" or "sgd"
-    batch_size : int or "auto", which is 200; at most the number of samples
-    learning_rate_init : float; eta, constant throughout
-    max_iter : int; largest number of passes over the data
-    shuffle : bool; visit the samples in a new order in every pass
-    random_state : int, Generator or None; draws the first weights and the order in every pass
-    tol, n_iter_no_change : float and int; training stops when n_iter_no_change + 1 passes in a row
-        have not lowered the lowest cost before them by more than tol
-    momentum, nesterovs_momentum : float in [0, 1) and bool; of "sgd"
-    beta_1, beta_2, epsilon : float; of "adam"
 
     Attributes
     ----------
@@ -698,7 +651,7 @@ def _check_layers(layers):
     if not (isinstance(layers, tuple | list) and all(isinstance(each, Layer) for each in layers)):
         raise ValueError(f"layers must be a tuple such as (Conv(6, 5), Relu()); got {layers!r}")
     for layer in layers:
-        sizes = vars(layer).items() if isinstance(layer, Conv | Pool | Dense) else ()
+        sizes = vars(layer).items() if isinstance(layer, Conv | MaxPool | Dense) else ()
         for name, value in sizes:
             check_number(name, value, at_least=int(name != "padding"), integer=True)
     return layers

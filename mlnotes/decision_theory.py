@@ -134,6 +134,7 @@ def estimate(losses):
     >>> estimate(np.array([0, 0, 1, 1, 0, 1, 0, 0, 0]))
     Estimate(value=0.3333333333333333, standard_error=0.16666666666666666)
     """
+    losses = floats(losses)
     error = np.std(losses, ddof=1) / np.sqrt(len(losses))
     return Estimate(float(np.mean(losses)), float(error))
 
@@ -223,7 +224,7 @@ def normal_log_odds(mu, Sigma, prior):
     >>> w, float(b)
     (array([1.]), -2.0)
     """
-    C = np.linalg.cholesky(symmetric(Sigma, "Sigma"))  # Sigma = C C^T
+    mu, C = floats(mu), np.linalg.cholesky(symmetric(Sigma, "Sigma"))  # Sigma = C C^T
     w = np.linalg.solve(C.T, np.linalg.solve(C, mu[1] - mu[0]))
     log_0, log_1 = log_prior(prior)
     return w, -w @ (mu[0] + mu[1]) / 2 + log_1 - log_0
@@ -323,6 +324,7 @@ def conditional_risk(q, L):
     >>> conditional_risk(q=np.array([[0.75, 0.25]]), L=np.array([[0.0, 8.0], [1.0, 0.0]]))
     array([[2.  , 0.75]])
     """
+    q, L = floats(q, L)
     return q @ L.T
 
 
@@ -424,6 +426,7 @@ def conditional_mean(joint, y):
 
     Errata: decision_theory-27 (IRHD writes f(X) for the minimiser at x, which is f(x)).
     """
+    y, joint = floats(y, joint)
     return y @ joint / joint.sum(axis=0)
 
 
@@ -435,6 +438,7 @@ def conditional_variance(joint, y):
     >>> conditional_variance(np.array([[0.25, 0.0], [0.25, 0.5]]), y=np.array([0.0, 2.0]))
     array([1., 0.])
     """
+    joint = floats(joint)
     squares = (y[:, None] - conditional_mean(joint, y)) ** 2
     return np.sum(joint * squares, axis=0) / joint.sum(axis=0)
 

@@ -54,6 +54,7 @@ from mlnotes.base import (
     bits,
     by_rows,
     check_number,
+    floats,
     shared,
 )
 from mlnotes.clustering import one_hot_labels
@@ -117,6 +118,7 @@ def fit_normal(X):
     >>> fit_normal(np.array([[0.0], [4.0]])).covariance
     array([[4.]])
     """
+    X = floats(X)
     mu = X.mean(axis=0)
     return NormalDensity(mu, (X - mu).T @ (X - mu) / len(X))
 
@@ -164,6 +166,7 @@ def bivariate_normal_density(X, mu, Sigma):
 
     Errata: generative-05 (REP prints x_1 - mu_1 for both coordinates of x - mu, and no transpose).
     """
+    X, mu = floats(X, mu)
     (s_11, s_12), (_, s_22) = symmetric(Sigma, "Sigma")
     determinant = s_11 * s_22 - s_12**2
     u_1, u_2 = (X - mu).T
@@ -218,7 +221,7 @@ def share_covariance(model):
     array([[5.]])
     """
     means, covariances = zip(*model.densities, strict=True)
-    Sigma = np.tensordot(model.prior, covariances, 1)
+    Sigma = np.tensordot(*floats(model.prior, covariances), 1)
     return model._replace(densities=[NormalDensity(mu, Sigma) for mu in means])
 
 
@@ -245,9 +248,9 @@ def quadratic_log_odds(mu, covariances, prior):
     >>> quadratic_log_odds(np.zeros((2, 1)), variances, prior)[:2]  # class 1 is the wide one
     (array([[0.375]]), array([0.]))
     """
-    L = np.linalg.cholesky([symmetric(Sigma, "Sigma_k") for Sigma in covariances])
+    mu, covariances = floats(mu, [symmetric(Sigma, "Sigma_k") for Sigma in covariances])
+    L, P = np.linalg.cholesky(covariances), np.linalg.inv(covariances)
     log_det = 2 * np.log(np.einsum("kjj->kj", L)).sum(axis=1)
-    P = np.linalg.inv(covariances)
     w = np.einsum("kij,kj->ki", P, mu)
     terms = log_prior(prior) - (log_det + np.sum(w * mu, axis=1)) / 2
     return (P[0] - P[1]) / 2, w[1] - w[0], terms[1] - terms[0]
@@ -264,7 +267,7 @@ def linear_scores(means, Sigma, prior):
     >>> (W[1] - W[0]).tolist(), float(b[1] - b[0])  # the sign changes at x = 2
     ([1.0], -2.0)
     """
-    L = np.linalg.cholesky(symmetric(Sigma, "Sigma"))  # Sigma = L L^T
+    means, L = floats(means), np.linalg.cholesky(symmetric(Sigma, "Sigma"))  # Sigma = L L^T
     W = np.linalg.solve(L.T, np.linalg.solve(L, means.T)).T
     return W, log_prior(prior) - np.sum(W * means, axis=1) / 2
 
@@ -318,6 +321,7 @@ def naive_normal_log_density(X, means, variances):
     >>> naive_normal_log_density(np.array([[3.0]]), [[1.0], [3.0]], np.ones((2, 1))).round(4)
     array([[-2.9189, -0.9189]])
     """
+    X, means, variances = floats(X, means, variances)
     log_p = []
     for mu, v in zip(means, variances, strict=True):  # one class after the other
         log_p.append(-0.5 * (np.log(2 * pi * v).sum() + (X - mu) ** 2 @ (1 / v)))
@@ -355,6 +359,7 @@ def smoothed_log_frequencies(counts, alpha=1.0):
     >>> np.exp(smoothed_log_frequencies(np.array([3.0, 0.0, 1.0]), alpha=2.0)).round(12)
     array([0.5, 0.2, 0.3])
     """
+    counts = floats(counts)
     m = counts.shape[-1]
     p = (counts + alpha) / (counts.sum(axis=-1, keepdims=True) + alpha * m)
     return np.where(p > 0, np.log(p + (p == 0)), -np.inf)
@@ -571,7 +576,8 @@ class GaussianNB(_GenerativeClassifier):
     Parameters
     ----------
     priors : array of shape (K,) or None; None for the shares of the classes in y
-    var_smoothing : float; this times the largest variance of a feature is added to every variance
+    var_smoothing : float; this times the largest variance of a feature is added to every variance,
+        which drowns features in much larger units: standardise them, or give 0
 
     Attributes
     ----------
@@ -649,9 +655,10 @@ class _DiscreteNB(_GenerativeClassifier):
 class CategoricalNB(_DiscreteNB):
     """Naive Bayes with a table of smoothed frequencies for every feature in every class.
 
-    Features are categories 0, 1, 2, ...; fractions are cut to integers, as in scikit-learn, but
-    with a warning. A category that `fit` has neither seen nor been told of is an error: in
-    cross-validation set min_categories to ``X.max(axis=0) + 1`` of all samples.
+    Features are categories 0, 1, 2, ...: number words by ``np.unique(x, return_inverse=True)[1]``.
+    Fractions are cut to integers, as in scikit-learn, but with a warning. A category that `fit` has
+    neither seen nor been told of is an error: in cross-validation set min_categories to
+    ``X.max(axis=0) + 1`` of all samples.
 
     Parameters
     ----------

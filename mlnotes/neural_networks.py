@@ -1,8 +1,8 @@
 """Neural networks: layers of linear maps and activations, trained by the chain rule.
 
-Layers of neurons represent functions that no linear classifier can, such as XOR. The notes state
-the chain rule for their gradient by indices and as a product of Jacobians. Both forms are given
-here, and so is the matrix form for many samples at once that training uses.
+Layers of neurons represent functions that no linear classifier can, such as XOR. The chain rule for
+their gradient is given by indices and as a product of Jacobians, as in the notes, and in the matrix
+form for many samples at once that training uses.
 
 Contents
     The neuron            Activation, hard_limiter, logistic, scaled_tanh, RELU, LOGISTIC, TANH,
@@ -74,6 +74,7 @@ from mlnotes.base import (
     check_random_state,
     check_samples,
     check_targets,
+    floats,
     shared,
 )
 from mlnotes.estimation import kronecker
@@ -100,8 +101,8 @@ class Activation(NamedTuple):
         ReLU            max(0, a)               1[h > 0] = 1[a > 0]
         identity        a                       1
 
-    >>> RELU.f(np.array([-2.0, 3.0])), RELU.slope(np.array([0.0, 3.0]))
-    (array([0., 3.]), array([0., 1.]))
+    >>> RELU.slope(np.array([0.0, 3.0]))
+    array([0., 1.])
     """
 
     name: str
@@ -151,6 +152,7 @@ def neuron(X, w, b, activation):
     >>> neuron(np.array([[1.0, 1.0], [1.0, 0.0]]), np.array([1.0, 1.0]), -1.5, hard_limiter())
     array([1., 0.])
     """
+    X, w = floats(X, w)
     return activation.f(X @ w + b)
 
 
@@ -167,6 +169,7 @@ def net_input(X, W, b):
 
     Errata: neural_networks-05 (ISML prints the scores as W x, without b).
     """
+    X, W, b = floats(X, W, b)
     return X @ W.T + b
 
 
@@ -181,7 +184,7 @@ def cross_entropy(P, Q):
     >>> cross_entropy(np.array([[0.0, 1.0], [0.5, 0.5]]), np.array([0.5, 0.5])).round(3)  # log 2
     array([0.693, 0.693])
     """
-    return -np.sum(x_log_y(P, Q), axis=-1)
+    return -np.sum(x_log_y(*floats(P, Q)), axis=-1)
 
 
 def softmax_cross_entropy(A, Y):
@@ -195,6 +198,7 @@ def softmax_cross_entropy(A, Y):
     Errata: neural_networks-30 (IRHD 5.18 has the number y_c for the vector e_c, and 5.19 a product
     with the label where the component f(x_i)_{c_i} is meant).
     """
+    A = floats(A)
     A = A - A.max(axis=1, keepdims=True)  # as y sums to 1, a shift of all a_k changes nothing
     return np.log(np.exp(A).sum(axis=1)) - np.sum(Y * A, axis=1)
 
@@ -207,8 +211,7 @@ class Loss(NamedTuple):
         binary cross-entropy    -y log h - (1 - y) log(1 - h)       (1 - y) / (1 - h) - y / h
 
     The y of the last is 0 or 1. Through its matching `output` activation each loss has
-    delta_l = dL/da_l = h - y. IRHD's squared error has no 1/2, so that its gradient is twice as
-    long.
+    delta_l = dL/da_l = h - y. IRHD's squared error has no 1/2, and a gradient twice as long.
 
     >>> SQUARED_ERROR.f(np.array([[3.0, 1.0]]), np.array([[1.0, 1.0]]))
     array([2.])
@@ -221,10 +224,10 @@ class Loss(NamedTuple):
 
 
 SQUARED_ERROR = Loss(
-    f=lambda H, Y: np.sum((H - Y) ** 2, axis=-1) / 2,
-    slope=lambda H, Y: H - Y,
+    f=lambda H, Y: np.sum((floats(H) - Y) ** 2, axis=-1) / 2,
+    slope=lambda H, Y: floats(H) - Y,
     output=IDENTITY,
-    of_net_input=lambda A, Y: np.sum((A - Y) ** 2, axis=-1) / 2,
+    of_net_input=lambda A, Y: np.sum((floats(A) - Y) ** 2, axis=-1) / 2,
 )
 CROSS_ENTROPY = Loss(
     f=lambda H, Y: cross_entropy(Y, H),
@@ -233,8 +236,8 @@ CROSS_ENTROPY = Loss(
     of_net_input=softmax_cross_entropy,
 )
 BINARY_CROSS_ENTROPY = Loss(
-    f=lambda H, Y: cross_entropy(Y, H) + cross_entropy(1 - Y, 1 - H),
-    slope=lambda H, Y: (1 - Y) / np.where(Y < 1, 1 - H, 1.0) - Y / np.where(Y > 0, H, 1.0),
+    f=lambda H, Y: cross_entropy(Y, H) + cross_entropy(1 - bits(Y), 1 - H),
+    slope=lambda H, Y: (1 - bits(Y)) / np.where(Y < 1, 1 - H, 1.0) - Y / np.where(Y > 0, H, 1.0),
     output=LOGISTIC,
     of_net_input=lambda A, Y: np.sum(log_loss((2 * bits(Y) - 1) * A), axis=1),
 )
@@ -269,8 +272,7 @@ def network(sizes, hidden=RELU, loss=SQUARED_ERROR, output=None):
 
     If `output` is None, the loss's matching activation is taken.
 
-    >>> net = network((2, 5, 3), hidden=TANH, loss=CROSS_ENTROPY)
-    >>> [activation.name for activation in net.activations]
+    >>> [sigma.name for sigma in network((2, 5, 3), TANH, CROSS_ENTROPY).activations]
     ['tanh', 'softmax']
     """
     output = loss.output if output is None else output
@@ -319,6 +321,7 @@ def network_risk(net, layers, X, Y, *, alpha=0.0):
     >>> network_risk(network((1, 1)), layers, np.array([[1.0], [3.0]]), np.zeros((2, 1)))
     10.0
     """
+    layers = tree_map(floats, layers)
     H = forward(layers[:-1], net.activations[:-1], X)
     L, _ = output_loss(net, net_input(H[-1], *layers[-1]), Y)
     return float(L.mean() + alpha / (2 * len(X)) * sum(np.vdot(W, W) for W, _ in layers))
@@ -344,6 +347,7 @@ def softmax_jacobian(s):
     array([[ 0.25, -0.25],
            [-0.25,  0.25]])
     """
+    s = floats(s)
     return np.diag(s) - np.outer(s, s)
 
 
@@ -393,8 +397,9 @@ def deltas(net, layers, x, y):
         delta_i of layer l  =  sum_k dL/dh_k dh_k/da_i   ( = (h_i - y_i) f'(a_i), squared loss )
         delta_i of layer j  =  ( sum_k delta_k of layer j+1  times  w_{k i} )  f'(a_i)
 
-    Returns: the list of delta_1, ..., delta_l, and the list of h_0, ..., h_l. From them follow
-    dL/dw_{k i} = delta_k of layer j times h_i of layer j-1, and dL/db_k = delta_k.
+    From them follow dL/dw_{k i} = delta_k of layer j times h_i of layer j-1, and dL/db_k = delta_k.
+
+    Returns: the list of delta_1, ..., delta_l, and the list of h_0, ..., h_l.
 
     >>> layers = [(np.array([[2.0]]), np.zeros(1)), (np.array([[3.0]]), np.zeros(1))]
     >>> deltas(network((1, 1, 1)), layers, np.ones(1), np.zeros(1))[0]
@@ -427,7 +432,7 @@ def backpropagate(net, layers, X, Y, *, alpha=0.0):
     >>> backpropagate(network((2, 1)), [(np.ones((1, 2)), np.zeros(1))], X, Y)
     (12.25, [(array([[10.5, 14. ]]), array([3.5]))])
     """
-    sigma, n = net.activations, len(X)
+    sigma, n, layers = net.activations, len(X), tree_map(floats, layers)
 
     H = forward(layers[:-1], sigma[:-1], X)  # forward: H_0, ..., H_{l-1}
     A = net_input(H[-1], *layers[-1])  # net inputs of the output layer
@@ -484,16 +489,14 @@ def unpack(theta, sizes):
 def normal_start(sizes, *, sigma=1.0, rng):
     """Layers with normal weights of standard deviation `sigma`, and biases 0.
 
-    Units of a layer that started with equal weights would get equal gradients forever.
+    Units of a layer that start with equal weights get equal gradients forever.
 
     >>> (W, b), = normal_start((3, 1), rng=np.random.default_rng(0))
     >>> W.round(2), b
     (array([[ 0.13, -0.13,  0.64]]), array([0.]))
     """
-    return [
-        (sigma * rng.normal(size=(outputs, inputs)), np.zeros(outputs))
-        for inputs, outputs in zip(sizes[:-1], sizes[1:], strict=True)
-    ]
+    widths = zip(sizes[:-1], sizes[1:], strict=True)
+    return [(sigma * rng.normal(size=(m, k)), np.zeros(m)) for k, m in widths]
 
 
 def glorot_start(sizes, *, factor=6.0, rng):
@@ -502,15 +505,14 @@ def glorot_start(sizes, *, factor=6.0, rng):
     This keeps the size of the outputs and of the deltas from layer to layer. As in scikit-learn,
     training starts here, with `factor` 2 for logistic units.
 
-    >>> (W, b), = glorot_start((3, 3), rng=np.random.default_rng(0))  # M = 1
-    >>> W[0].round(2)
-    array([ 0.27, -0.46, -0.92])
+    >>> (W, b), = glorot_start((1, 1), factor=8.0, rng=np.random.default_rng(0))  # M = 2
+    >>> W.round(2), b.round(2)
+    (array([[0.55]]), array([-0.92]))
     """
     layers = []
-    for inputs, outputs in zip(sizes[:-1], sizes[1:], strict=True):
-        M = np.sqrt(factor / (inputs + outputs))
-        W = rng.uniform(-M, M, size=(outputs, inputs))
-        layers.append((W, rng.uniform(-M, M, size=outputs)))
+    for k, m in zip(sizes[:-1], sizes[1:], strict=True):
+        M = np.sqrt(factor / (k + m))
+        layers.append((rng.uniform(-M, M, size=(m, k)), rng.uniform(-M, M, size=m)))
     return layers
 
 
@@ -535,7 +537,7 @@ def train_full_batch(net, layers, X, Y, *, eta, alpha=0.0):
 
     Yields: the start, then an `optimization.DescentState` per step, whose x is the layers.
 
-    >>> start = [(np.array([[0.0]]), np.array([0.0]))]
+    >>> start = [(np.zeros((1, 1)), np.zeros(1))]
     >>> states = train_full_batch(network((1, 1)), start, np.eye(1), np.array([[4.0]]), eta=0.5)
     >>> [pack(next(states).x).tolist() for _ in range(2)]
     [[0.0, 0.0], [2.0, 2.0]]
@@ -577,12 +579,11 @@ def passes(loss_and_gradient, theta, n, batch_size, rng, step, memory=None):
     Yields: the start, with the exact objective, then a `Pass` per pass over the data.
 
     >>> square = lambda theta, rows: (float(theta @ theta), 2 * theta)
-    >>> half = lambda theta, memory, g: (theta - g / 4, memory)
-    >>> states = passes(square, np.array([8.0]), 1, 1, None, half)
+    >>> states = passes(square, np.array([8.0]), 1, 1, None, lambda theta, u, g: (theta - g / 4, u))
     >>> [next(states).theta.tolist() for _ in range(3)]
     [[8.0], [4.0], [2.0]]
     """
-    batches = mini_batches(n, batch_size, None)
+    theta, batches = tree_map(floats, theta), mini_batches(n, batch_size, None)
     lowest = sum(len(rows) * loss_and_gradient(theta, rows)[0] for rows in batches) / n
     yield Pass(theta, lowest, np.inf)  # the start
     while True:
@@ -687,7 +688,21 @@ def hidden_widths(sizes):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Trainer:
-    """The hyperparameters of training by mini-batches: see `MLPClassifier`.
+    """The hyperparameters of training by mini-batches.
+
+    Parameters
+    ----------
+    solver : "adam" or "sgd"
+    batch_size : int or "auto", which is 200; at most the number of samples
+    learning_rate_init : float; eta, constant throughout
+    max_iter : int; largest number of passes over the data
+    shuffle : bool; visit the samples in a new order in every pass
+    random_state : int, Generator or None; draws the start, the order and the samples held out
+    tol : float; training stops when n_iter_no_change + 1 passes in a row have not improved by more
+        than tol: the loss on its lowest value, or with early_stopping the score on its highest
+    momentum, nesterovs_momentum : float in [0, 1) and bool; of "sgd"
+    beta_1, beta_2, epsilon : float; of "adam"
+    n_iter_no_change : int; see tol
 
     >>> Trainer(solver="sgd").momentum
     0.9
@@ -809,17 +824,16 @@ def _check_range(n_iter, values):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class _Multilayer(Trainer, Estimator):
-    """A feed-forward network; the subclasses differ in their targets, loss and predictions."""
+    """A feed-forward network; the subclasses differ in their predictions and their `_targets`.
+
+    These are the checked y, the targets Y (n, o), the loss, and the classes (None for numbers).
+    """
 
     hidden_layer_sizes: int | tuple = (100,)
     activation: str = "relu"
     alpha: float = 0.0001
     early_stopping: bool = False
     validation_fraction: float = 0.1
-
-    def _targets(self, y, n):
-        """The checked y, the targets Y (n, o), the loss, and the classes (None for numbers)."""
-        raise NotImplementedError
 
     def fit(self, X, y):
         """Train on samples X (n, d) with labels or targets y (n,); return self."""
@@ -888,23 +902,12 @@ class MLPClassifier(_Multilayer, Classifier):
 
     Parameters
     ----------
+    Those of `Trainer`.
     hidden_layer_sizes : int or sequence of int; widths of the hidden layers, () for none
     activation : "relu", "tanh", "logistic" or "identity"; of the hidden layers
-    solver : "adam" or "sgd"
     alpha : float; of the penalty alpha / (2 n) sum_j ||W_j||^2
-    batch_size : int or "auto", which is 200; at most the number of samples
-    learning_rate_init : float; eta, constant throughout
-    max_iter : int; largest number of passes over the data
-    shuffle : bool; visit the samples in a new order in every pass
-    random_state : int, Generator or None; draws the start, the order and the samples held out
-    tol : float; training stops when n_iter_no_change + 1 passes in a row have not improved by more
-        than tol: the loss on its lowest value, or with early_stopping the score on its highest
-    momentum : float; of "sgd", in [0, 1)
-    nesterovs_momentum : bool; of "sgd"
     early_stopping : bool; keep the parameters with the best score on samples held out
     validation_fraction : float; the share of samples held out
-    beta_1, beta_2, epsilon : float; of "adam"
-    n_iter_no_change : int; see tol
 
     Attributes
     ----------
@@ -964,7 +967,7 @@ class MLPRegressor(_Multilayer, Regressor):
 
     Parameters
     ----------
-    Those of `MLPClassifier`.
+    Those of `MLPClassifier` and `Trainer`.
 
     Attributes
     ----------
