@@ -577,7 +577,7 @@ class GaussianNB(_GenerativeClassifier):
     ----------
     priors : array of shape (K,) or None; None for the shares of the classes in y
     var_smoothing : float; this times the largest variance of a feature is added to every variance,
-        which drowns features in much larger units: standardise them, or give 0
+        which drowns features of far smaller variance: standardise them, or give 0
 
     Attributes
     ----------
