@@ -684,16 +684,6 @@ def test_predict_log_proba_is_finite_where_a_probability_is_0(classes):
     close(np.exp(logs), P)
 
 
-def test_regressor_without_hidden_units_fits_the_line():
-    X = np.random.default_rng(0).uniform(-1, 1, size=(100, 1))
-    y = np.sin(3 * X[:, 0])
-    line = MLPRegressor(hidden_layer_sizes=(), solver="sgd", alpha=0, tol=0, random_state=0)
-    line.set_params(momentum=0, learning_rate_init=0.3, max_iter=150)
-    W, b = fitted(line, X, y).layers_[0]
-    close([W.item(), b.item()], np.polyfit(X[:, 0], y, 1), 1e-3)
-    close(line.predict(X), X[:, 0] * W.item() + b)
-
-
 @pytest.mark.parametrize("early_stopping", [False, True])
 def test_training_stops_after_passes_without_improvement(early_stopping):
     X, y = digits(300)
