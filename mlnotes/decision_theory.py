@@ -426,8 +426,7 @@ def conditional_mean(joint, y):
 
     Errata: decision_theory-27 (IRHD writes f(X) for the minimiser at x, which is f(x)).
     """
-    y, joint = floats(y, joint)
-    return y @ joint / joint.sum(axis=0)
+    return y @ (joint / joint.sum(axis=0))
 
 
 def conditional_variance(joint, y):
@@ -438,9 +437,8 @@ def conditional_variance(joint, y):
     >>> conditional_variance(np.array([[0.25, 0.0], [0.25, 0.5]]), y=np.array([0.0, 2.0]))
     array([1., 0.])
     """
-    joint = floats(joint)
     squares = (y[:, None] - conditional_mean(joint, y)) ** 2
-    return np.sum(joint * squares, axis=0) / joint.sum(axis=0)
+    return np.sum(joint / joint.sum(axis=0) * squares, axis=0)
 
 
 def conditional_median(joint, y):

@@ -2,6 +2,7 @@
 
 import re
 from copy import deepcopy
+from fractions import Fraction
 from itertools import islice, pairwise, product
 from math import erf, erfc, log, pi, sqrt
 
@@ -424,6 +425,12 @@ def test_excess_over_the_conditional_mean_is_its_distance(rng):
     for f in best + rng.normal(scale=2, size=(100, 4)):
         excess = expected_prediction_error(joint, y, f, squared) - least
         assert excess == pytest.approx(p_X @ (f - best) ** 2, abs=1e-12)
+
+
+def test_moments_of_fractions_are_fractions():
+    joint, y = np.array([[1, 0], [1, 2]]) * Fraction(1, 4), np.array([0, 1]) * Fraction(1, 3)
+    assert conditional_mean(joint, y).tolist() == [Fraction(1, 6), Fraction(1, 3)]
+    assert conditional_variance(joint, y).tolist() == [Fraction(1, 36), 0]
 
 
 @pytest.mark.claims("decision_theory-21")
