@@ -212,7 +212,8 @@ def conv_backward(G, V, W, *, stride=1, padding=0):
     G, V, W = floats(G, V, W)
     S, P = stride, padding
     (n, height, width, D), (K, F, E, _) = V.shape, W.shape
-    V, w = np.pad(V, ((0, 0), (P, P), (P, P), (0, 0))), W.reshape(K, -1)
+    V = np.pad(V, ((0, 0), (P, P), (P, P), (0, 0)))
+    w = W.reshape(K, -1)
     dV, dw = np.zeros(V.shape), np.zeros(w.shape)
     for i, j in np.ndindex(G.shape[1:3]):
         rows = slice(S * i, S * i + F)
@@ -259,7 +260,8 @@ def max_pool(V, F, *, stride=None):
     n, height, width, D = V.shape
     Y = np.zeros((n, output_size(height, F, S), output_size(width, F, S), D))
     for i, j in np.ndindex(Y.shape[1:3]):
-        Y[:, i, j] = V[:, S * i : S * i + F, S * j : S * j + F].max(axis=(1, 2))
+        window = V[:, S * i : S * i + F, S * j : S * j + F]
+        Y[:, i, j] = window.max(axis=(1, 2))
     return Y
 
 
@@ -270,7 +272,8 @@ def max_pool_backward(G, V, F, *, stride=None):
     array([0., 0., 0., 1.])
     """
     S = F if stride is None else stride
-    (n, _, _, D), dV = V.shape, np.zeros(V.shape)
+    n, _, _, D = V.shape
+    dV = np.zeros(V.shape)
     number = np.arange(F * F)[:, None]  # of the entries of a window
     for i, j in np.ndindex(G.shape[1:3]):
         rows = slice(S * i, S * i + F)
@@ -292,7 +295,8 @@ def mean_pool(V, F, *, stride=None):
     n, height, width, D = V.shape
     Y = np.zeros((n, output_size(height, F, S), output_size(width, F, S), D))
     for i, j in np.ndindex(Y.shape[1:3]):
-        Y[:, i, j] = V[:, S * i : S * i + F, S * j : S * j + F].mean(axis=(1, 2))
+        window = V[:, S * i : S * i + F, S * j : S * j + F]
+        Y[:, i, j] = window.mean(axis=(1, 2))
     return Y
 
 

@@ -341,6 +341,11 @@ def test_receptive_field_is_what_the_first_output_depends_on(rng, layers, N, see
     assert (3 * small, large) == (27 * 8**2, 49 * 8**2)
 
 
+def test_relu_has_the_slope_0_at_0():
+    (dV,) = Relu().backward(np.array([3.0, 3.0, 3.0]), np.array([-1.0, 0.0, 1.0]))
+    assert dV.tolist() == [0, 0, 3]
+
+
 def test_initial_parameters_keep_the_scale_of_what_they_are_given(rng):
     layers = (Conv(32, 3), Relu(), Conv(32, 3), Relu(), Dense(400))
     params, V = initial_parameters(layers, (8, 8, 16), rng=rng), rng.normal(size=(50, 8, 8, 16))
