@@ -967,7 +967,7 @@ class MLPRegressor(_Multilayer, Regressor):
 
     Parameters
     ----------
-    Those of `MLPClassifier` and `Trainer`.
+    Those of `MLPClassifier`. Those of `Trainer`.
 
     Attributes
     ----------
