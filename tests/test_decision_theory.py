@@ -579,6 +579,7 @@ def blobs(rng, n=60):
 @pytest.mark.parametrize("share", [0.0, 0.5])
 def test_bayes_classifier_fits_a_normal_density_per_class_and_the_shares(share, rng):
     X, y = (each[:100] for each in blobs(rng))
+    X = X / 100  # no range is as large as 1
     model, scores = BayesClassifier(var_smoothing=share).fit(X, y), []
     for label, prior in (("a", 0.4), ("b", 0.6)):
         of_class = X[y == label]
