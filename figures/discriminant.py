@@ -66,7 +66,7 @@ def directions(left, right, below_left, below_right):
     but the projections overlap far less. The number J in the titles measures this: see walk 1.
     """
     T = slanted_classes()
-    _, mu = class_means(T.X, T.y)
+    mu = class_means(T.X, T.y)
     naive, (fisher, b) = mean_direction(mu), threshold_rule(T.X, T.y, EQUAL)
     one_direction(left, below_left, T, naive, -naive @ mu.mean(axis=0))
     one_direction(right, below_right, T, fisher, b)
@@ -117,7 +117,7 @@ def whitened(left, right):
 
 def means_and_line(ax, X, y):
     """Two classes, the line through their means and the decision line for equal priors."""
-    _, mu = class_means(X, y)
+    mu = class_means(X, y)
     square_view(ax, X)
     across = np.array([mu[0, 1] - mu[1, 1], mu[1, 0] - mu[0, 0]])
     draw_line(ax, across, -across @ mu[0], color=GREY, lw=1.2, ls="--")
@@ -131,7 +131,7 @@ def means_and_line(ax, X, y):
 
 def at_one_place(X, y):
     """The samples with the mean of each class moved to the origin."""
-    _, means = class_means(X, y)
+    means = class_means(X, y)
     return X - means[y]
 
 
@@ -171,7 +171,7 @@ def failures(*axes):
         square_view(above, X)
         draw_samples(above, X, y, size=2.5)
         if name in ("Ring", "Cross", "XOR"):
-            above.plot(*class_means(X, y)[1].T, "P", mfc=INK, mec="white", ms=8, zorder=4)
+            above.plot(*class_means(X, y).T, "P", mfc=INK, mec="white", ms=8, zorder=4)
             name += ", $J = 0$"
         above.set(title=name, xticks=(), yticks=())
         below.plot(np.degrees(ANGLES), error_on_lines(X, y), color=INK, lw=1.2)
@@ -199,7 +199,8 @@ def wines():
 
 def axes_of(X, y, m):
     """The first m principal axes and the first m discriminants, each with its criterion."""
-    S_B, S_W = between_scatter(*class_means(X, y)), within_scatter(X, y)
+    _, n_k = np.unique(y, return_counts=True)
+    S_B, S_W = between_scatter(n_k, class_means(X, y)), within_scatter(X, y)
     P, W = principal_axes(X, m), discriminants(S_B, S_W, m).W
     return [(each, trace_criterion(each, S_B, S_W)) for each in (P, W)]
 
@@ -242,7 +243,7 @@ def clumps():
 
 def two_directions(X, y):
     """Fisher's direction, and the one with pairs weighted by exp(-||x - x'||^2 / 2)."""
-    _, mu = class_means(X, y)
+    mu = class_means(X, y)
     fisher = fisher_direction(within_scatter(X, y), mu)
     local = discriminants(*local_scatters(X, y, rbf_affinity(X, gamma=0.5)), 1).W[:, 0]
     return fisher, local
@@ -287,7 +288,7 @@ def turning_film(classes):
     T = make_blobs((30, 30), [(-1.2, 0), (1.2, 0)], Sigma, rng=np.random.default_rng(4))
     turns = ((np.cos(a), np.sin(a)) for a in np.pi * np.arange(25) / 24)
     states = ((np.array(w), fisher_ratio(T.X, T.y, np.array(w))) for w in turns)
-    _, mu = class_means(T.X, T.y)
+    mu = class_means(T.X, T.y)
     best, middle = fisher_direction(within_scatter(T.X, T.y), mu), T.X.mean(axis=0)
 
     def on_line(X, w):

@@ -15,7 +15,7 @@ Contents
     Where S_W is singular        whitening, principal_axes, pca_lda, regularised_direction,
                                  pseudo_inverse_direction
     Local scatter                local_scatters
-    Estimators                   regular, LinearDiscriminantAnalysis
+    Estimators                   scatter_rank, regular, LinearDiscriminantAnalysis
 
 Symbols
     X      (n, d)    samples x, one per row
@@ -95,14 +95,13 @@ def project_on_line(X, w):
 
 
 def class_means(X, y):
-    """n_k (C,) and the means mu_k = 1/n_k sum of the x_i of class k (C, d), the classes sorted.
+    """mu_k = 1/n_k sum of the x_i of class k (C, d), the classes sorted.
 
-    >>> n_k, means = class_means(np.array([[0.0], [2.0], [7.0]]), np.array(["a", "a", "b"]))
-    >>> n_k, means.ravel()
-    (array([2, 1]), array([1., 7.]))
+    >>> class_means(np.array([[0.0], [2.0], [7.0]]), np.array(["a", "a", "b"])).ravel()
+    array([1., 7.])
     """
-    _, k, n_k = np.unique(y, return_inverse=True, return_counts=True)
-    return n_k, cluster_means(X, k, len(n_k))
+    classes, k = np.unique(y, return_inverse=True)
+    return cluster_means(X, k, len(classes))
 
 
 def mean_direction(mu):
@@ -111,6 +110,7 @@ def mean_direction(mu):
     >>> mean_direction(np.array([[1.0, 1.0], [4.0, 5.0]]))
     array([0.6, 0.8])
     """
+    mu = floats(mu)
     delta = mu[1] - mu[0]
     return delta / np.linalg.norm(delta)
 
@@ -123,7 +123,7 @@ def projected_scatters(X, y, w):
     """
     _, k = np.unique(y, return_inverse=True)  # class of each sample
     z = project_on_line(X, w)
-    _, zbar = class_means(z[:, None], y)  # z as a column: zbar (C, 1)
+    zbar = class_means(z[:, None], y)  # z as a column: zbar (C, 1)
     return np.bincount(k, (z - zbar[k, 0]) ** 2)  # the sum for each class
 
 
@@ -135,8 +135,7 @@ def fisher_ratio(X, y, w):
 
     Errata: discriminant-08 (PRNN prints mu_1^2 - mu_2^2 for the numerator; it may be negative).
     """
-    _, mu = class_means(X, y)
-    zbar_0, zbar_1 = project_on_line(mu, w)  # the projected means
+    zbar_0, zbar_1 = project_on_line(class_means(X, y), w)  # the projected means
     return float((zbar_1 - zbar_0) ** 2 / projected_scatters(X, y, w).sum())
 
 
@@ -148,6 +147,7 @@ def direction_error(w, mu, Sigma):
     >>> round(direction_error(np.array([1.0]), np.array([[0.0], [2.0]]), np.eye(1)), 4)
     0.1587
     """
+    w, mu, Sigma = floats(w, mu, Sigma)
     gap = np.abs(w @ (mu[1] - mu[0]))
     return float(normal_cdf(-gap / 2, 0.0, w @ Sigma @ w))
 
@@ -162,6 +162,7 @@ def difference_scatter(mu):
     array([[1., 3.],
            [3., 9.]])
     """
+    mu = floats(mu)
     delta = mu[1] - mu[0]
     return np.outer(delta, delta)
 
@@ -179,8 +180,7 @@ def within_scatter(X, y):
     (x - mu_1)(x - mu_2)^T are S_W only if each is over one class; over all samples they are 2 S_W).
     """
     _, k = np.unique(y, return_inverse=True)  # class of each sample
-    _, means = class_means(X, y)
-    D = X - means[k]  # each sample minus the mean of its class
+    D = X - class_means(X, y)[k]  # each sample minus the mean of its class
     return D.T @ D  # the sum of the outer products of its rows
 
 
@@ -205,6 +205,7 @@ def rayleigh_quotient(w, S_B, S_W):
     >>> rayleigh_quotient(np.array([1.0, 2.0]), np.diag([3.0, 6.0]), np.eye(2))
     5.4
     """
+    w, S_B, S_W = floats(w, S_B, S_W)
     return float(w @ S_B @ w / (w @ S_W @ w))
 
 
@@ -218,6 +219,7 @@ def rayleigh_gradient(w, S_B, S_W):
 
     Errata: discriminant-15 (ISML prints the two terms exchanged: the same zeros, but downhill).
     """
+    w, S_B, S_W = floats(w, S_B, S_W)
     b, s = S_B @ w, S_W @ w
     return (2 * b * (w @ s) - 2 * s * (w @ b)) / (w @ s) ** 2
 
@@ -256,6 +258,7 @@ def fisher_direction(S_W, mu):
     Errata: discriminant-38 (ISML prints an equality sign for "proportional to"; PRNN has class 0 on
     the positive side).
     """
+    mu = floats(mu)
     return np.linalg.solve(regular(S_W), mu[1] - mu[0])  # S_W w = delta
 
 
@@ -289,7 +292,7 @@ def threshold_rule(X, y, prior=None):
     >>> w, round(float(b), 9)
     (array([5.]), -17.5)
     """
-    n_k, mu = class_means(X, y)
+    mu, (_, n_k) = class_means(X, y), np.unique(y, return_counts=True)
     pi_0, pi_1 = n_k / len(X) if prior is None else distribution(prior, "prior")
     w = fisher_direction(within_scatter(X, y) / len(X), mu)  # S_W / n = Sigma
     b = -w @ (mu[0] + mu[1]) / 2 + np.log(pi_1 / pi_0)
@@ -307,6 +310,7 @@ def determinant_criterion(W, S_B, S_W):
     >>> round(determinant_criterion(np.eye(2), np.diag([8.0, 3.0]), np.diag([2.0, 1.0])), 9)
     12.0
     """
+    W, S_B, S_W = floats(W, S_B, S_W)
     return float(np.linalg.det(W.T @ S_B @ W) / np.linalg.det(W.T @ S_W @ W))
 
 
@@ -318,6 +322,7 @@ def trace_criterion(W, S_B, S_W):
 
     Errata: discriminant-30 (ISML sets it equal to tr(S_W^{-1} S_B), which does not depend on W).
     """
+    W, S_B, S_W = floats(W, S_B, S_W)
     return float(np.trace(np.linalg.solve(W.T @ S_W @ W, W.T @ S_B @ W)))
 
 
@@ -378,7 +383,7 @@ def pca_lda(X, y, m=None):
 
     Errata: discriminant-33 (ISML says that S_W is singular for n < d; it is for n < d + C).
     """
-    n_k, means = class_means(X, y)
+    means, (_, n_k) = class_means(X, y), np.unique(y, return_counts=True)
     P = principal_axes(X, m)[:, : len(X) - len(n_k)]  # at most n - C axes, in columns
     S_B = between_scatter(n_k, means @ P)
     S_W = within_scatter(X @ P, y)  # of the samples P^T x
@@ -392,15 +397,21 @@ def regularised_direction(S_W, mu, gamma):
     >>> regularised_direction(np.diag([1.0, 0.0]), np.array([[0.0, 0.0], [2.0, 2.0]]), gamma=1.0)
     array([1., 2.])
     """
+    mu = floats(mu)
     return np.linalg.solve(S_W + gamma * np.eye(len(S_W)), mu[1] - mu[0])
 
 
 def pseudo_inverse_direction(S_W, mu):
     """S_W^+ (mu_1 - mu_0) (d,): the directions in which the classes have no spread are left out.
 
+    Where S_W is regular it is `fisher_direction`, whatever the units of the features.
+
     >>> pseudo_inverse_direction(np.diag([4.0, 0.0]), mu=np.array([[0.0, 0.0], [2.0, 2.0]]))
     array([0.5, 0. ])
     """
+    if scatter_rank(S_W) == len(S_W):
+        return fisher_direction(S_W, mu)
+    mu = floats(mu)
     return np.linalg.pinv(S_W, rcond=ROUNDING, hermitian=True) @ (mu[1] - mu[0])
 
 
@@ -438,8 +449,19 @@ def local_scatters(X, y, affinity):
 # =======================================================================================
 
 
+def scatter_rank(S_W):
+    """The rank of the symmetric S_W (d, d), once every feature is divided by its spread.
+
+    >>> scatter_rank(np.array([[1e-40, 0.0], [0.0, 1.0]]))
+    2
+    """
+    spread = np.sqrt(np.diag(symmetric(S_W, "S_W")))
+    unit = np.where(spread > 0, spread, 1.0)
+    return int(np.linalg.matrix_rank(S_W / unit / unit[:, None], hermitian=True))
+
+
 def regular(S_W):
-    """The symmetric S_W (d, d), if it has full rank once every feature is divided by its spread.
+    """The symmetric S_W (d, d), if it has full `scatter_rank`.
 
     Solutions with a singular matrix would be noise, which looks like a direction.
 
@@ -448,9 +470,7 @@ def regular(S_W):
     >>> regular(np.array([[4.0]]))
     array([[4.]])
     """
-    spread = np.sqrt(np.diag(symmetric(S_W, "S_W")))
-    unit = np.where(spread > 0, spread, 1.0)
-    rank = np.linalg.matrix_rank(S_W / unit / unit[:, None], hermitian=True)
+    rank = scatter_rank(S_W)
     if rank < len(S_W):
         raise ValueError(
             f"S_W must be regular; got rank {rank} of {len(S_W)} (it is at most n - C): reduce the "
@@ -506,10 +526,12 @@ class LinearDiscriminantAnalysis(LinearClassifier, LogProbabilisticClassifier, T
         self._check_parameters()
         samples = check_samples(X)
         classes, k = np.unique(check_labels(y, len(samples)), return_inverse=True)
-        n_k, means = class_means(samples, k)
-        prior = chosen_prior(self.priors, n_k / len(k), positive=True)
+        means = class_means(samples, k)
+        prior = chosen_prior(self.priors, np.bincount(k) / len(k), positive=True)
         xbar = prior @ means
-        A, Sigma = self._coordinates(_deviations(samples, k, means) / sqrt(len(k)))
+        D = samples - means[k]
+        D[:, np.abs(D).max(axis=0) <= ROUNDING * np.abs(means).max(axis=0)] = 0  # it is rounding
+        A, Sigma = self._coordinates(D / sqrt(len(k)))
         D = means - xbar
         D[np.abs(D) <= 4 * np.finfo(float).eps * np.abs(xbar)] = 0  # they differ by rounding
         S_B = between_scatter(prior, D @ A)
@@ -529,10 +551,10 @@ class LinearDiscriminantAnalysis(LinearClassifier, LogProbabilisticClassifier, T
             check_number("n_components", self.n_components, at_least=1, integer=True)
         if self.shrinkage is not None:
             if check_number("shrinkage", self.shrinkage, at_least=0) > 1:
-                raise ValueError(f"shrinkage must be at most 1; got {self.shrinkage!r}")
+                raise ValueError(f"shrinkage must be at most 1; got {self.shrinkage}")
             if self.solver == "svd":
                 raise ValueError(
-                    f"shrinkage must be None with the solver 'svd'; got {self.shrinkage!r}"
+                    f"shrinkage must be None with the solver 'svd'; got {self.shrinkage}"
                 )
 
     def _coordinates(self, D):
@@ -579,9 +601,3 @@ class LinearDiscriminantAnalysis(LinearClassifier, LogProbabilisticClassifier, T
         """The discriminant features scalings_^T (x - xbar_): (n, m)."""
         X = self._check_fitted(X)
         return (X - self.xbar_) @ self.scalings_[:, : len(self.explained_variance_ratio_)]
-
-
-def _deviations(X, k, means):
-    """x_i - mu_k (n, d), with zeros for a feature that varies by rounding alone in the classes."""
-    D = X - means[k]
-    return np.where(np.abs(D).max(axis=0) > ROUNDING * np.abs(means).max(axis=0), D, 0.0)

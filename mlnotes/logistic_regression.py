@@ -43,6 +43,7 @@ Notes: REP "Logistic Regression"; MLN "Logistic Regression"; IRHD 3, 3.1 and 3.2
 
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -53,6 +54,7 @@ from mlnotes.base import (
     bits,
     check_flag,
     check_number,
+    check_random_state,
     floats,
     iterate,
     shared,
@@ -199,7 +201,7 @@ def logistic_gradient(A, y, theta, lam=0.0, weights=1.0):
     Errata: logistic_regression-19 (IRHD prints exp(-w^T x + b) for exp(-(w^T x + b))).
     """
     wrong = sigmoid(-functional_margins(A, y, theta))  # probabilities of the wrong labels
-    return A.T @ (y * -wrong * weights) + 2 * lam * theta
+    return A.T @ (y * -wrong * weights) + 2 * lam * floats(theta)
 
 
 def logistic_hessian(A, theta, lam=0.0, weights=1.0):
@@ -300,8 +302,7 @@ def irls(A, y, theta0=0.0, *, lam=0.0, weights=1.0, solve=None):
         solve=solve,
     )
     for state in states:
-        right = functional_margins(A, y, state.x) > 0
-        if not np.any(lam) and np.all(right | np.equal(weights, 0)):
+        if not np.any(lam) and np.all((functional_margins(A, y, state.x) > 0) | (weights == 0)):
             raise SeparableError(state)  # every label that counts is right
         yield state
 
@@ -513,8 +514,10 @@ class LogisticRegression(LinearClassifier):
     ----------
     C : float; inverse strength of the penalty, inf for none
     fit_intercept : bool; whether there are offsets b
-    tol : float; largest Newton decrement of objective / (n C) at the end, n the sum of the weights
+    tol : float; largest Newton decrement of objective / (n C) at the end, n the sum of the weights:
+        theta is then within tol sqrt(n) standard errors of the minimum
     max_iter : int; largest number of Newton steps
+    random_state : None, int or Generator; as in scikit-learn, here nothing is random
 
     Attributes
     ----------
@@ -533,8 +536,9 @@ class LogisticRegression(LinearClassifier):
 
     C: float = 1.0
     fit_intercept: bool = True
-    tol: float = 1e-6  # at 1e-4 theta of nearly separable data is still off in the fourth digit
+    tol: float = 1e-8  # at 1e-4 theta of nearly separable data is still off in the fourth digit
     max_iter: int = 100
+    random_state: Any = None
 
     def fit(self, X, y, sample_weight=None):
         """Fit to samples X (n, d), labels y (n,) and weights (n,), 0 if absent; return self."""
@@ -542,6 +546,7 @@ class LogisticRegression(LinearClassifier):
         tol = check_number("tol", self.tol, at_least=0)
         max_iter = check_number("max_iter", self.max_iter, at_least=1, integer=True)
         free = check_flag("fit_intercept", self.fit_intercept)
+        check_random_state(self.random_state)
         samples, self.classes_, k, weights = labelled_samples(X, y, sample_weight)
         A, lam, unit, mean = _design(samples, weights, free, C)
         run = iterate(_newton_states(A, lam, k, weights), "decrement", tol, max_iter)

@@ -61,6 +61,8 @@ from mlnotes.base import (
 from mlnotes.linear_regression import compact_svd, minimum_norm
 from mlnotes.probability import binomial_log_pmf
 
+ROUND_OFF = 4 * np.finfo(float).eps  # a constant feature may vary by so much, relative to itself
+
 # =======================================================================================
 # The lecture
 # =======================================================================================
@@ -166,7 +168,7 @@ def regularised_least_squares(A, y, lam, q=1.0):
 
     Errata: model_selection-30 (PRNN speaks of "the" argmin where it is not unique).
     """
-    q = np.broadcast_to(q, A.shape[1])
+    y, q = np.ravel(y), np.broadcast_to(q, A.shape[1])
     rows = np.vstack([A, np.diag(np.sqrt(lam * q))])
     theta = minimum_norm(rows, np.append(y, np.zeros(len(q))))
     return Regularised(theta, float(np.sum((y - A @ theta) ** 2)), float(q @ theta**2))
@@ -220,7 +222,7 @@ def hold_out(models, X, y, train, valid, loss):
 
     Errata: model_selection-13 (ISML chooses k by the test error).
     """
-    errors = []
+    y, errors = np.ravel(y), []
     for model in models:
         fitted = clone(model).fit(X[train], y[train])
         errors.append(np.mean(loss(fitted.predict(X[valid]), y[valid])))
@@ -276,7 +278,7 @@ def cross_validation_error(model, X, y, loss, rho):
 
     Errata: model_selection-17 (MLN averages the errors of the parts also if their sizes differ).
     """
-    losses = np.zeros(len(X))
+    y, losses = np.ravel(y), np.zeros(len(X))
     parts, sizes = np.unique(rho, return_counts=True)
     for k in parts:
         part, rest = rho == k, rho != k
@@ -311,7 +313,7 @@ def leave_one_out_shortcut(S, y):
     >>> leave_one_out_shortcut(np.full((2, 2), 0.5), np.array([0.0, 2.0]))
     4.0
     """
-    leverage = np.where(np.diag(S) < 1 - ROUNDING, np.diag(S), np.nan)
+    y, leverage = np.ravel(y), np.where(np.diag(S) < 1 - ROUNDING, np.diag(S), np.nan)
     return float(np.mean(((y - S @ y) / (1 - leverage)) ** 2))
 
 
@@ -356,6 +358,7 @@ def bootstrap_losses(model, X, y, sets, loss):
     >>> bootstrap_losses(KNeighborsRegressor(1), X, y, np.array([[0, 0]]), squared)
     array([[0., 9.]])
     """
+    y = np.ravel(y)
     fits = (clone(model).fit(X[drawn], y[drawn]) for drawn in sets)
     return np.array([loss(fitted.predict(X), y) for fitted in fits])
 
@@ -475,7 +478,7 @@ def train_test_split(
         order = rng.permutation(n)
         test, train = order[:n_test], order[n_test : n_test + n_train]
     else:
-        train, test = _stratified(np.asarray(stratify), n_train, n_test, rng)
+        train, test = _stratified(np.ravel(stratify), n_train, n_test, rng)
     return [take(a, part) for a in arrays for part in (train, test)]
 
 
@@ -500,7 +503,7 @@ def _count(name, size, n, rounded=floor):
         return size
     if isinstance(size, Real) and not isinstance(size, Integral) and 0 < size < 1:
         return rounded(size * n)
-    raise ValueError(f"{name} must be None, a share in (0, 1) or an integer >= 1; got {size!r}")
+    raise ValueError(f"{name} must be None, a share in (0, 1) or an integer >= 1; got {size}")
 
 
 def _stratified(labels, n_train, n_test, rng):
@@ -543,9 +546,7 @@ class _Folds:
         check_number("n_splits", self.n_splits, at_least=2, integer=True)
         check_random_state(self.random_state)
         if not check_flag("shuffle", self.shuffle) and self.random_state is not None:
-            raise ValueError(
-                f"random_state must be None without shuffle; got {self.random_state!r}"
-            )
+            raise ValueError(f"random_state must be None without shuffle; got {self.random_state}")
 
     def get_n_splits(self, X=None, y=None, groups=None):
         """The number of folds."""
@@ -602,8 +603,15 @@ class StratifiedKFold(_Folds):
         """rho (n,): the number of the part that each sample is in."""
         if len(X) != len(y):
             raise ValueError(f"X and y must have the same length; got {len(X)} and {len(y)}")
-        _, first, k, n_k = np.unique(y, return_index=True, return_inverse=True, return_counts=True)
+        classes, first, k, n_k = np.unique(
+            np.ravel(y), return_index=True, return_inverse=True, return_counts=True
+        )
         self._check_size(n_k.max(), "size of the largest class")
+        if len(classes) == 2 and n_k.min() == 1:
+            raise ValueError(
+                f"class {classes.tolist()[n_k.argmin()]!r} has 1 sample, fewer than the "
+                f"{self.n_splits} folds: without it there is one class to train on"
+            )
         order, rng = np.argsort(first), check_random_state(self.random_state)
         dealt, rho = np.arange(len(k)) % self.n_splits, np.zeros(len(k), dtype=int)
         for c, cards in zip(order, np.split(dealt, np.cumsum(n_k[order])[:-1]), strict=True):
@@ -731,7 +739,7 @@ class StandardScaler(Transformer):
     """z = (x - mean) / standard deviation, feature by feature, with those of the training samples.
 
     Fit it to the training set only: the test set must stay unseen. A constant feature is divided by
-    1. The input is never changed, so that scikit-learn's `copy` is absent.
+    1.
 
     Parameters
     ----------
@@ -756,13 +764,11 @@ class StandardScaler(Transformer):
     def fit(self, X, y=None):
         """Compute mean and variance of the samples X (n, d); y is not used."""
         samples = check_samples(X)
-        shifts, scales = (
-            check_flag("with_mean", self.with_mean),
-            check_flag("with_std", self.with_std),
-        )
-        mean = samples.mean(axis=0)
-        sd = np.sqrt(np.mean((samples - mean) ** 2, axis=0))
-        sd[sd <= ROUNDING * np.abs(samples).max(axis=0)] = 0.0  # a constant feature, rounded
+        shifts = check_flag("with_mean", self.with_mean)
+        scales = check_flag("with_std", self.with_std)
+        D = samples - samples[0]  # exact for a feature far from 0
+        mean, sd = samples[0] + D.mean(axis=0), D.std(axis=0)
+        sd[np.ptp(D, axis=0) <= ROUND_OFF * np.abs(samples).max(axis=0)] = 0.0
         self._shift = mean if shifts else np.zeros_like(mean)
         self._unit = np.where(sd > 0, sd, 1.0) if scales else np.ones_like(mean)
         self.mean_ = mean if shifts or scales else None

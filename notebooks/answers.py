@@ -1417,7 +1417,7 @@ def fisher_by_hand():
     from mlnotes.discriminant import class_means, fisher_direction, within_scatter
 
     X, y = fisher_samples()
-    S, means = within_scatter(X, y), class_means(X, y)[1]
+    S, means = within_scatter(X, y), class_means(X, y)
     yield fisher_direction(S, means)
     yield means[1] - means[0], "This is the direction of the means."
     yield S @ (means[1] - means[0]), "Multiply by the inverse of the scatter matrix."
@@ -1502,7 +1502,8 @@ def class_sizes_off_by_one():
     from mlnotes.discriminant import between_scatter, class_means, within_scatter
 
     iris = datasets.load_iris()
-    n_k, means = class_means(iris.X, iris.y)
+    _, n_k = np.unique(iris.y, return_counts=True)
+    means = class_means(iris.X, iris.y)
     gaps = means - iris.X.mean(axis=0)
     off = between_scatter(n_k, means) - (gaps.T * [50, 50, 0]) @ gaps
     yield np.abs(off).max()
@@ -1535,7 +1536,7 @@ def units_of_fisher():
     y, found = (iris.y[two] == "virginica").astype(int), []
     for unit in (1.0, 100.0):
         X = iris.X[two][:, [0, 2]] * [1.0, unit]
-        S, means = within_scatter(X, y), class_means(X, y)[1]
+        S, means = within_scatter(X, y), class_means(X, y)
         directions = regularised_direction(S, means, 10.0), fisher_direction(S, means)
         found.append([fisher_ratio(X, y, w) for w in directions])
     yield np.array(found)[:, 0]

@@ -11,8 +11,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
+from checks import panels
 
+import figures.model_selection as script
 from mlnotes.datasets import load_breast_cancer, load_iris, make_curve
 from mlnotes.decision_theory import squared, zero_one
 from mlnotes.linear_regression import LinearRegression, Ridge, augment, centred_ridge, powers
@@ -107,13 +108,8 @@ def test_all_samples_are_all_tuples_of_indices():
 @pytest.mark.claims("model_selection-01")
 def test_linear_decomposition_is_that_of_simulated_training_sets(rng):
     x, sigma, R = np.linspace(-1, 1, 12), 0.7, 4000
-    f, A = np.sin(3 * x), polynomial(x, 2)
-    S = smoother_matrix(A)
+    f, S = np.sin(3 * x), smoother_matrix(polynomial(x, 2))
     exact = linear_decomposition(S, f, sigma)
-    np.testing.assert_allclose(exact.bias, (S - np.eye(12)) @ f, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(
-        exact.variance, [sigma**2 * a @ np.linalg.inv(A.T @ A) @ a for a in A], rtol=1e-10
-    )
     H = (f + sigma * rng.normal(size=(R, 12))) @ S.T
     found = decomposition(H, f, sigma**2)
     assert (abs(found.bias - exact.bias) < 5 * np.sqrt(exact.variance / R)).all()
@@ -123,74 +119,43 @@ def test_linear_decomposition_is_that_of_simulated_training_sets(rng):
 
 
 def test_linear_decomposition_at_other_points_is_that_of_the_predictions_there():
-    x, f, sigma = np.linspace(-1, 1, 12), np.sin(np.arange(12)), 0.7
+    x, f = np.linspace(-1, 1, 12), np.sin(np.arange(12))
     A, B, h_star = polynomial(x, 2), polynomial(np.array([-2.0, 0.3]), 2), np.array([5.0, -1.0])
-    found = linear_decomposition(smoother_matrix(A, B), f, sigma, h_star)
-    np.testing.assert_allclose(
-        found.variance, [sigma**2 * b @ np.linalg.inv(A.T @ A) @ b for b in B], rtol=1e-10
-    )
+    found = linear_decomposition(smoother_matrix(A, B), f, 0.7, h_star)
+    variance = [0.7**2 * b @ np.linalg.inv(A.T @ A) @ b for b in B]
+    np.testing.assert_allclose(found.variance, variance, rtol=1e-10)
     at_b = B @ np.linalg.lstsq(A, f, rcond=None)[0]
     np.testing.assert_allclose(found.bias, at_b - h_star, rtol=1e-10)
 
 
-@pytest.mark.claims("model_selection-02")
-def test_decomposition_adds_up_to_the_error_exactly():
+@pytest.mark.claims(*(f"model_selection-0{i}" for i in (2, 4, 5, 6)))
+def test_decomposition_adds_up_to_the_error_exactly_and_as_printed_it_does_not():
     H, h_star, s = toy_world()
-    parts = decomposition(H, h_star, s**2)
+    bias, variance, noise = parts = decomposition(H, h_star, s**2)
     y, mean = h_star + s * np.array([-1, 1])[:, None, None], H.mean(axis=0)
     np.testing.assert_allclose(np.mean((y - H) ** 2, axis=(0, 1)), parts.error, rtol=1e-12)
-    noise_term = np.mean((y - h_star) * (h_star - H), axis=(0, 1))
-    np.testing.assert_allclose(noise_term, 0, atol=1e-12)
+    np.testing.assert_allclose(np.mean((y - h_star) * (h_star - H), axis=(0, 1)), 0, atol=1e-12)
     np.testing.assert_allclose(np.mean((h_star - mean) * (mean - H), axis=0), 0, atol=1e-12)
     dependent = np.mean((h_star + H - mean - H) ** 2, axis=0)  # noise that follows the model
     assert (abs(dependent - parts.error) > 0.1).any()
+    np.testing.assert_allclose((H - mean).mean(axis=0) ** 2, 0, atol=1e-14)  # PRNN's variance
+    assert (variance > 0.05).all()
+    with_h = bias**2 + variance + np.mean((H - h_star) ** 2, axis=0)  # PRNN's noise: h for y
+    assert (abs(with_h - parts.error) > 0.01).all()
+    np.testing.assert_allclose(np.mean((y - h_star) ** 2, axis=(0, 1)), noise)  # REP: y(x) has none
+    np.testing.assert_allclose(bias, mean - h_star)
+    assert (abs(bias + variance + noise - parts.error) > 0.1).any()  # REP's "Bias" is the square
 
 
 @pytest.mark.claims("model_selection-03")
 def test_decomposition_squares_the_bias_before_it_is_averaged():
     x, w = np.polynomial.legendre.leggauss(5)  # exact for polynomials up to degree 9
-    w = w / 2
-    A = polynomial(x, 1)
+    w, A = w / 2, polynomial(x, 1)
     theta = np.linalg.solve(A.T @ (w[:, None] * A), A.T @ (w * x**2))  # the best line
     bias = decomposition((A @ theta)[None], x**2, 0.0).bias
     assert w @ bias == pytest.approx(0, abs=1e-14)  # printed: squared, it is 0
     assert w @ bias**2 == pytest.approx(4 / 45)
-    assert w @ (x**2 - A @ theta) ** 2 == pytest.approx(w @ bias**2)  # the error, without noise
-
-
-@pytest.mark.claims("model_selection-04")
-def test_decomposition_squares_the_deviation_before_it_is_averaged():
-    H, h_star, s = toy_world()
-    printed = (H - H.mean(axis=0)).mean(axis=0) ** 2
-    np.testing.assert_allclose(printed, 0, atol=1e-14)
-    parts = decomposition(H, h_star, s**2)
-    error = np.mean((h_star - H) ** 2, axis=0) + s**2
-    np.testing.assert_allclose(parts.bias**2 + parts.variance + s**2, error)
-    assert (error - (parts.bias**2 + printed + s**2) > 0.05).all()
-
-
-@pytest.mark.claims("model_selection-05")
-def test_decomposition_has_the_noise_of_the_label():
-    H, h_star, s = toy_world()
-    y = h_star + s * np.array([[-1.0], [1.0]])
-    np.testing.assert_allclose((y - h_star).mean(axis=0), 0, atol=1e-15)  # printed, squared: 0
-    np.testing.assert_allclose(np.mean((y - h_star) ** 2, axis=0), s**2)
-    parts = decomposition(H, h_star, s**2)
-    printed = parts.bias**2 + parts.variance + np.mean((H - h_star) ** 2, axis=0)  # h for y
-    np.testing.assert_allclose(printed, 2 * (parts.error - s**2))
-    assert (abs(printed - parts.error) > 0.01).all()
-
-
-@pytest.mark.claims("model_selection-06")
-def test_decomposition_has_the_square_of_the_bias_and_a_random_label():
-    b, s, h_star = 3.0, 0.5, np.array([1.0, 2.0])
-    parts = decomposition(np.array([h_star + b]), h_star, s**2)
-    assert (parts.bias == b).all()  # what REP calls bias is its square
-    y = h_star + s * np.array([[-1.0], [1.0]])
-    error = np.mean((y - h_star - b) ** 2)
-    assert error == pytest.approx(parts.error.mean())
-    a_function = np.mean((h_star - h_star) ** 2)  # y(x) in place of the label
-    assert error - (b**2 + a_function) == pytest.approx(s**2)
+    assert w @ (x**2 - A @ theta) ** 2 == pytest.approx(4 / 45)  # the error, without noise
 
 
 @pytest.mark.claims("model_selection-07")
@@ -209,12 +174,10 @@ def test_linear_decomposition_complexity_lowers_bias_raises_variance_and_samples
     assert b1 < b0 and v1 < v0
 
 
-@pytest.mark.parametrize("size", [1e-100, 1e-8, 1e100])
+@pytest.mark.parametrize("size", [1e-100, 1e100])
 def test_smoother_matrix_does_not_depend_on_the_units_of_the_features(size, rng):
     A = rng.normal(size=(6, 2))
-    H = A @ np.linalg.solve(A.T @ A, A.T)
-    np.testing.assert_allclose(smoother_matrix(size * A), H, rtol=1e-12, atol=1e-12)
-    twice = np.column_stack([A, A[:, 0] - A[:, 1]])  # a column that adds nothing
+    H, twice = A @ np.linalg.solve(A.T @ A, A.T), np.column_stack([A, A[:, 0] - A[:, 1]])
     np.testing.assert_allclose(smoother_matrix(size * twice), H, rtol=1e-12, atol=1e-12)
 
 
@@ -320,10 +283,8 @@ def test_ridge_bias_is_added_and_variance_taken(n, m, rng):
 @pytest.mark.claims("model_selection-27")
 def test_ridge_bias_of_least_squares_is_zero_in_the_example():
     x = np.linspace(-1, 1, 6)
-    A = polynomial(x, 6)
-    free = ridge_bias(A, 2 * x**2, 0.0)
-    assert free.outside < 1e-9 and free.shrunk.tolist() == [0] * 6
-    assert ridge_bias(A, 2 * x**2, 0.1).shrunk.sum() > 1e-3
+    free, bound = (ridge_bias(polynomial(x, 6), 2 * x**2, lam) for lam in (0.0, 0.1))
+    assert free.outside < 1e-9 and not free.shrunk.any() and bound.shrunk.sum() > 1e-3
 
 
 @pytest.mark.claims("model_selection-28")
@@ -331,21 +292,15 @@ def test_ridge_bias_may_be_smaller_off_the_samples(rng):
     def f(X):
         return np.sin(2 * X[:, 0]) + X[:, 1] ** 2
 
-    new = rng.normal(size=(500, 4))
-    inside, gain = [], []
-    for _ in range(200):
-        A = rng.normal(size=(10, 4))
-        least, ridge = (
-            [
-                np.mean(linear_decomposition(smoother_matrix(A, B, lam), f(A), 1.0, f(B)).bias ** 2)
-                for B in (A, new)
-            ]
-            for lam in (0.0, 3.0)
-        )
-        inside.append(ridge[0] - least[0])
-        gain.append(least[1] - ridge[1])
+    def bias(A, B, lam):
+        return linear_decomposition(smoother_matrix(A, B, lam), f(A), 1.0, f(B)).bias
+
+    new, more = rng.normal(size=(500, 4)), []
+    for A in rng.normal(size=(200, 10, 4)):
+        more.append([np.mean(bias(A, B, 3.0) ** 2 - bias(A, B, 0.0) ** 2) for B in (A, new)])
+    inside, outside = np.transpose(more)
     assert min(inside) >= 0
-    assert np.mean(gain) > 0 and not within(gain, 0)  # printed: it always has more bias
+    assert np.mean(outside) < 0 and not within(outside, 0)  # printed: it always has more bias
 
 
 # --- Hold-out --------------------------------------------------------------------------
@@ -364,15 +319,12 @@ def test_hold_out_takes_the_smallest_error_of_the_withheld_part():
 
 @pytest.mark.claims("model_selection-11")
 def test_hold_out_error_of_a_model_is_unbiased_for_its_risk():
-    xs, ys = np.array([0.0, 1.0, 2.0]), np.array([1.0, 0.0, 4.0])  # three equally likely points
-    risk = np.mean((ys - LinearRegression().fit(xs[:2, None], ys[:2]).predict(xs[:, None])) ** 2)
-    errors = []
-    for sample in all_samples(3, 2):
-        i = np.append([0, 1], sample)
-        found = hold_out([LinearRegression()], xs[i, None], ys[i], [0, 1], [2, 3], squared)
-        errors.append(found.errors[0])
-    assert np.mean(errors) == pytest.approx(risk, abs=1e-12)
-    assert np.std(errors) > 1
+    X, y = np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 0.0, 4.0])  # equally likely points
+    risk = np.mean((y - LinearRegression().fit(X[:2], y[:2]).predict(X)) ** 2)
+    samples = [np.append([0, 1], sample) for sample in all_samples(3, 2)]
+    found = [hold_out([LinearRegression()], X[i], y[i], [0, 1], [2, 3], squared) for i in samples]
+    errors = [each.errors[0] for each in found]
+    assert np.mean(errors) == pytest.approx(risk, abs=1e-12) and np.std(errors) > 1
 
 
 def test_hold_out_and_cross_validation_never_choose_an_error_that_is_nan():
@@ -421,12 +373,11 @@ def test_expected_minimum_of_several_test_errors_is_biased(rng):
 def test_cross_validation_error_comes_from_models_that_did_not_see_the_sample(rng):
     X, y = rng.permutation(np.arange(12.0))[:, None], rng.normal(size=12)
     memory, rho = Memory(), KFold(4, shuffle=True, random_state=0).folds(X)
-    found = cross_validation_error(memory, X, y, squared, rho)
+    found = cross_validation_error(memory, X, y[:, None], squared, rho)  # a column, too
     assert vars(memory) == {"seen": ()}  # a copy is trained
     by_hand = [np.mean((y[rho == k] - y[rho != k].mean()) ** 2) for k in range(4)]
     np.testing.assert_allclose(found.fold_errors, by_hand)
     assert found.error == pytest.approx(np.mean(by_hand), abs=1e-15)  # equal parts
-    assert found.fold_sizes.tolist() == [3, 3, 3, 3]
     one_out = cross_validation_error(memory, X, y, squared, np.arange(12)).error
     by_hand = np.mean([(y[i] - np.delete(y, i).mean()) ** 2 for i in range(12)])
     assert one_out == pytest.approx(by_hand, abs=1e-12)
@@ -434,18 +385,13 @@ def test_cross_validation_error_comes_from_models_that_did_not_see_the_sample(rn
 
 @pytest.mark.claims("model_selection-17")
 def test_cross_validation_error_weights_parts_of_unequal_sizes():
-    X, y, n, sizes = np.arange(10.0)[:, None], np.arange(10.0) ** 2, 10, (4, 3, 3)
+    X, y = np.arange(10.0)[:, None], np.arange(10.0) ** 2
     found = cross_validation_error(Memory(), X, y, squared, KFold(3).folds(X))
-    assert tuple(found.fold_sizes) == sizes
-    exact, point = [], Fraction(0)
-    for train, test in KFold(3).split(X):
-        mean = Fraction(sum(int(v) for v in y[train]), len(train))
-        exact.append(sum((int(v) - mean) ** 2 for v in y[test]) / len(test))
-        point += exact[-1] * len(test) / n
-    assert found.error == pytest.approx(float(point), rel=1e-14)
-    gap = sum((Fraction(1, 3) - Fraction(s, n)) * e for s, e in zip(sizes, exact, strict=True))
-    printed = found.fold_errors.mean()
-    assert printed - found.error == pytest.approx(float(gap), rel=1e-10) and abs(gap) > 1
+    assert found.fold_sizes.tolist() == [4, 3, 3]
+    splits = KFold(3).split(X)
+    exact = [np.mean((y[test] - y[train].mean()) ** 2) for train, test in splits]
+    assert found.error == pytest.approx(np.dot(exact, [0.4, 0.3, 0.3]), rel=1e-14)
+    assert abs(found.fold_errors.mean() - found.error) > 1  # as printed
 
 
 @pytest.mark.claims("model_selection-16")
@@ -481,18 +427,13 @@ def test_leave_one_out_shortcut_is_nan_where_a_sample_fixes_a_weight_alone(rng):
 def test_bootstrap_error_is_the_double_mean_over_sets_drawn_evenly(rng):
     n, B = 20, 2000
     sets = bootstrap_indices(n, B, rng=rng)
-    assert sets.shape == (B, n)
     counts = np.bincount(sets.ravel(), minlength=n)
-    assert (abs(counts - B) < 5 * np.sqrt(B * (1 - 1 / n))).all()
+    assert sets.shape == (B, n) and (abs(counts - B) < 5 * np.sqrt(B * (1 - 1 / n))).all()
     X, y = rng.normal(size=(n, 2)), rng.normal(size=n)
-    L, total = bootstrap_losses(Ridge(), X, y, sets[:6], squared), 0.0
-    for b in range(6):
-        offset, *w = centred_ridge(X[sets[b]], y[sets[b]], lam=1.0)
-        for i in range(n):
-            loss = (y[i] - X[i] @ w - offset) ** 2
-            assert L[b, i] == pytest.approx(loss, rel=1e-9)
-            total += L[b, i]
-    assert bootstrap_error(L) == pytest.approx(total / (6 * n), rel=1e-14)
+    L = bootstrap_losses(Ridge(), X, y, sets[:6], squared)
+    by_hand = [(y - augment(X) @ centred_ridge(X[b], y[b], lam=1.0)) ** 2 for b in sets[:6]]
+    np.testing.assert_allclose(L, by_hand, rtol=1e-9)
+    assert bootstrap_error(L) == pytest.approx(np.sum(by_hand) / (6 * n), rel=1e-12)
 
 
 @pytest.mark.claims("model_selection-22")
@@ -506,9 +447,8 @@ def test_inclusion_probability_is_that_of_all_sets_and_tends_to_0632():
         np.testing.assert_allclose((~absent(all_samples(n, n))).mean(axis=0), float(with_it))
     values = [inclusion_probability(n) for n in (*range(2, 50), 10**6)]
     assert (np.diff(values) < 0).all()
-    assert 1 / 2 < 1 - 1 / np.e < 2 / 3  # between the shares of 2-fold and 3-fold
+    assert 1 / 2 < values[-1] < 2 / 3  # between the shares of 2-fold and 3-fold
     assert values[-1] == pytest.approx(1 - (1 - 0.5e-6) / np.e, rel=1e-9)
-    assert len(list(LeaveOneOut().split(np.zeros(9)))) == 9  # models at most
 
 
 @pytest.mark.claims("model_selection-24")
@@ -531,27 +471,18 @@ def test_leave_one_out_bootstrap_uses_only_models_that_did_not_see_the_sample(rn
     n, B = 8, 5
     L, sets = rng.random((B, n)), bootstrap_indices(n, B, rng=rng)
     sets[:, 0] = 3  # sample 3 is in every set, and is skipped
-    each = []
-    for i in range(n):
-        outside = [b for b in range(B) if i not in sets[b]]
-        if outside:
-            each.append(np.mean([L[b, i] for b in outside]))
+    outside = [[b for b in range(B) if i not in sets[b]] for i in range(n)]
+    each = [np.mean(L[bs, i]) for i, bs in enumerate(outside) if bs]
     assert len(each) < n
     inside = np.where(absent(sets), L, np.nan)  # seen samples do not count
     assert leave_one_out_bootstrap(inside, sets) == pytest.approx(np.mean(each), rel=1e-14)
-    with pytest.raises(ZeroDivisionError):  # all samples are in all sets
-        leave_one_out_bootstrap(np.zeros((1, 2)), np.array([[0, 1]]))
 
 
 @pytest.mark.claims("model_selection-25")
 def test_leave_one_out_bootstrap_of_random_labels_is_one_half_and_point632_lies_below(rng):
     found = []
-    for _ in range(60):  # 1-NN on fair coins
-        X, y, sets = (
-            rng.normal(size=(20, 2)),
-            rng.integers(2, size=20),
-            rng.integers(20, size=(15, 20)),
-        )
+    for X in rng.normal(size=(60, 20, 2)):  # 1-NN on fair coins
+        y, sets = rng.integers(2, size=20), rng.integers(20, size=(15, 20))
         losses = bootstrap_losses(KNeighborsClassifier(1), X, y, sets, zero_one)
         found.append(leave_one_out_bootstrap(losses, sets))
     assert within(found, 0.5) and np.mean(found) > 0.4
@@ -575,25 +506,16 @@ def test_clone_shares_nothing_with_its_original():
     [
         ({}, (7, 3)),
         ({"train_size": 0.25}, (2, 8)),
-        ({"train_size": 1}, (1, 9)),
-        ({"test_size": 4}, (6, 4)),
         ({"test_size": 2, "train_size": 3}, (3, 2)),
     ],
 )
-def test_train_test_split_has_the_sizes_asked_for_and_can_be_repeated(params, sizes):
-    x = np.arange(10)
-    a, b = train_test_split(x, random_state=3, **params)
-    assert (len(a), len(b)) == sizes and not set(a) & set(b)
-    again = train_test_split(x, random_state=3, **params)
-    assert np.array_equal(again[0], a) and np.array_equal(again[1], b)
-    assert [*a, *b] != sorted([*a, *b])
-
-
-def test_train_test_split_keeps_the_rows_of_all_arrays_together():
+def test_train_test_split_has_the_sizes_asked_for_and_keeps_rows_together(params, sizes):
     X, y = np.arange(10.0)[:, None], [str(i) for i in range(10)]
-    X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
-    assert [str(int(v)) for v in X_train[:, 0]] == y_train
-    assert [str(int(v)) for v in X_test[:, 0]] == y_test
+    a, b, y_a, y_b = train_test_split(X, y, random_state=3, **params)
+    assert (len(a), len(b)) == sizes and not set(y_a) & set(y_b)
+    assert [str(int(v)) for v in (*a[:, 0], *b[:, 0])] == y_a + y_b != sorted(y_a + y_b)
+    again = train_test_split(X, random_state=3, **params)
+    assert np.array_equal(again[0], a) and np.array_equal(again[1], b)
 
 
 def test_train_test_split_stratified_keeps_the_shares():
@@ -601,8 +523,8 @@ def test_train_test_split_stratified_keeps_the_shares():
     train, test = train_test_split(np.arange(100), test_size=0.3, stratify=y, random_state=0)
     assert [np.sum(y[test] == c) for c in "abc"] == [15, 9, 6]
     assert sorted([*train, *test]) == list(range(100))
-    few, rest = train_test_split(np.arange(100), test_size=10, train_size=10, stratify=y)
-    assert [np.sum(y[few] == c) for c in "abc"] == [5, 3, 2] and not set(few) & set(rest)
+    few, rest = train_test_split(y, test_size=10, train_size=10, stratify=y[:, None])
+    assert [np.sum(few == c) for c in "abc"] == [np.sum(rest == c) for c in "abc"] == [5, 3, 2]
     y = np.repeat([0, 1, 2], (7, 5, 3))  # shares of 4: 1.87, 1.33 and 0.8
     train, test = train_test_split(y, test_size=4, stratify=y, random_state=0)
     assert np.bincount(test).tolist() == [2, 1, 1] and np.bincount(train).tolist() == [5, 4, 2]
@@ -621,8 +543,7 @@ def test_train_test_split_stratified_gives_each_place_the_same_chance_of_each_sa
 @pytest.mark.parametrize(
     "params, message",
     [
-        ({"test_size": 1.5}, "test_size must be None, a share in (0, 1) or an integer"),
-        ({"test_size": 0}, "test_size must be None, a share in (0, 1) or an integer"),
+        ({"test_size": np.float64(1.5)}, "a share in (0, 1) or an integer >= 1; got 1.5"),
         ({"train_size": True}, "train_size must be None, a share in (0, 1) or an integer"),
         ({"test_size": 4}, "together at most n = 4; got 0 to train and 4 to test"),
         ({"test_size": 3, "train_size": 2}, "together at most n = 4; got 2 to train and 3"),
@@ -637,14 +558,13 @@ def test_train_test_split_refuses_what_cannot_be_split(params, message):
         train_test_split(np.arange(4), **params)
 
 
-@pytest.mark.parametrize("n, K", [(10, 3), (10, 10), (12, 4)])
+@pytest.mark.parametrize("n, K", [(10, 3), (10, 10)])
 def test_kfold_is_a_partition_into_nearly_equal_parts(n, K):
     for cv in (KFold(K), KFold(K, shuffle=True, random_state=0)):
         splits = list(cv.split(np.zeros(n)))
         assert len(splits) == K and np.ptp([len(test) for _, test in splits]) <= 1
         assert sorted(np.concatenate([test for _, test in splits])) == list(range(n))
-        for train, test in splits:
-            assert sorted([*train, *test]) == list(range(n))
+        assert all(sorted([*train, *test]) == list(range(n)) for train, test in splits)
     assert not np.array_equal(cv.folds(np.zeros(n)), KFold(K).folds(np.zeros(n)))
     assert cv.get_n_splits() == K and LeaveOneOut().get_n_splits(np.zeros(n)) == n
 
@@ -659,8 +579,9 @@ def test_stratified_kfold_has_every_class_in_its_share(params):
 
 
 def test_stratified_kfold_deals_class_by_class_as_they_appear():
-    y = list("bbbba")
-    assert StratifiedKFold(3).folds(y, y).tolist() == [0, 0, 1, 2, 1]  # a is in one part only
+    y = np.array(list("bbbbaac"))
+    for labels in (y, y[:, None], y.tolist()):  # a column is read as y.ravel()
+        assert StratifiedKFold(3).folds(labels, labels).tolist() == [0, 0, 1, 2, 1, 2, 0]
     y = np.repeat([0, 1], 30)
     dealt = [StratifiedKFold(3, shuffle=True, random_state=s).folds(y, y) for s in (0, 0, 1)]
     assert (dealt[0] == dealt[1]).all() and (dealt[0] != dealt[2]).any()
@@ -674,6 +595,7 @@ def test_stratified_kfold_deals_class_by_class_as_they_appear():
         (lambda: list(KFold(3).split([1, 2])), "at most the number of samples, 2; got 3"),
         (lambda: StratifiedKFold(3).folds([1, 2, 3], [0, 0, 1]), "largest class, 2; got 3"),
         (lambda: StratifiedKFold(2).folds([1, 2], [0]), "same length; got 2 and 1"),
+        (lambda: StratifiedKFold(3).folds("aaab", list("aaab")), "class 'b' has 1 sample, fewer"),
     ],
 )
 def test_folds_refuse_what_cannot_be_dealt(call, message):
@@ -778,8 +700,7 @@ def test_standard_scaler_gives_mean_zero_and_spread_one_whatever_the_unit(rng):
     X = rng.normal(size=(30, 4)) * [1e-100, 1.0, 1e6, 1e100] + [0.0, 5.0, -1e6, 0.0]
     scaler = StandardScaler().fit(X)
     Z = scaler.transform(X)
-    np.testing.assert_allclose(Z.mean(axis=0), 0, atol=1e-10)
-    np.testing.assert_allclose(Z.std(axis=0), 1, rtol=1e-10)
+    np.testing.assert_allclose([Z.mean(axis=0), Z.std(axis=0)], [[0] * 4, [1] * 4], atol=1e-10)
     np.testing.assert_allclose(scaler.inverse_transform(Z), X, rtol=1e-9)
     np.testing.assert_allclose(scaler.var_[1:3], X[:, 1:3].var(axis=0), rtol=1e-12)
     new = rng.normal(size=(2, 4))
@@ -788,27 +709,25 @@ def test_standard_scaler_gives_mean_zero_and_spread_one_whatever_the_unit(rng):
 
 
 def test_standard_scaler_divides_constant_features_by_one():
-    X = np.column_stack([np.full(10, 0.1), np.arange(10.0), np.zeros(10)])
+    X = np.column_stack([np.full(10, 0.1), np.arange(10.0), 0.1 + 0.2 * (np.arange(10) % 2 * 0)])
     scaler = StandardScaler().fit(X)
     assert scaler.scale_[[0, 2]].tolist() == [1, 1] and scaler.var_[[0, 2]].tolist() == [0, 0]
     np.testing.assert_allclose(scaler.transform(X)[:, 0], 0, atol=1e-15)
-    X = np.tile(np.random.default_rng(0).normal(size=300), (11, 1))  # means may be rounded
-    assert (X.std(axis=0) > 0).any() and (StandardScaler().fit(X).scale_ == 1).all()
-    near = StandardScaler().fit(1e6 + 1e-4 * np.arange(3.0)[:, None])  # not constant
-    assert near.scale_[0] == pytest.approx(1e-4 * np.sqrt(2 / 3), rel=1e-5)
+    assert StandardScaler().fit([[0.3], [0.1 + 0.2]]).scale_ == 1  # equal but for rounding
+    for far in (1e6, 1e14):  # not constant
+        near = StandardScaler().fit(far + far / 1e14 * np.arange(3.0)[:, None])
+        assert near.scale_[0] == pytest.approx(far / 1e14 * np.sqrt(2 / 3), rel=1e-2)
 
 
 @pytest.mark.parametrize("with_mean, with_std", [(True, False), (False, True), (False, False)])
 def test_standard_scaler_can_keep_mean_and_spread(with_mean, with_std):
     X = np.array([[0.0], [2.0], [8.0]])
     scaler = StandardScaler(with_mean=with_mean, with_std=with_std).fit(X)
-    expected = (X - with_mean * X.mean()) / (X.std() if with_std else 1)
     Z = scaler.transform(X)
-    np.testing.assert_allclose(Z, expected)
+    np.testing.assert_allclose(Z, (X - with_mean * X.mean()) / (X.std() if with_std else 1))
     np.testing.assert_allclose(scaler.inverse_transform(Z), X, atol=1e-15)
     assert (scaler.mean_ is None) == (not with_mean and not with_std)
     assert (scaler.scale_ is None) == (scaler.var_ is None) == (not with_std)
-    assert Z is not X
 
 
 # --- The lecture figures ---------------------------------------------------------------
@@ -816,11 +735,7 @@ def test_standard_scaler_can_keep_mean_and_spread(with_mean, with_std):
 
 def drawn(name):
     """The two axes on which the figure has drawn."""
-    import figures.model_selection as script
-
-    axes = Figure().subplots(1, 2)
-    getattr(script, name)(*axes)
-    return axes
+    return panels(getattr(script, name), 1, 2)
 
 
 def lines(ax):
@@ -848,8 +763,6 @@ def test_figure_curves_has_its_minimum_between_underfit_and_overfit():
 
 @pytest.mark.claims("model_selection-15")
 def test_figure_fish_wiggly_boundary_makes_no_training_error_and_more_new_ones():
-    import figures.model_selection as script
-
     T, new = script.fish_samples()
     models = [KNeighborsClassifier(k).fit(*T) for k in (1, script.SMOOTH)]
     (wiggly, wiggly_new), (smooth, smooth_new) = [(m.score(*T), m.score(*new)) for m in models]
@@ -858,8 +771,6 @@ def test_figure_fish_wiggly_boundary_makes_no_training_error_and_more_new_ones()
 
 @pytest.mark.claims("model_selection-19")
 def test_figure_splits_is_to_scale_and_each_fold_is_tested_once():
-    import figures.model_selection as script
-
     parts, folds = drawn("splits")
     index = script.three_parts()
     assert np.array_equal(np.sort(np.concatenate(index)), np.arange(script.N))
@@ -871,8 +782,6 @@ def test_figure_splits_is_to_scale_and_each_fold_is_tested_once():
 
 @pytest.mark.claims("model_selection-29")
 def test_figure_penalty_interpolates_without_penalty_and_is_held_back_with_it():
-    import figures.model_selection as script
-
     curves, path = drawn("penalty")
     found, (x, y) = lines(curves), script.six_points()
     np.testing.assert_array_equal(found["samples"], np.column_stack([x, y]))
