@@ -192,6 +192,7 @@ def between_scatter(n_k, means):
     >>> between_scatter(np.array([1, 3]), np.array([[0.0], [4.0]]))
     array([[12.]])
     """
+    n_k, means = floats(n_k, means)
     gaps = means - np.average(means, axis=0, weights=n_k)  # mu_k - xbar
     return (gaps.T * n_k) @ gaps  # gaps.T * n_k: column k times n_k
 
@@ -351,6 +352,7 @@ def whitening(D, tol=ROUNDING):
     >>> whitening(np.array([[2.0, 0.0], [0.0, 0.0]])).T.round(12) + 0.0
     array([[0.5, 0. ]])
     """
+    D = floats(D)
     spread = np.linalg.norm(D, axis=0)
     unit = np.where(spread > 0, spread, 1.0)
     _, s, Vt = np.linalg.svd(D / unit, full_matrices=False)  # no matrix (d, d)
@@ -411,7 +413,7 @@ def pseudo_inverse_direction(S_W, mu):
     """
     if scatter_rank(S_W) == len(S_W):
         return fisher_direction(S_W, mu)
-    mu = floats(mu)
+    S_W, mu = floats(S_W, mu)
     return np.linalg.pinv(S_W, rcond=ROUNDING, hermitian=True) @ (mu[1] - mu[0])
 
 
@@ -455,7 +457,8 @@ def scatter_rank(S_W):
     >>> scatter_rank(np.array([[1e-40, 0.0], [0.0, 1.0]]))
     2
     """
-    spread = np.sqrt(np.diag(symmetric(S_W, "S_W")))
+    S_W = symmetric(S_W, "S_W")
+    spread = np.sqrt(np.diag(S_W))
     unit = np.where(spread > 0, spread, 1.0)
     return int(np.linalg.matrix_rank(S_W / unit / unit[:, None], hermitian=True))
 
@@ -470,7 +473,7 @@ def regular(S_W):
     >>> regular(np.array([[4.0]]))
     array([[4.]])
     """
-    rank = scatter_rank(S_W)
+    S_W, rank = floats(S_W), scatter_rank(S_W)
     if rank < len(S_W):
         raise ValueError(
             f"S_W must be regular; got rank {rank} of {len(S_W)} (it is at most n - C): reduce the "

@@ -231,7 +231,8 @@ def gradient_ascent(A, y, theta0=0.0, *, eta=None):
 
     Errata: logistic_regression-34 (REP calls it "descent to maximise").
     """
-    theta, z, step = np.zeros(A.shape[1]) + theta0, (signs(y) + 1) / 2, np.nan
+    A, z = floats(A), (signs(y) + 1) / 2
+    theta, step = np.zeros(A.shape[1]) + theta0, np.nan
     eta = logistic_max_eta(A) / 2 if eta is None else eta
     while True:
         h = sigmoid(A @ theta)
@@ -246,7 +247,7 @@ def logistic_max_eta(A):
     >>> logistic_max_eta(np.array([[2.0, 0.0], [0.0, 1.0]]))
     np.float64(2.0)
     """
-    return 8 / np.linalg.norm(A, ord=2) ** 2
+    return 8 / np.linalg.norm(floats(A), ord=2) ** 2
 
 
 def stochastic_gradient_ascent(A, y, theta0=0.0, *, eta, rng):
@@ -435,6 +436,7 @@ def softmax_hessian_product(A, Z, P, V, lam=0.0):
     >>> softmax_hessian_product(np.ones((2, 1)), np.eye(2), np.full((2, 2), 0.5), V)
     array([[ 1., -1.]])
     """
+    Z, P, V = floats(Z, P, V)
     U = A @ V
     dP = P * (U - np.vecdot(P, U)[:, None])
     return A.T @ (Z.sum(axis=1, keepdims=True) * dP) + 2 * lam * V
@@ -481,6 +483,7 @@ def conjugate_gradients(product, g):
     >>> conjugate_gradients(lambda p: 2 * p, np.array([2.0, 8.0]))
     array([1., 4.])
     """
+    g = floats(g)
     p, r, direction, size = np.zeros(len(g)), g, g, g @ g  # size is ||r||^2
     enough = min(1 / 16, np.sqrt(size)) * size
     for _ in range(len(g)):

@@ -57,6 +57,7 @@ from mlnotes.base import (
     check_number,
     check_random_state,
     check_samples,
+    floats,
 )
 from mlnotes.linear_regression import compact_svd, minimum_norm
 from mlnotes.probability import binomial_log_pmf
@@ -118,6 +119,7 @@ def linear_decomposition(S, f, sigma, h_star=None):
     >>> linear_decomposition(np.array([[0.5]]), f=np.array([6.0]), sigma=2.0)
     Decomposition(bias=array([-3.]), variance=array([1.]), noise=4.0)
     """
+    S, f = floats(S, f)
     h_star = f if h_star is None else h_star
     return Decomposition(S @ f - h_star, sigma**2 * np.sum(S**2, axis=1), sigma**2)
 
@@ -130,7 +132,7 @@ def smoother_matrix(A, B=None, lam=0.0):
     >>> smoother_matrix(np.array([[2.0]]), lam=4.0)
     array([[0.5]])
     """
-    U, s, V = compact_svd(A)
+    U, s, V = compact_svd(floats(A))
     return (A if B is None else B) @ V * (s / (s**2 + lam)) @ U.T
 
 
@@ -192,6 +194,7 @@ def ridge_bias(A, f, lam):
 
     Errata: model_selection-28 (PRNN claims for any points that regularisation raises the bias).
     """
+    A, f = floats(A, f)
     U, s, _ = compact_svd(A)
     along = U.T @ f
     rest = f - U @ along
