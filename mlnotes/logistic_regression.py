@@ -601,7 +601,8 @@ def _design(X, weights, free, C):
     lam[:free] = 0.0  # b is not penalised
     unit = np.sqrt(np.einsum("ij,ij,i->j", A, A, weights / n) / 4 + 2 * lam)
     unit[unit == 0] = 1.0
-    return A / unit, lam / unit**2, unit, mean
+    A /= unit
+    return A, lam / unit**2, unit, mean
 
 
 def _newton_states(A, lam, k, weights):

@@ -467,6 +467,7 @@ def test_equal_means_have_the_criterion_zero_and_no_direction(rng):
     for samples, solver in ((X, "svd"), (X + 1e8, "eigen"), (1e-9 * X + 1e-3, "svd")):
         with pytest.raises(ValueError, match="the means of the classes must differ"):
             LinearDiscriminantAnalysis(solver=solver).fit(samples, y)
+    assert LinearDiscriminantAnalysis().fit(X + 1e-7 * y[:, None], y).coef_.any()  # they differ
     assert best_cut(np.sum((X - X.mean(axis=0)) ** 2, axis=1), y).errors == 0
     assert min(best_cut(X @ w, y).errors for w in turns(90)) > 20
 
