@@ -466,9 +466,7 @@ def scatter_rank(S_W):
 def regular(S_W):
     """The symmetric S_W (d, d), if it has full `scatter_rank`.
 
-    Solutions with a singular matrix would be noise, which looks like a direction.
-
-    Raises: ValueError if it has not, or is not symmetric.
+    Raises: ValueError if it has not, as solutions would be noise, or is not symmetric.
 
     >>> regular(np.array([[4.0]]))
     array([[4.]])
@@ -537,8 +535,7 @@ class LinearDiscriminantAnalysis(LinearClassifier, LogProbabilisticClassifier, T
         A, Sigma = self._coordinates(D / sqrt(len(k)))
         D = means - xbar
         D[np.abs(D) <= 4 * np.finfo(float).eps * np.abs(xbar)] = 0  # they differ by rounding
-        S_B = between_scatter(prior, D @ A)
-        values, W = discriminants(S_B, Sigma, len(classes) - 1)
+        values, W = discriminants(between_scatter(prior, D @ A), Sigma, len(classes) - 1)
         r = self._count(values)
         self.classes_, self.priors_, self.means_, self.xbar_ = classes, prior, means, xbar
         self.scalings_ = A @ W[:, :r]
@@ -556,9 +553,7 @@ class LinearDiscriminantAnalysis(LinearClassifier, LogProbabilisticClassifier, T
             if check_number("shrinkage", self.shrinkage, at_least=0) > 1:
                 raise ValueError(f"shrinkage must be at most 1; got {self.shrinkage}")
             if self.solver == "svd":
-                raise ValueError(
-                    f"shrinkage must be None with the solver 'svd'; got {self.shrinkage}"
-                )
+                raise ValueError(f"shrinkage must be None with solver 'svd'; got {self.shrinkage}")
 
     def _coordinates(self, D):
         """Directions A (d, r) in which the discriminants are sought, and A^T Sigma A."""
@@ -577,14 +572,12 @@ class LinearDiscriminantAnalysis(LinearClassifier, LogProbabilisticClassifier, T
         """How many discriminants have a lambda > 0."""
         if not values[0] > ROUNDING**2:
             raise ValueError(
-                "the means of the classes must differ: where they coincide, S_B = 0, J(w) = 0 for "
-                "every w, and no direction is better than another"
+                "the means of the classes must differ: with S_B = 0 no direction is the best"
             )
         r = np.count_nonzero(values > max(self.tol**2, ROUNDING) * values[0])
         if self.n_components is not None and self.n_components > r:
             raise ValueError(
-                f"n_components must be at most {r}, the rank of S_B, which is at most "
-                f"min(C - 1, d); got {self.n_components}"
+                f"n_components must be at most {r}, the rank of S_B; got {self.n_components}"
             )
         return r
 

@@ -302,8 +302,9 @@ def irls(A, y, theta0=0.0, *, lam=0.0, weights=1.0, solve=None):
         np.zeros(A.shape[1]) + theta0,
         solve=solve,
     )
+    counts = np.not_equal(weights, 0)
     for state in states:
-        if not np.any(lam) and np.all((functional_margins(A, y, state.x) > 0) | (weights == 0)):
+        if not np.any(lam) and np.all(functional_margins(A, y, state.x)[counts] > 0):
             raise SeparableError(state)  # every label that counts is right
         yield state
 

@@ -734,7 +734,7 @@ def test_lda_leaves_out_discriminants_within_the_tolerance(rng, factor, kept):
     "params, message",
     [
         ({"solver": "eigen", "shrinkage": np.float64(1.5)}, "shrinkage must be at most 1; got 1.5"),
-        ({"shrinkage": 0.1}, "shrinkage must be None with the solver 'svd'; got 0.1"),
+        ({"shrinkage": 0.1}, "shrinkage must be None with solver 'svd'; got 0.1"),
         ({"tol": 3.0}, "X must vary within the classes by more than tol = 3"),
     ],
 )

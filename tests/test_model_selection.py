@@ -14,6 +14,7 @@ import pytest
 from checks import panels
 
 import figures.model_selection as script
+from mlnotes.base import DataConversionWarning
 from mlnotes.datasets import load_breast_cancer, load_iris, make_curve
 from mlnotes.decision_theory import squared, zero_one
 from mlnotes.linear_regression import LinearRegression, Ridge, augment, centred_ridge, powers
@@ -128,7 +129,9 @@ def test_linear_decomposition_at_other_points_is_that_of_the_predictions_there()
     np.testing.assert_allclose(found.bias, at_b - h_star, rtol=1e-10)
 
 
-@pytest.mark.claims(*(f"model_selection-0{i}" for i in (2, 4, 5, 6)))
+@pytest.mark.claims(
+    "model_selection-02", "model_selection-04", "model_selection-05", "model_selection-06"
+)
 def test_decomposition_adds_up_to_the_error_exactly_and_as_printed_it_does_not():
     H, h_star, s = toy_world()
     bias, variance, noise = parts = decomposition(H, h_star, s**2)
@@ -673,11 +676,13 @@ class Frame:
         return self.X[i]
 
 
-def test_cross_val_score_takes_frames_and_lists_as_arrays(rng):
-    X, y = rng.normal(size=(12, 2)), rng.normal(size=12)
-    expected = cross_val_score(Ridge(), X, y, cv=3)
-    np.testing.assert_allclose(cross_val_score(Ridge(), Frame(X), list(y), cv=3), expected)
-    np.testing.assert_allclose(cross_val_score(Ridge(), X.tolist(), y, cv=3), expected)
+def test_cross_val_score_takes_frames_and_lists_and_columns_as_arrays(rng):
+    X, y = rng.normal(size=(12, 2)), np.arange(12) % 2
+    expected = cross_val_score(KNeighborsClassifier(1), X, y, cv=3)
+    with pytest.warns(DataConversionWarning, match="read as y.ravel"):
+        assert (cross_val_score(KNeighborsClassifier(1), X, y[:, None], cv=3) == expected).all()
+    for one, labels in ((Frame(X), y.tolist()), (X.tolist(), y)):
+        assert (cross_val_score(KNeighborsClassifier(1), one, labels, cv=3) == expected).all()
 
 
 def test_validation_curve_has_both_scores_of_every_value():
