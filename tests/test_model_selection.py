@@ -509,6 +509,7 @@ def test_clone_shares_nothing_with_its_original():
     [
         ({}, (7, 3)),
         ({"train_size": 0.25}, (2, 8)),
+        ({"train_size": 1}, (1, 9)),
         ({"test_size": 2, "train_size": 3}, (3, 2)),
     ],
 )
@@ -547,6 +548,7 @@ def test_train_test_split_stratified_gives_each_place_the_same_chance_of_each_sa
     "params, message",
     [
         ({"test_size": np.float64(1.5)}, "a share in (0, 1) or an integer >= 1; got 1.5"),
+        ({"test_size": 0}, "test_size must be None, a share in (0, 1) or an integer"),
         ({"train_size": True}, "train_size must be None, a share in (0, 1) or an integer"),
         ({"test_size": 4}, "together at most n = 4; got 0 to train and 4 to test"),
         ({"test_size": 3, "train_size": 2}, "together at most n = 4; got 2 to train and 3"),
