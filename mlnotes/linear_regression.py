@@ -1,7 +1,7 @@
 r"""Linear regression: a plane through noisy samples, by least squares.
 
-The best plane is found by normal equations, QR, SVD or descent: equal on paper, far from equal in
-floating point. Ridge and LASSO penalise large weights; LASSO makes some of them exactly zero.
+Normal equations, QR, SVD and descent lead to it: equal on paper, far from equal in floating point.
+Ridge and LASSO penalise large weights; LASSO makes some of them exactly zero.
 
 Contents
     The linear model         augment, powers, predict
@@ -82,8 +82,6 @@ def augment(X):
 def powers(x, degree):
     """The features (x, x^2, ..., x^degree) of numbers x (n,): (n, degree).
 
-    A polynomial is linear in its weights.
-
     >>> powers(np.array([2.0]), 3)
     array([[2., 4., 8.]])
     """
@@ -126,8 +124,7 @@ def least_squares_gradient(A, y, theta):
 
     It is 0 where the residuals are orthogonal to every column of A: the normal equations.
 
-    >>> A, y = np.array([[1.0], [1.0]]), np.array([0.0, 4.0])
-    >>> least_squares_gradient(A, y, theta=np.array([1.0]))
+    >>> least_squares_gradient(np.ones((2, 1)), np.array([0.0, 4.0]), theta=np.array([1.0]))
     array([-2.])
     """
     return A.T @ residual(A, y, theta)
@@ -161,14 +158,12 @@ def normal_equations(A, y):
 
 
 def qr_solution(A, y):
-    """The same theta (m,) from R theta = Q^T y, where A = Q R.
-
-    The condition number is not squared.
+    """The same theta (m,) from R theta = Q^T y, where A = Q R: R has A's condition number.
 
     >>> qr_solution(np.array([[1.0], [2.0]]), np.array([2.0, 4.0])).round(12)
     array([2.])
     """
-    Q, R = np.linalg.qr(A)
+    Q, R = np.linalg.qr(floats(A))
     return np.linalg.solve(R, Q.T @ y)
 
 
@@ -194,7 +189,7 @@ def compact_svd(A, tol=ROUNDING):
     >>> [part.shape for part in compact_svd(np.ones((3, 2)))]
     [(3, 1), (1,), (2, 1)]
     """
-    U, s, Vt = np.linalg.svd(A, full_matrices=False)
+    U, s, Vt = np.linalg.svd(floats(A), full_matrices=False)
     r = np.count_nonzero(s > tol * s[0])
     return U[:, :r], s[:r], Vt[:r].T
 
@@ -261,8 +256,8 @@ def population_solution(A, y, p):
 def regression_function(joint, y):
     """The conditional means f*(x_j) = E[y | x = x_j] = sum_i y_i p_ij / sum_i p_ij: (k_x,).
 
-    f* minimises E(f(x) - y)^2 over all functions f. `joint` (k_y, k_x) has the probability p_ij of
-    y = y_i and x = x_j in row i and column j.
+    f* minimises E(f(x) - y)^2 over all functions f. `joint` (k_y, k_x) holds the probabilities p_ij
+    of y = y_i and x = x_j.
 
     >>> regression_function(np.array([[0.25, 0.0], [0.25, 0.5]]), np.array([0.0, 2.0]))
     array([1., 2.])
@@ -276,8 +271,7 @@ def gaussian_log_likelihood(A, y, theta, sigma):
 
     It is sum_i ln N(y_i; f(x_i), sigma^2). For every sigma the least-squares theta maximises it.
 
-    >>> A, y = np.eye(1), np.array([3.0])
-    >>> gaussian_log_likelihood(A, y, theta=np.array([1.0]), sigma=1.0).round(6)
+    >>> gaussian_log_likelihood(np.eye(1), np.array([3.0]), np.array([1.0]), sigma=1.0).round(6)
     np.float64(-2.918939)
     """
     constant = -len(y) * np.log(sigma * np.sqrt(2 * np.pi))
@@ -334,6 +328,7 @@ def centred_ridge(X, y, lam):
     >>> centred_ridge(np.array([[-1.0], [1.0]]), np.array([99.0, 101.0]), lam=2.0)
     array([100. ,   0.5])
     """
+    X, y = floats(X, y)
     x_mean, y_mean = X.mean(axis=0), y.mean()
     w = ridge(X - x_mean, y - y_mean, lam)
     return np.append(y_mean - w @ x_mean, w)
@@ -345,6 +340,7 @@ def ridge_path(X, y, lam):
     >>> ridge_path(np.array([[-1.0], [1.0]]), np.array([99.0, 101.0]), lam=np.array([2.0]))
     array([[0.5]])
     """
+    X, y = floats(X, y)
     return shrinkage(X - X.mean(axis=0), y - y.mean(), lam)
 
 
@@ -378,14 +374,12 @@ def weight_posterior(A, y, sigma, beta):
 
 
 def lasso_objective(X, y, theta, C):
-    """The objective sum_i (y_i - w^T x_i - b)^2 + C sum_j |w_j| at theta = (b, w).
-
-    b is not penalised.
+    """The objective sum_i (y_i - w^T x_i - b)^2 + C sum_j |w_j| at theta = (b, w): a number.
 
     >>> lasso_objective(np.array([[1.0]]), np.array([3.0]), theta=np.array([0.0, 1.0]), C=10.0)
     np.float64(14.0)
     """
-    return 2 * least_squares_cost(augment(X), y, theta) + C * np.sum(np.abs(theta[1:]))
+    return 2 * least_squares_cost(augment(X), y, theta) + C * np.sum(np.abs(floats(theta)[1:]))
 
 
 def lasso_bound(X, y):
@@ -396,6 +390,7 @@ def lasso_bound(X, y):
     >>> lasso_bound(np.array([[-1.0], [1.0]]), np.array([99.0, 101.0]))
     np.float64(4.0)
     """
+    X, y = floats(X, y)
     return 2 * np.max(np.abs((X - X.mean(axis=0)).T @ (y - y.mean())))
 
 
@@ -427,6 +422,7 @@ def duality_gap(w, r, slope, C):
     >>> duality_gap(w=np.array([1.0]), r=np.array([0.5]), slope=np.array([1.0]), C=1.0)
     np.float64(0.0)
     """
+    w, r, slope = floats(w, r, slope)
     c = C / max(C, np.abs(slope).max())
     return (1 - c) ** 2 * (r @ r) + np.sum(C * np.abs(w) - c * slope * w)
 
@@ -445,9 +441,10 @@ def coordinate_descent(X, y, C, w0=0.0):
     """
     columns = floats(X).T.copy()  # row j holds feature j of all samples
     squares = np.sum(columns**2, axis=1)  # ||x_j||^2
-    w = np.where(squares > 0, w0, 0.0)  # a column of zeros gets no weight
+    w = np.where(squares > 0, floats(w0), 0.0)  # a column of zeros gets no weight
     while True:
-        r = y - X @ w
+        used = np.flatnonzero(w)
+        r = y - w[used] @ columns[used]
         slope = 2 * (columns @ r)
         objective = r @ r + C * np.sum(np.abs(w))
         yield LassoState(w, objective, duality_gap(w, r, slope, C))
@@ -459,14 +456,14 @@ def coordinate_descent(X, y, C, w0=0.0):
 
 
 def lasso_path(X, y, C, tol=1e-8):
-    """The LASSO weights for every entry of C (k,): (k, d).
+    """The LASSO weights for every entry of C (k,), up to a gap of tol ||y_c||^2: (k, d).
 
-    Each run starts where that of the next larger C ended. It ends when the gap is at most
-    tol ||y_c||^2. X and y need not be centred.
+    Each run starts where that of the next larger C ended. X and y need not be centred.
 
     >>> lasso_path(np.array([[-1.0], [1.0]]), np.array([99.0, 101.0]), C=np.array([2.0]))
     array([[0.5]])
     """
+    X, y = floats(X, y)
     X, y = X - X.mean(axis=0), y - y.mean()
     W, w = np.zeros((len(C), X.shape[1])), 0.0
     for k in np.argsort(C)[::-1]:
@@ -486,8 +483,7 @@ HALF = 1e8  # up to this condition number, elimination keeps half of the 16 digi
 class _Centred(NamedTuple):
     """Samples and targets less their means, times the roots of the weights."""
 
-    A: np.ndarray  # (n, d), without the samples of weight 0
-    z: np.ndarray  # (n,)
+    M: np.ndarray  # (n, d + 1): A beside z, without the samples of weight 0
     mean: np.ndarray  # (d + 1,), of the samples and of the targets; 0 if there is no offset
     total: float  # sum of the weights, which are divided by the largest
     largest: float  # the largest weight
@@ -505,35 +501,36 @@ def _centred(X, y, weights, free):
             shift = root**2 @ M / total
             mean += shift
             M -= shift
-        M[:, np.ptp(M, axis=0) <= 4 * EPS * np.abs(mean)] = 0  # they vary by rounding
     if weights is not None:
         M *= root[:, None]
-    largest = 1.0 if weights is None else float(weights.max())
-    return _Centred(M[:, :-1], M[:, -1], mean, total, largest)
+    flat = np.sqrt(squared_norms(M.T)) <= 2 * EPS * np.sqrt(total) * np.abs(mean)
+    M[:, flat] = 0  # what varies by rounding only
+    return _Centred(M, mean, total, 1.0 if weights is None else float(weights.max()))
 
 
-def _triangle(A, z):
-    """A and z of at most d + 1 rows with the same A^T A, A^T z and z^T z: the R of [A z] = Q R."""
-    M = np.column_stack([A, z])
+def _triangle(M):
+    """At most d + 1 rows with the same M^T M: the R of M = Q R."""
     m = M.shape[1]
     while len(M) > m:
         blocks = row_blocks(len(M), max(2 * BLOCK // m, 4 * m))
         M = np.vstack([np.linalg.qr(M[rows], mode="r") for rows in blocks])
-    return M[:, :-1], M[:, -1]
+    return M
 
 
 def _shortest(data):
-    """The shortest w (d,) of least ||A w - z||, and the rank of A, for A and z of a `_Centred`.
+    """The shortest w (d,) of least ||A w - z||, and the rank of A, for M = [A z] of a `_Centred`.
 
-    The rank is decided on columns of length 1, so that their units do not matter. A singular value
-    counts if it is larger than rounding of the samples before centring can make a 0.
+    The rank is decided on columns of length 1, so that their units do not matter. A direction v_j
+    counts if s_j is larger than what rounding of the samples before centring makes of a 0.
     """
-    A, z = _triangle(data.A, data.z)
+    A, z = np.split(_triangle(data.M), [-1], axis=1)
     length = np.linalg.norm(A, axis=0)
     before = np.hypot(length, np.sqrt(data.total) * data.mean[:-1])  # lengths before centring
-    ratio, length = before[length > 0] / length[length > 0], np.where(length > 0, length, 1.0)
-    U, s, V = compact_svd(A / length, EPS * (16 * np.sqrt(len(length)) + 2 * np.linalg.norm(ratio)))
-    w = V @ (U.T @ z / s) / length
+    length, before = np.where(length > 0, [length, before], [[1.0], [0.0]])
+    V, s, U = compact_svd((A / length).T, 16 * EPS * np.sqrt(len(length)))  # tall: quicker
+    counts = s > 2 * EPS * np.linalg.norm((before / length)[:, None] * V, axis=0)
+    V, s, U = V[:, counts], s[counts], U[:, counts]
+    w = V @ (U.T @ z[:, 0] / s) / length
     if 0 < len(s) < len(w):  # of all minimisers, the nearest to 0
         rows = compact_svd(length[:, None] * V, np.sqrt(EPS))[0]  # they span the rows of A
         step = length * (rows @ (rows.T @ w) - w)
@@ -621,11 +618,13 @@ class Ridge(_Linear):
         """Fit to samples X (n, d) with targets y (n,) and the given weights; return self."""
         alpha = float(check_number("alpha", self.alpha, at_least=0, below=np.inf))
         data = self._prepare(X, y, sample_weight)
-        lam, (n, d) = alpha / data.largest, data.A.shape
-        if n >= d and squared_norms(data.A).sum() <= HALF * lam < np.inf:  # it bounds the condition
-            w = ridge(data.A, data.z, lam)
+        lam, A = alpha / data.largest, data.M[:, :-1]
+        bounded = squared_norms(A).sum() < HALF * lam < np.inf  # the condition number, by HALF
+        if bounded and len(A) >= A.shape[1]:
+            w = ridge(A, data.M[:, -1], lam)
         else:
-            w = shrinkage(*_triangle(data.A, data.z), lam) if alpha > 0 else _shortest(data)[0]
+            R = _triangle(data.M)
+            w = shrinkage(R[:, :-1], R[:, -1], lam) if alpha > 0 else _shortest(data)[0]
         return self._store(w, data.mean, X)
 
 
@@ -660,7 +659,7 @@ class Lasso(_Linear):
     alpha: float = 1.0
     _: KW_ONLY
     max_iter: int = 1000
-    tol: float = 1e-4
+    tol: float = 1e-6
 
     def fit(self, X, y, sample_weight=None):
         """Fit to samples X (n, d) with targets y (n,) and the given weights; return self."""
@@ -668,7 +667,8 @@ class Lasso(_Linear):
         tol = check_number("tol", self.tol, at_least=0, below=np.inf)
         max_iter = check_number("max_iter", self.max_iter, at_least=1, integer=True)
         data = self._prepare(X, y, sample_weight)
-        A, z = data.A / np.sqrt(2 * data.total), data.z / np.sqrt(2 * data.total)
+        M = data.M / np.sqrt(2 * data.total)
+        A, z = M[:, :-1], M[:, -1]
         states, tol = coordinate_descent(A, z, alpha), 2 * tol * (z @ z)
         if alpha == 0:
             w = _shortest(data)[0]

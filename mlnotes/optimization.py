@@ -1,8 +1,7 @@
 """Optimization: how to find a minimum, and how to prove that it is one.
 
 At the minimum of a convex function the gradient vanishes. Under constraints multipliers say what
-holds instead. They are the variables of the dual problem, whose value is a lower bound. The solver
-of quadratic programs proves each solution by this bound, or proves that there is none.
+holds instead. They are the variables of the dual problem, whose value is a lower bound.
 
 Contents
     Convexity              segment, convexity_gap, smallest_gap, Witness, subdifferential
@@ -66,7 +65,8 @@ def segment(x1, x2, t):
     >>> segment(np.array([0.0, 0.0]), np.array([4.0, 8.0]), t=0.25)
     array([1., 2.])
     """
-    t = np.reshape(t, np.shape(t) + (1,) * (np.ndim(x1) - np.ndim(t)))
+    x1, x2, t = floats(x1, x2, t)
+    t = np.reshape(t, t.shape + (1,) * (x1.ndim - t.ndim))
     return t * x2 + (1 - t) * x1
 
 
@@ -81,7 +81,7 @@ def convexity_gap(f, x1, x2, t):
 
     Errata: optimization-02 (IRHD asks for a positive gap at the ends of the chord, too).
     """
-    x1, x2 = floats(x1, x2)
+    x1, x2, t = floats(x1, x2, t)
     return t * f(x2) + (1 - t) * f(x1) - f(segment(x1, x2, t))
 
 
@@ -115,7 +115,7 @@ def subdifferential(f, c, *, h=1e-6):
 
         (f(c) - f(c - h)) / h <= f'_-(c) <= f'_+(c) <= (f(c + h) - f(c)) / h .
 
-    The slopes s from f'_- to f'_+ are the subgradients: f(x) >= f(c) + s (x - c) for all x. c is a
+    The subgradients s, f(x) >= f(c) + s (x - c) for all x, are the slopes from f'_- to f'_+. c is a
     minimiser iff 0 is one of them. Beyond |c| = 1 the step is h |c|.
 
     >>> subdifferential(abs, 0.0)
@@ -178,14 +178,13 @@ def backtrack(f, x, value, direction, gradient, *, eta=1.0):
 
         f(x + eta p) <= f(x) + 1/4 eta gradient^T p ,   up to rounding.
 
-    `value` is f(x), `direction` is p, and `gradient` is the gradient of f at x.
-
-    Returns: eta, x + eta p and f there; eta = 0 if no step that changes x lowers f enough.
+    `value` is f(x), `direction` is p, and `gradient` is that of f at x. Returns: eta, x + eta p and
+    f there; eta = 0 if no step that changes x lowers f enough.
 
     >>> backtrack(lambda x: x**2, 3.0, 9.0, direction=-6.0, gradient=6.0)
     (0.5, 0.0, 0.0)
     """
-    slope = np.dot(gradient, direction)  # negative: f falls along the direction
+    slope = np.dot(*floats(gradient, direction))  # negative: f falls along the direction
     allowed = value + RESOLUTION * abs(value)
     ahead = x + eta * direction
     while eta > 0 and np.any(ahead != x):
@@ -198,13 +197,12 @@ def backtrack(f, x, value, direction, gradient, *, eta=1.0):
 
 
 def descent_bound(M, x0, x_star, k):
-    """The bound M ||x_0 - x_star||^2 / (2 k) >= f(x_k) - f(x_star), for k = 1, 2, ...: a number.
-
-    It holds for convex f and eta = 1/M.
+    """The bound M ||x_0 - x_star||^2 / (2 k) >= f(x_k) - f(x_star), for convex f and eta = 1/M.
 
     >>> descent_bound(M=2.0, x0=np.array([8.0]), x_star=np.array([0.0]), k=np.array([1, 4]))
     array([64., 16.])
     """
+    x0, x_star, k = floats(x0, x_star, k)
     return M * np.sum((x0 - x_star) ** 2) / (2 * k)
 
 
@@ -220,9 +218,8 @@ def stochastic_gradient_descent(f, gradient, x0, n, *, eta, batch=1, rng):
     """Descent on f = (1/n) sum_i f_i that uses a few of the n terms per step, in random order.
 
     ``gradient(x, rows)`` is the mean gradient of the `batch` terms with the indices `rows`. With a
-    number eta, x ends up wandering around the minimiser. With a function of the step's number
-    k = 1, 2, ... the wandering dies out if sum_k eta_k = inf and sum_k eta_k^2 < inf, as for 1/k.
-    `rng` draws the order.
+    number eta, x ends up wandering around the minimiser. With a function eta of k = 1, 2, ... this
+    dies out if sum_k eta_k = inf and sum_k eta_k^2 < inf, as for 1/k. `rng` draws the order.
 
     Yields: the start, then a `StochasticState` per pass over all terms.
 
@@ -259,8 +256,8 @@ def newton(f, gradient, hessian, x0, *, solve=None):
     """To the minimum of the quadratic that fits f at x: x <- x - eta H^-1 gradient f(x).
 
     `backtrack` finds eta, which is 1 near the minimiser. There f is about decrement^2 / 2 above its
-    minimum. ``solve(H, slope)`` gives H^-1 slope by other means than elimination
-    (`newton_direction`); then `hessian` may return what `solve` takes for H.
+    minimum. ``solve(H, slope)`` gives H^-1 slope in place of `newton_direction`; then `hessian` may
+    return what `solve` takes for H.
 
     Yields: the start, then a `NewtonState` per step. It ends where the gradient is 0, or where
     rounding hides the fall of f and the decrement no longer falls.
@@ -292,7 +289,8 @@ def newton_direction(H, gradient):
     >>> newton_direction(np.array([[2.0]]), np.array([8.0]))
     array([-4.])
     """
-    H, identity, shift = symmetric(H, "H"), np.eye(len(H)), 0.0
+    H, gradient = symmetric(H, "H"), floats(gradient)
+    identity, shift = np.eye(len(H)), 0.0
     while True:
         try:
             np.linalg.cholesky(H + shift / 2 * identity)  # which only a positive definite H has
@@ -337,6 +335,7 @@ def project_ball(x, radius=1.0):
     >>> project_ball(np.array([3.0, 4.0]))
     array([0.6, 0.8])
     """
+    x = floats(x)
     return x * (radius / np.maximum(radius, np.linalg.norm(x)))
 
 
@@ -346,6 +345,7 @@ def project_sphere(x, radius=1.0):
     >>> project_sphere(np.array([0.3, 0.4]))
     array([0.6, 0.8])
     """
+    x = floats(x)
     return x * (radius / np.linalg.norm(x))
 
 
@@ -355,10 +355,8 @@ def project_sphere(x, radius=1.0):
 class Problem(NamedTuple):
     """min f(x) subject to c_i(x) = 0 for i in E and c_j(x) >= 0 for j in I.
 
-    >>> half_line = Problem(f=np.sum, gradient=np.ones_like,
-    ...                     inequalities=lambda x: x - 1, inequality_jacobian=lambda x: np.eye(1))
-    >>> half_line.inequalities(np.array([3.0]))
-    array([2.])
+    >>> Problem(f=np.sum, gradient=np.ones_like, inequalities=lambda x: x - 1).equalities(3.0)
+    array([], dtype=float64)
     """
 
     f: Callable  # of x, as all fields; -> float
@@ -381,15 +379,16 @@ class QuadraticProgram(NamedTuple):
 
     def f(self, x):
         """1/2 x^T P x + q^T x."""
+        x = floats(x)
         return x @ self.P @ x / 2 + self.q @ x
 
     def gradient(self, x):
         """P x + q."""
-        return self.P @ x + self.q
+        return self.P @ floats(x) + self.q
 
     def equalities(self, x):
         """A x - b."""
-        return self.A @ x - self.b
+        return self.A @ floats(x) - self.b
 
     def equality_jacobian(self, x):
         """A."""
@@ -397,7 +396,7 @@ class QuadraticProgram(NamedTuple):
 
     def inequalities(self, x):
         """G x - h."""
-        return self.G @ x - self.h
+        return self.G @ floats(x) - self.h
 
     def inequality_jacobian(self, x):
         """G."""
@@ -476,7 +475,7 @@ def lagrangian_gradient(problem, x, lam):
     >>> lagrangian_gradient(problem, np.array([1.0]), lam=np.array([2.0]))
     array([0.])
     """
-    return problem.gradient(x) - constraint_jacobian(problem, x).T @ lam
+    return problem.gradient(x) - constraint_jacobian(problem, x).T @ floats(lam)
 
 
 class KKTResiduals(NamedTuple):
@@ -503,7 +502,7 @@ def kkt_residuals(problem, x, lam):
 
     Errata: optimization-23 (IRHD 8.2.2 has lam >= 0 on E, too).
     """
-    c_E, c_I = problem.equalities(x), problem.inequalities(x)
+    lam, c_E, c_I = floats(lam, problem.equalities(x), problem.inequalities(x))
     return KKTResiduals(
         stationarity=max_norm(lagrangian_gradient(problem, x, lam)),
         equality=max_norm(c_E),
@@ -519,7 +518,7 @@ def max_norm(v):
     >>> max_norm(np.array([1.0, -3.0]))
     3.0
     """
-    return float(np.abs(v).max(initial=0.0))
+    return float(np.abs(floats(v)).max(initial=0.0))
 
 
 # --- Duality ---------------------------------------------------------------------------
@@ -576,7 +575,7 @@ def relative_kkt_error(program, x, lam):
     >>> relative_kkt_error(program, np.array([1.0]), np.array([2.0]))
     0.0
     """
-    P, q, A, b, G, h = program
+    P, q, A, b, G, h, x, lam = floats(*program, x, lam)
     C, c, X, Y = np.vstack([A, G]), np.concatenate([b, h]), np.abs(x), np.abs(lam)
     violation = np.append(A @ x - b, np.minimum(G @ x - h, 0.0))
     pull, rows = np.abs(P) @ X + np.abs(q) + np.abs(C).T @ Y, np.abs(C) @ X + np.abs(c)
@@ -611,8 +610,8 @@ def interior_point(P, q, G, h):
     """Mehrotra's predictor-corrector method for min 1/2 x^T P x + q^T x subject to G x >= h.
 
     A step aims at lam_j s_j = sigma mu, where mu is the mean of the lam_j s_j, and goes 99 % of the
-    way to the boundary lam_j = 0 or s_j = 0. The predictor has sigma = 0. If it lowers mu much,
-    sigma is small. The corrector has this sigma, and the products that the predictor left out.
+    way to the boundary lam_j = 0 or s_j = 0. The predictor has sigma = 0. The more it lowers mu,
+    the smaller is sigma of the corrector, which has the products that the predictor left out.
 
     Yields: the start, then an `InteriorState` per step. It ends where the residual, once below
     1e-6, no longer falls: rounding has taken over.
@@ -646,6 +645,7 @@ def interior_start(P, q, G, h):
     >>> interior_start(np.array([[2.0]]), np.zeros(1), np.eye(1), np.array([3.0]))
     (array([1.]), array([2.]), array([1.]))
     """
+    P, q, G, h = floats(P, q, G, h)
     x = np.linalg.lstsq(P + G.T @ G, G.T @ h - q, rcond=None)[0]
     s = G @ x - h
     lam, s = (v if v.min() > 0 else v + 1 - v.min() for v in (-s, s))
@@ -665,6 +665,7 @@ def interior_step(P, q, G, h, x, lam, s, aim):
     >>> interior_step(P, q, G, h, np.array([4.0]), np.ones(1), np.ones(1), aim=0.0)
     (array([-2.66666667]), array([1.66666667]), array([-2.66666667]))
     """
+    P, q, G, h, x, lam, s = floats(P, q, G, h, x, lam, s)
     w = lam / s
     k = aim / lam - G @ x + h  # the second equation: dlam = w (k - G dx)
     M = P + (w * G.T) @ G
@@ -680,7 +681,7 @@ def longest_step(lam, dlam, s, ds):
     >>> longest_step(np.array([1.0]), np.array([-4.0]), np.array([1.0]), np.array([5.0]))
     np.float64(0.25)
     """
-    v, dv = np.concatenate([lam, s]), np.concatenate([dlam, ds])
+    v, dv = floats(np.concatenate([lam, s]), np.concatenate([dlam, ds]))
     return (-v[dv < 0] / dv[dv < 0]).min(initial=1.0)
 
 
@@ -724,7 +725,7 @@ def separating_hyperplane(X, Y):
         w = u - v,   b = -w^T (u + v) / 2 .
 
     w^T x + b >= ||w||^2 / 2 on the hull of X (n, d), and <= -||w||^2 / 2 on the hull of Y (k, d).
-    No other hyperplane has a larger distance from both hulls: it has the largest margin.
+    No other hyperplane has a larger margin, the distance from both hulls.
 
     Raises: ValueError if the hulls meet.
 
@@ -767,7 +768,7 @@ def solve_qp(P, q, A=None, b=None, G=None, h=None, *, tol=1e-9, max_iter=100):
 
     After scaling, `interior_point` solves for what the equalities leave free. Then the linear KKT
     equations of the active inequalities give the last digits, and lam_j = 0 exactly for the others.
-    The rows of A and G may repeat each other. P may be singular, or 0 (a linear program).
+    The rows of A and G may repeat each other. P may be singular, or 0 for a linear program.
 
     Returns: a `QPSolution`. A ConvergenceWarning says if its residual is > `tol` after `max_iter`.
 
@@ -790,8 +791,14 @@ def solve_qp(P, q, A=None, b=None, G=None, h=None, *, tol=1e-9, max_iter=100):
     residual = relative_kkt_error(scaled, x, lam)
     if residual > tol or max(max_norm(x), max_norm(lam)) > LARGE:
         _refuse(scaled, columns, rows)
+    stop = f"after {n_iter} iterations with residual = {residual:.3g} > {tol:g}"
+    if residual > tol and n_iter < max_iter:
+        raise ValueError(
+            "the numbers of the program must be of similar size; rounding stopped solve_qp "
+            f"{stop}: measure variables and constraints in other units"
+        )
     if residual > tol:
-        _report(residual, tol, n_iter, max_iter)
+        warnings.warn(f"solve_qp stopped {stop}", ConvergenceWarning, stacklevel=2)
     x, lam = columns * x, rows * lam
     gap = x @ program.gradient(x) - lam @ np.concatenate([program.b, program.h])
     return QPSolution(x, lam, float(program.f(x)), float(gap), residual, n_iter)
@@ -806,16 +813,6 @@ def _check_program(program):
         if not np.isfinite(part).all():
             raise ValueError(f"{name} must be finite; it contains NaN or infinity")
     return program
-
-
-def _report(residual, tol, n_iter, max_iter):
-    result = f"after {n_iter} iterations with residual = {residual:.3g} > {tol:g}"
-    if n_iter < max_iter:
-        raise ValueError(
-            "the numbers of the program must be of similar size; rounding stopped solve_qp "
-            f"{result}: measure variables and constraints in other units"
-        )
-    warnings.warn(f"solve_qp stopped {result}", ConvergenceWarning, stacklevel=3)
 
 
 def _stacked(program):
@@ -848,7 +845,10 @@ def _scale(program):
 def _minimise(program, tol, max_iter):
     """x, lam and the number of steps, for a scaled program."""
     P, q, A, b, G, h = program
-    x, N, inverse = _eliminate(A, b)
+    U, s, Vt = np.linalg.svd(A)
+    rank = np.count_nonzero(s > ROUNDING * s.max(initial=0.0))
+    inverse = (Vt[:rank].T / s[:rank]) @ U[:, :rank].T  # of A
+    x, N = inverse @ b, Vt[rank:].T  # the solutions of A x = b are x + N u
     lam, n_iter = np.zeros(len(h)), 0
     if len(h) and N.shape[1]:
         R = N.T @ P @ N
@@ -860,22 +860,17 @@ def _minimise(program, tol, max_iter):
     return *_last_digits(program, x, lam), n_iter
 
 
-def _eliminate(A, b):
-    """x_0 and N (d, d - rank): the solutions of A x = b are x_0 + N u. And A's pseudo-inverse."""
-    U, s, Vt = np.linalg.svd(A)
-    rank = np.count_nonzero(s > ROUNDING * s.max(initial=0.0))
-    inverse = (Vt[:rank].T / s[:rank]) @ U[:, :rank].T
-    return inverse @ b, Vt[rank:].T, inverse
-
-
 def _last_digits(program, x, lam):
     """The best of x, lam and the solutions for up to six guesses of the active constraints."""
     P, q, (C, c) = program.P, program.q, _stacked(program)
     equality = np.arange(len(c)) < len(program.b)
     candidates, active = [(x, lam)], equality | (lam > C @ x - c)
     for _ in range(6):
-        near, lam = lam[active], np.zeros(len(c))
-        x, lam[active] = _solve_active(P, q, C[active], c[active], x, near)
+        D, near, lam = C[active], lam[active], np.zeros(len(c))
+        K = np.block([[P, -D.T], [D, np.zeros((len(D), len(D)))]])
+        error = np.concatenate([P @ x + q - D.T @ near, D @ x - c[active]])
+        dx, dlam = np.split(np.linalg.lstsq(K, -error, rcond=None)[0], [len(q)])
+        x, lam[active] = x + dx, near + dlam  # P x + q = D^T lam, D x = c, and the nearest of these
         wrong = ~equality & (lam < 0)
         lam = np.where(wrong, 0.0, lam)
         candidates.append((x, lam))
@@ -884,14 +879,6 @@ def _last_digits(program, x, lam):
         if np.array_equal(active, before):
             break
     return min(candidates, key=lambda each: relative_kkt_error(program, *each))
-
-
-def _solve_active(P, q, C, c, x, lam):
-    """The solution of P x + q = C^T lam, C x = c that is nearest to x, lam."""
-    K = np.block([[P, -C.T], [C, np.zeros((len(c), len(c)))]])
-    error = np.concatenate([P @ x + q - C.T @ lam, C @ x - c])
-    step = np.linalg.lstsq(K, -error, rcond=None)[0]
-    return x + step[: len(q)], lam + step[len(q) :]
 
 
 # --- Without a solution ----------------------------------------------------------------
