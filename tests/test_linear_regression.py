@@ -2,11 +2,12 @@
 
 import importlib
 from fractions import Fraction
+from functools import partial
 from itertools import islice
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
+from checks import check_gradient, check_hessian, differences, panels
 
 import figures.linear_regression as figures
 from mlnotes.base import ConvergenceWarning, iterate
@@ -62,13 +63,6 @@ def problem(rng, n=40, d=4):
     return augment(X), rng.normal(size=n), rng.normal(size=d + 1)
 
 
-def differences(f, x, h=1e-6):
-    """Central differences of f, a number or an array, in every entry of the array x."""
-    steps = [h * e.reshape(x.shape) for e in np.eye(x.size)]
-    slopes = [(f(x + step) - f(x - step)) / (2 * h) for step in steps]
-    return np.array(slopes).reshape(x.shape + np.shape(slopes[0]))
-
-
 def exactly(A, y):
     """Least squares in rational numbers: elimination of the normal equations, no rounding."""
     rows = [[Fraction(value) for value in row] for row in np.column_stack([A, y]).tolist()]
@@ -112,19 +106,13 @@ def descent(A, y, start=0.0):
 @pytest.mark.claims("linear_regression-01")
 def test_predict_is_the_sum_over_features_for_samples_of_the_fit_and_new_ones(rng):
     A, _, theta = problem(rng, n=7, d=3)
-    X, (b, *w) = A[:, 1:], theta
+    X, (b, *w), new = A[:, 1:], theta, rng.normal(size=(5, 3))
     loop = [b + sum(w[j] * X[i, j] for j in range(3)) for i in range(7)]
-    assert A.shape == (7, 4) and (A[:, 0] == 1).all()
     for form in (A @ theta, X @ w + b, predict(X, theta)):
         np.testing.assert_allclose(form, loop, rtol=1e-12)
-    new = rng.normal(size=(5, 3))
-    model = LinearRegression().fit(X, A @ theta)
-    np.testing.assert_allclose(model.predict(new), predict(new, theta), **CLOSE)
-
-
-def test_powers_of_integers_do_not_wrap():
-    np.testing.assert_array_equal(powers(np.array([10, -3]), 20)[:, 19], [1e20, 3.0**20])
-    np.testing.assert_array_equal(powers([2, 3], 3), [[2, 4, 8], [3, 9, 27]])
+    np.testing.assert_allclose(
+        LinearRegression().fit(X, A @ theta).predict(new), predict(new, theta), **CLOSE
+    )
 
 
 @pytest.mark.claims("linear_regression-03")
@@ -142,18 +130,14 @@ def test_cost_is_a_sum_a_quadratic_form_and_a_norm(rng):
 def test_gradient_follows_from_the_rules_for_traces(rng):
     A, B, C = rng.normal(size=(3, 4, 4)) + 2 * np.eye(4)
     D, R, tr = rng.normal(size=(4, 3)), rng.normal(size=(3, 4)), np.trace
-    close = {"rtol": 1e-6, "atol": 1e-6}
-    np.testing.assert_allclose(differences(lambda M: tr(M @ D), R), D.T, **close)
-    det = np.linalg.det(A) * np.linalg.inv(A).T
-    np.testing.assert_allclose(differences(np.linalg.det, A), det, **close)
+    check_gradient(lambda M: tr(M @ D), lambda M: D.T, R)
+    check_gradient(np.linalg.det, lambda M: np.linalg.det(M) * np.linalg.inv(M).T, A)
 
     def f(M):
         return tr(M @ B @ M.T @ C)
 
-    np.testing.assert_allclose(differences(f, A), C @ A @ B + C.T @ A @ B.T, **close)
-    by_transpose = differences(lambda T: f(T.T), A.T)
-    np.testing.assert_allclose(by_transpose, differences(f, A).T, **close)
-    np.testing.assert_allclose(by_transpose, B.T @ A.T @ C.T + B @ A.T @ C, **close)
+    check_gradient(f, lambda M: C @ M @ B + C.T @ M @ B.T, A)
+    check_gradient(lambda T: f(T.T), lambda T: B.T @ T @ C.T + B @ T @ C, A.T)
     assert np.abs(differences(f, A) - (C @ A @ B + C @ A @ B.T)).max() > 0.1  # C for C^T
     A, y, theta = problem(rng)
     B, column = A.T @ A, theta[:, None]  # the rule for tr(theta^T A^T A theta), with C = 1
@@ -164,44 +148,12 @@ def test_gradient_follows_from_the_rules_for_traces(rng):
 @pytest.mark.claims("linear_regression-05")
 def test_gradient_and_hessian_are_the_derivatives_of_the_cost(rng):
     A, y, theta = problem(rng)
-    numeric = differences(lambda t: least_squares_cost(A, y, t), theta)
-    np.testing.assert_allclose(least_squares_gradient(A, y, theta), numeric, rtol=1e-6)
-    by_formula = A.T @ A @ theta - A.T @ y
-    np.testing.assert_allclose(least_squares_gradient(A, y, theta), by_formula, **CLOSE)
-    numeric = differences(lambda t: least_squares_gradient(A, y, t), theta)
-    np.testing.assert_allclose(least_squares_hessian(A), numeric, rtol=1e-6)
+    cost, gradient = partial(least_squares_cost, A, y), partial(least_squares_gradient, A, y)
+    check_gradient(cost, gradient, theta)
+    check_hessian(gradient, lambda theta: least_squares_hessian(A), theta)
+    np.testing.assert_allclose(gradient(theta), A.T @ A @ theta - A.T @ y, **CLOSE)
     for M in (A, rng.normal(size=(3, 6))):
         assert np.linalg.eigvalsh(least_squares_hessian(M)).min() >= -1e-10
-
-
-@pytest.mark.parametrize("kind", [np.uint8, np.int8])
-def test_small_integers_are_computed_as_doubles(rng, kind):
-    A, y = (rng.integers(0, 128, size=shape).astype(kind) for shape in ((20, 3), 20))
-    B, z, theta, p = (
-        A.astype(float),
-        y.astype(float),
-        np.array([1, 2, 1], dtype=kind),
-        [1 / 20] * 20,
-    )
-    for function, rest in (
-        (normal_equations, ()),
-        (qr_solution, ()),
-        (eigen_solution, ()),
-        (minimum_norm, ()),
-        (least_squares_cost, (theta,)),
-        (least_squares_gradient, (theta,)),
-        (population_solution, (p,)),
-        (ridge, (0.5,)),
-        (shrinkage, (0.5,)),
-        (centred_ridge, (0.5,)),
-        (lasso_bound, ()),
-        (lambda A, y: least_squares_hessian(A), ()),
-        (lambda A, y: weight_posterior(A, y, 2.0, 1.0).mean, ()),
-        (lambda A, y: lasso_path(A, y, [9.0]), ()),
-        (lambda A, y: soft_threshold(y, kind(100)), ()),
-        (lambda A, y: list(islice(coordinate_descent(A, y, 1.0), 2))[1].w, ()),
-    ):
-        np.testing.assert_allclose(function(A, y, *rest), function(B, z, *rest), rtol=1e-11)
 
 
 # --- Closed forms ----------------------------------------------------------------------
@@ -290,14 +242,6 @@ def test_formula_of_isml_fits_through_the_origin_unless_the_data_are_centred(rng
 # --- Step by step ----------------------------------------------------------------------
 
 
-def test_descent_forgets_each_direction_at_the_rate_of_its_singular_value(rng):
-    A, y, theta = problem(rng)
-    s, Vt = np.linalg.svd(A)[1:]
-    errors = [Vt @ (state.x - qr_solution(A, y)) for state in islice(descent(A, y, theta), 6)]
-    for before, after in zip(errors[:-1], errors[1:], strict=True):
-        np.testing.assert_allclose(after, (1 - s**2 / s[0] ** 2) * before, **CLOSE)
-
-
 @pytest.mark.parametrize("shuffled", [False, True])
 def test_lms_visits_every_sample_once_in_a_pass(rng, shuffled):
     A, y, theta = problem(rng)
@@ -309,26 +253,6 @@ def test_lms_visits_every_sample_once_in_a_pass(rng, shuffled):
         assert state.gradient_norm == pytest.approx(np.linalg.norm(slope))
         for i in order.permutation(40) if shuffled else range(40):
             theta = theta + 0.01 * (y[i] - A[i] @ theta) * A[i]
-
-
-def test_lms_increments_add_up_to_a_step_of_descent(rng):
-    A, y, theta = problem(rng)
-    runs = (lms(a[None], t[None], theta, eta=0.1) for a, t in zip(A, y, strict=True))
-    moves = np.array([next(islice(run, 1, None)).theta - theta for run in runs])
-    step = -0.1 * least_squares_gradient(A, y, theta)
-    np.testing.assert_allclose(moves.sum(axis=0), step, rtol=1e-10)
-
-
-def test_lms_stays_near_least_squares_and_the_nearer_the_smaller_eta(rng):
-    X, y, w = rng.normal(size=(50, 3)), rng.normal(size=50), rng.normal(size=3)
-
-    def distance(eta):
-        states = islice(lms(X, y, eta=eta, rng=np.random.default_rng(0)), 200, 400)
-        return np.mean([np.linalg.norm(state.theta - normal_equations(X, y)) for state in states])
-
-    assert 0.001 < distance(0.01) < distance(0.04) / 1.7 < 0.2
-    *_, last = islice(lms(X, X @ w, eta=0.02), 400)
-    np.testing.assert_allclose(last.theta, w, **CLOSE)  # without noise it converges
 
 
 # --- The statistical view --------------------------------------------------------------
@@ -344,10 +268,9 @@ def test_population_solution_is_weighted_least_squares_and_that_of_a_sample_its_
     A, y, p = finite_distribution(rng)
     best, root = population_solution(A, y, p), np.sqrt(p)
     np.testing.assert_allclose(best, qr_solution(root[:, None] * A, root * y), rtol=1e-11)
-    slope = differences(lambda t: sum(p * (A @ t - y) ** 2) / 2, best)
-    np.testing.assert_allclose(slope, 0, atol=1e-8)
     by_hand = [sum(p[i] * A[i, j] * (A[i] @ best - y[i]) for i in range(12)) for j in range(3)]
     np.testing.assert_allclose(by_hand, 0, atol=1e-12)
+    check_gradient(lambda t: sum(p * (A @ t - y) ** 2) / 2, lambda t: by_hand, best, atol=1e-8)
     equal = population_solution(A, y, np.full(12, 1 / 12))
     np.testing.assert_allclose(equal, normal_equations(A, y), rtol=1e-10)
 
@@ -359,8 +282,7 @@ def test_least_squares_tends_to_the_population_solution(rng):
     outer = sum(np.outer(a, a) for a in A[rows])
     np.testing.assert_allclose(least_squares_hessian(A[rows]), outer, rtol=1e-12)
     by_sum = sum(a * t for a, t in zip(A[rows], y[rows], strict=True))
-    at_zero = least_squares_gradient(A[rows], y[rows], np.zeros(3))
-    np.testing.assert_allclose(-at_zero, by_sum, **CLOSE)
+    np.testing.assert_allclose(normal_equations(A[rows], y[rows]), np.linalg.solve(outer, by_sum))
 
     def error(n):
         counts = rng.multinomial(n, p) / n  # n draws; only how often each point came matters
@@ -368,8 +290,7 @@ def test_least_squares_tends_to_the_population_solution(rng):
 
     sizes = 10 ** np.arange(2, 6)
     errors = [np.mean([error(n) for _ in range(200)]) for n in sizes]
-    slope = np.polyfit(np.log(sizes), np.log(errors), 1)[0]
-    assert slope == pytest.approx(-0.5, abs=0.05)
+    assert np.polyfit(np.log(sizes), np.log(errors), 1)[0] == pytest.approx(-0.5, abs=0.05)
 
 
 @pytest.mark.claims("linear_regression-13")
@@ -452,9 +373,7 @@ def test_log_likelihood_is_that_of_normal_noise_and_sigma_hat_its_maximiser(rng)
     assert gaussian_log_likelihood(A, y, theta, 0.8) == pytest.approx(by_product, rel=1e-10)
     best = noise_deviation(A, y, theta)
     assert best**2 == pytest.approx(np.mean(residual(A, y, theta) ** 2), rel=1e-12)
-    slope = differences(lambda s: gaussian_log_likelihood(A, y, theta, s[0]), np.array([best]))
-    assert abs(slope[0]) < 1e-7
-    for s in best * np.array([0.5, 0.99, 1.01, 2]):
+    for s in best * np.array([0.5, 0.999, 1.001, 2]):
         lower = gaussian_log_likelihood(A, y, theta, s)
         assert lower < gaussian_log_likelihood(A, y, theta, best)
     a, mean = A[:1], A[0] @ theta  # one target: a density of mean f(x) and deviation sigma
@@ -465,19 +384,12 @@ def test_log_likelihood_is_that_of_normal_noise_and_sigma_hat_its_maximiser(rng)
 
 
 @pytest.mark.claims("linear_regression-18")
-def test_maximum_likelihood_is_least_squares_for_every_sigma(rng):
-    A, y, theta = problem(rng)
+def test_maximum_likelihood_is_least_squares_for_every_sigma_but_not_under_laplace_noise(rng):
+    A, y, _ = problem(rng)
     for sigma in (0.1, 10.0):
-        slope = differences(lambda t, s=sigma: gaussian_log_likelihood(A, y, t, s), theta, h=1e-4)
-        by_cost = -least_squares_gradient(A, y, theta) / sigma**2
-        np.testing.assert_allclose(slope, by_cost, rtol=1e-6)
         best = gaussian_log_likelihood(A, y, qr_solution(A, y), sigma)
         for delta in 0.1 * rng.normal(size=(20, 5)):
             assert gaussian_log_likelihood(A, y, qr_solution(A, y) + delta, sigma) < best
-
-
-@pytest.mark.claims("linear_regression-18")
-def test_under_laplace_noise_the_maximum_is_at_least_absolute_deviations(rng):
     y = rng.exponential(size=101) ** 2  # skewed: mean and median apart
     grid = np.linspace(0, 6, 60_001)
     laplace = -np.abs(y - grid[:, None]).sum(axis=1)  # the log-likelihood up to its constants
@@ -497,11 +409,12 @@ def test_ridge_by_normal_equations_stacked_rows_and_shrinkage(rng, n, lam):
     model = Ridge(alpha=lam, fit_intercept=False).fit(A, y)
     for other in (qr_solution(*stacked), shrinkage(A, y, lam), model.coef_):
         np.testing.assert_allclose(w, other, **CLOSE)
-    slope = differences(lambda v: least_squares_cost(A, y, v) + lam * v @ v / 2, w)
-    np.testing.assert_allclose(slope, 0, atol=1e-6)
-    mean_risk = differences(lambda v: np.mean((A @ v - y) ** 2) / 2 + lam / n * v @ v / 2, w)
-    isml = differences(lambda v: sum((A @ v - y) ** 2) + lam * v @ v, w)
-    np.testing.assert_allclose([*mean_risk, *isml], 0, atol=1e-6)
+    for objective in (
+        lambda v: least_squares_cost(A, y, v) + lam * v @ v / 2,
+        lambda v: np.mean((A @ v - y) ** 2) / 2 + lam / n * v @ v / 2,  # the mean risk
+        lambda v: sum((A @ v - y) ** 2) + lam * v @ v,  # ISML
+    ):
+        check_gradient(objective, np.zeros_like, w, atol=1e-6)
 
 
 @pytest.mark.claims("linear_regression-22", "linear_regression-23")
@@ -580,8 +493,8 @@ def test_maximum_a_posteriori_is_ridge_with_the_noise_that_mln_has_lost(rng, sig
         return gaussian_log_likelihood(A, y, w, sigma) + normal_log_density(w, 0.0, beta**2).sum()
 
     scale = np.abs(A.T @ y).max() / sigma**2
-    assert np.abs(differences(log_posterior, w, h=1e-4)).max() < 1e-5 * scale
-    off = np.abs(differences(log_posterior, printed, h=1e-4)).max()
+    assert np.abs(differences(log_posterior, w)).max() < 1e-5 * scale
+    off = np.abs(differences(log_posterior, printed)).max()
     assert (off > 1e-2 * scale) == (sigma != 1)  # MLN's is right for sigma = 1
 
 
@@ -701,20 +614,18 @@ def test_coordinate_descent_makes_the_passes_of_the_book(rng):
     assert state.gap < 1e-12
 
 
-def test_coordinate_descent_states_are_exact_snapshots_from_any_start(rng):
+def test_coordinate_descent_states_are_exact_from_any_start(rng):
     X, y = sparse(rng, d=100)  # more features than samples
     X[:, 4] = 0
     start = 3 * rng.normal(size=100)
     states = list(islice(coordinate_descent(X, y, 5.0, start), 30))
-    copies = [state.w.copy() for state in islice(coordinate_descent(X, y, 5.0, start), 30)]
     np.testing.assert_array_equal(states[0].w, np.where(np.arange(100) == 4, 0, start))
     assert (np.diff([state.objective for state in states]) < 0).all()
-    for state, w in zip(states, copies, strict=True):
-        np.testing.assert_array_equal(state.w, w)
+    for w, objective, gap in states:
         assert w[4] == 0
-        assert state.objective == pytest.approx(lasso_objective(X, y, np.append(0, w), 5.0))
+        assert objective == pytest.approx(lasso_objective(X, y, np.append(0, w), 5.0))
         r = y - X @ w
-        assert state.gap == pytest.approx(duality_gap(w, r, 2 * X.T @ r, 5.0))
+        assert gap == pytest.approx(duality_gap(w, r, 2 * X.T @ r, 5.0))
 
 
 @pytest.mark.claims("linear_regression-32")
@@ -807,18 +718,17 @@ def test_linear_regression_of_ugly_samples_has_their_rank_and_the_shortest_weigh
     assert model.predict(X.mean(axis=0)[None])[0] == pytest.approx(y.mean())
 
 
-def test_without_an_offset_constant_features_and_targets_are_like_others(rng):
+@pytest.mark.parametrize("model", [LinearRegression(), Ridge(1e-9), Lasso(1e-12)], ids=repr)
+def test_without_an_offset_constant_features_and_targets_are_like_others(rng, model):
     X, y = np.column_stack([np.ones(9), rng.normal(size=9)]), np.full(9, 2.0)
-    for model in (LinearRegression(), Ridge(1e-9), Lasso(1e-12)):
-        model.set_params(fit_intercept=False).fit(X, y)
-        np.testing.assert_allclose(model.coef_, [2, 0], atol=1e-6)
+    model.set_params(fit_intercept=False).fit(X, y)
+    np.testing.assert_allclose(model.coef_, [2, 0], atol=1e-6)
 
 
 def test_linear_regression_interpolates_few_samples_by_the_shortest_weights(rng):
     X, y = rng.normal(size=(4, 6)), rng.normal(size=4)
     for Z in (X, X * [1.0, 1e3, 1e-2, 1.0, 1e3, 2.0]):
         model = LinearRegression().fit(Z, y)
-        assert model.rank_ == 3
         np.testing.assert_allclose(model.predict(Z), y, rtol=1e-9)
         shortest = np.linalg.pinv(Z - Z.mean(axis=0)) @ y
         np.testing.assert_allclose(model.coef_, shortest, rtol=1e-8, atol=1e-12)
@@ -829,12 +739,9 @@ def test_linear_regression_of_dependent_features_predicts_the_same_in_every_unit
     y = 2 * a + b
     for unit in 10.0 ** np.array([-14, -3, 0, 8, 17]):
         for X in (np.column_stack([a, b, (a + b) * unit]), np.column_stack([a, 10 * a, unit * b])):
-            model = LinearRegression().fit(X, y)
-            assert model.rank_ == 2
-            np.testing.assert_allclose(model.predict(X), y, atol=1e-13)
-    X = np.array([[1, 0, 1e17], [0, 1, 1e17]])
-    model = LinearRegression(fit_intercept=False).fit(X, [1, 0])
-    np.testing.assert_allclose(model.predict(X), [1, 0], atol=1e-15)
+            for model in (LinearRegression(), LinearRegression(fit_intercept=False), Ridge(0)):
+                np.testing.assert_allclose(model.fit(X, y).predict(X), y, atol=1e-13)
+            assert LinearRegression().fit(X, y).rank_ == 2
     X = np.column_stack([a, 10 * a, 1e-6 * b])
     shortest = np.array([2 / 101, 20 / 101, 1e6])
     error = np.linalg.norm(LinearRegression().fit(X, y).coef_ - shortest)
@@ -850,17 +757,26 @@ def test_linear_regression_sees_dependence_that_rounding_hides(rng, far):
     np.testing.assert_allclose(model.predict(X), best.predict(X[:, :2]), atol=1e-14 * far)
 
 
+def test_linear_regression_sees_what_a_feature_far_from_0_does_not_touch(rng):
+    a, b, c = rng.normal(size=(3, 200))
+    model = LinearRegression().fit(np.column_stack([a, a + 1e-5 * b, c + 1e12]), b)
+    assert model.rank_ == 3
+    np.testing.assert_allclose(model.coef_, [-1e5, 1e5, 0], rtol=1e-8, atol=1e-8)
+    spike = 1e15 + 8 * (np.arange(10_000) == 0)  # of which rounding leaves nothing
+    a = rng.normal(size=10_000)
+    np.testing.assert_allclose(LinearRegression().fit(np.column_stack([a, spike]), a).coef_, [1, 0])
+
+
 @pytest.mark.parametrize("model", [LinearRegression(), Ridge(1e-9), Lasso(0)], ids=repr)
 def test_units_and_offsets_of_features_and_weights_do_not_matter(rng, model):
     X, y, weights = rng.normal(size=(20, 2)), rng.normal(size=20), rng.uniform(size=20)
     coef = model.fit(X, y, sample_weight=weights).coef_
-    if not isinstance(model, Ridge):
+    if not isinstance(model, Ridge):  # a unit for each feature
         scaled = model.fit(np.ldexp(X, [300, -60]), np.ldexp(y, 480), sample_weight=weights)
         np.testing.assert_allclose(np.ldexp(scaled.coef_, [-180, -540]), coef, rtol=1e-12)
-    for unit in (2.0**-60, 1e149):
-        model.fit(1e80 * X, y, sample_weight=unit * weights)
-        np.testing.assert_allclose(1e80 * model.coef_, coef, rtol=1e-7)
-    for far in (1e14, 5e14, 1e15):
+    model.fit(1e80 * X, y, sample_weight=1e149 * weights)
+    np.testing.assert_allclose(1e80 * model.coef_, coef, rtol=1e-7)
+    for far in (1e14, 1e15):
         coef = model.fit([[far], [far + 1], [far + 2]], [0.0, 1.0, 2.0]).coef_
         np.testing.assert_allclose(coef, 1, rtol=1e-8)
 
@@ -884,35 +800,44 @@ def test_ridge_of_nearly_dependent_features_loses_no_more_digits_than_they_have(
     np.testing.assert_allclose(theta_of(Ridge(alpha=lam).fit(X, y)), exact, rtol=1e-8)
 
 
-def test_ridge_minimises_the_weighted_cost_with_any_number_of_features(rng):
-    for d in (4, 60):
-        X, y, weights = rng.normal(size=(40, d)), rng.normal(size=40), 3 * rng.uniform(size=40)
-        theta = theta_of(Ridge(alpha=0.4).fit(X, y, sample_weight=weights))
-        e = residual(augment(X), y, theta)
-        slope = augment(X).T @ (weights * e) + 0.4 * np.append(0, theta[1:])
-        np.testing.assert_allclose(slope, 0, atol=1e-11)
+@pytest.mark.parametrize("d", [4, 60])
+def test_ridge_minimises_the_weighted_cost_with_any_number_of_features(rng, d):
+    X, y, weights = rng.normal(size=(40, d)), rng.normal(size=40), 3 * rng.uniform(size=40)
+    theta = theta_of(Ridge(alpha=0.4).fit(X, y, sample_weight=weights))
+    slope = augment(X).T @ (weights * residual(augment(X), y, theta)) + 0.4 * np.append(
+        0, theta[1:]
+    )
+    np.testing.assert_allclose(slope, 0, atol=1e-11)
     assert not Ridge(alpha=1e200).fit(X, y, sample_weight=1e-149 * weights).coef_.any()
+    assert not Ridge(alpha=0).fit(np.ones((40, d)), y).coef_.any()
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_lasso_alpha_is_the_notes_constant_over_twice_the_samples(rng, fit_intercept):
     X, y = sparse(rng)
-    X, y, alpha = X + rng.normal(size=12), y + 4, 0.3
-    kind = Lasso(alpha=alpha, fit_intercept=fit_intercept, max_iter=10_000)
+    X, y, kind = X + rng.normal(size=12), y + 4, Lasso(0.3, fit_intercept=fit_intercept)
     model = kind.set_params(tol=1e-12).fit(X, y)
-    x_mean, y_mean = (X.mean(axis=0), y.mean()) if fit_intercept else (0, 0)
-    w = lasso(X - x_mean, y - y_mean, C=2 * 60 * alpha)
-    np.testing.assert_allclose(model.coef_, w, rtol=1e-6, atol=1e-6)
-    objective = lasso_objective(X, y, theta_of(model), 120 * alpha) / 120
-    assert model.history_[-1] == pytest.approx(objective)
-    assert model.history_[0] == pytest.approx(np.sum((y - y_mean) ** 2) / 120)
+    Z, z = (X - X.mean(axis=0), y - y.mean()) if fit_intercept else (X, y)
+    np.testing.assert_allclose(model.coef_, lasso(Z, z, C=120 * 0.3), rtol=1e-6, atol=1e-6)
+    objective = lasso_objective(X, y, theta_of(model), 120 * 0.3) / 120
+    assert model.history_[[0, -1]] == pytest.approx([z @ z / 120, objective])
     assert model.converged_ and len(model.history_) == model.n_iter_ + 1
-    assert model.dual_gap_ <= 1e-12 * np.sum((y - y_mean) ** 2) / 60
+    assert model.dual_gap_ <= 1e-12 * (z @ z) / 60
     rough = kind.set_params(tol=0.01).fit(X, y)
-    r = y - y_mean - (X - x_mean) @ rough.coef_
-    gap = duality_gap(rough.coef_, r, 2 * (X - x_mean).T @ r, C=120 * alpha) / 120
+    r = z - Z @ rough.coef_
+    gap = duality_gap(rough.coef_, r, 2 * Z.T @ r, C=120 * 0.3) / 120
     assert rough.dual_gap_ == pytest.approx(gap, rel=1e-6)
-    assert 1e-4 < gap / (np.sum((y - y_mean) ** 2) / 60) <= 0.01
+    assert 1e-4 < gap / (z @ z / 60) <= 0.01
+
+
+def test_lasso_by_default_is_at_least_as_exact_as_that_of_scikit_learn():
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    X, y = importlib.import_module("sklearn.datasets").load_diabetes(return_X_y=True)
+    for alpha, rows in ((1.0, 150), (0.1, 442)):
+        ours, theirs = (
+            kind(alpha=alpha).fit(X[:rows], y[:rows]) for kind in (Lasso, linear_model.Lasso)
+        )
+        assert ours.dual_gap_ < 1.001 * theirs.dual_gap_
 
 
 def test_lasso_without_a_penalty_is_least_squares_at_once(rng):
@@ -950,9 +875,7 @@ def test_lasso_of_huge_penalties_constant_targets_and_constant_columns_is_zero(r
     [
         (Ridge(alpha=-1), "alpha must be a number >= 0 and < inf; got -1"),
         (Lasso(alpha=np.inf), "alpha must be a number >= 0 and < inf; got inf"),
-        (Lasso(tol=-1), "tol must be a number >= 0 and < inf; got -1"),
         (Lasso(max_iter=0), "max_iter must be an integer >= 1; got 0"),
-        (LinearRegression(fit_intercept=1), "fit_intercept must be True or False; got 1"),
     ],
     ids=repr,
 )
@@ -966,8 +889,7 @@ def test_hyperparameters_out_of_range_are_refused(estimator, message):
 
 @pytest.mark.claims("linear_regression-33")
 def test_overview_names_methods_of_the_chapters_they_are_said_to_be_in():
-    axes = Figure().subplots(1, 3)
-    figures.three_tasks(*axes)
+    axes = panels(figures.three_tasks, columns=3)
     for ax, (task, methods) in zip(axes, figures.METHODS.items(), strict=True):
         assert task.capitalize() in ax.get_title(loc="left") + ax.get_title()
         assert ax.get_xlabel().replace("\n", " ").split(", ") == [*methods]
@@ -977,8 +899,7 @@ def test_overview_names_methods_of_the_chapters_they_are_said_to_be_in():
 
 @pytest.mark.claims("linear_regression-34")
 def test_residuals_drawn_are_vertical_cancel_and_add_up_to_the_title():
-    left, right = Figure().subplots(1, 2)
-    figures.residuals_and_the_bowl(left, right)
+    left, right = panels(figures.residuals_and_the_bowl, columns=2)
     x, y = figures.few_samples()
     theta = qr_solution(augment(x), y)
     ends = np.concatenate([np.array(lines.get_segments()) for lines in left.collections])
@@ -992,8 +913,7 @@ def test_residuals_drawn_are_vertical_cancel_and_add_up_to_the_title():
 
 @pytest.mark.claims("linear_regression-35")
 def test_paths_of_lasso_drawn_end_at_zero_one_by_one_and_those_of_ridge_do_not():
-    left, right = Figure().subplots(1, 2)
-    figures.coefficient_paths(left, right)
+    left, right = panels(figures.coefficient_paths, columns=2)
     X, y = figures.wine()
     best, top = qr_solution(augment(X), y)[1:], lasso_bound(X, y)
     names = [name.replace("_", " ") for name in figures.SHOWN]
