@@ -75,11 +75,6 @@ def exactly(A, y):
     return np.array([float(M[i][d]) for i in range(d)])
 
 
-def digits(theta, exact):
-    """Decimal digits to which the worst entry of theta is right."""
-    return -np.log10(np.max(np.abs((theta - exact) / exact)) + EPS)
-
-
 def conditioned(rng, kappa, n=30, d=4):
     """A matrix (n, d) of that condition number, all singular directions mixed."""
     U, V = np.linalg.qr(rng.normal(size=(n, d)))[0], np.linalg.qr(rng.normal(size=(d, d)))[0]
@@ -201,19 +196,17 @@ def test_normal_equations_are_the_moore_penrose_inverse(rng):
 def test_minimum_norm_is_the_shortest_of_many_minimisers(rng, n):
     A, y, _ = problem(rng, n=n)
     A = np.column_stack([A, A[:, 1]])
-    shortest = minimum_norm(A, y)
-    for other in (eigen_solution(A, y), np.linalg.pinv(A) @ y):
+    shortest, lowest = minimum_norm(A, y), least_squares_cost(A, y, minimum_norm(A, y))
+    run = iterate(descent(A, y), "gradient_norm", 1e-10, max_iter=20_000)
+    for other in (eigen_solution(A, y), np.linalg.pinv(A) @ y, run.state.x):
         np.testing.assert_allclose(other, shortest, rtol=1e-8, atol=1e-8)
     assert np.abs(least_squares_gradient(A, y, shortest)).max() < 1e-8
     null = np.linalg.svd(A)[2][np.linalg.matrix_rank(A) :]
     assert len(null) == (1 if n == 40 else 2)
-    lowest = least_squares_cost(A, y, shortest)
     for c in rng.normal(size=(10, len(null))):
         other = shortest + c @ null
         assert least_squares_cost(A, y, other) == pytest.approx(lowest, rel=1e-10, abs=1e-20)
         assert np.linalg.norm(other) > np.linalg.norm(shortest)
-    run = iterate(descent(A, y), "gradient_norm", 1e-10, max_iter=20_000)
-    np.testing.assert_allclose(run.state.x, shortest, rtol=1e-8, atol=1e-8)
 
 
 def test_rank_is_decided_beside_the_largest_singular_value(rng):
@@ -346,9 +339,8 @@ def test_training_error_falls_short_of_the_noise_by_the_degrees_of_freedom(rng):
     assert np.trace(np.eye(n) - hat) == pytest.approx(n - d - 1, abs=1e-10)
     noise = sigma * rng.normal(size=(4000, n))
     errors = np.mean((noise - noise @ hat) ** 2, axis=1)
-    for xi, error in zip(noise[:5], errors[:5], strict=True):
-        y = A @ theta + xi
-        assert noise_deviation(A, y, qr_solution(A, y)) ** 2 == pytest.approx(error)
+    y = A @ theta + noise[0]
+    assert noise_deviation(A, y, qr_solution(A, y)) ** 2 == pytest.approx(errors[0])
     standard_error = errors.std() / np.sqrt(len(errors))
     assert abs(errors.mean() - sigma**2 * (n - d - 1) / n) < 4 * standard_error
     assert abs(errors.mean() - sigma**2) > 20 * standard_error
@@ -356,12 +348,9 @@ def test_training_error_falls_short_of_the_noise_by_the_degrees_of_freedom(rng):
 
 @pytest.mark.claims("linear_regression-16")
 def test_least_squares_recovers_the_weights_and_in_the_end_the_noise():
-    truth, errors = np.array([2.0, -1.0, 0.5]), []
-    for n in (50, 50_000):
-        T = make_linear(n, truth, b=3.0, sigma=0.5, rng=np.random.default_rng(4))
-        theta = theta_of(LinearRegression().fit(T.X, T.y))
-        errors.append(np.abs(theta - [3, *truth]).max())
-    assert errors[1] < 0.01 < errors[0]
+    T = make_linear(50_000, [2.0, -1.0, 0.5], b=3.0, sigma=0.5, rng=np.random.default_rng(4))
+    theta = theta_of(LinearRegression().fit(T.X, T.y))
+    np.testing.assert_allclose(theta, [3, 2, -1, 0.5], atol=0.01)
     assert noise_deviation(augment(T.X), T.y, theta) == pytest.approx(0.5, rel=0.01)
 
 
@@ -558,18 +547,10 @@ def test_lasso_objective_and_the_constant_from_which_all_weights_vanish(rng):
     W = lasso_path(X, y, top * np.array([1e-9, 0.99, 1, 2]), tol=1e-12)
     np.testing.assert_allclose(W[0], qr_solution(augment(X), y)[1:], rtol=1e-6, atol=1e-6)
     assert np.count_nonzero(W[1]) == 1 and not W[2:].any()
-
-
-@pytest.mark.claims("linear_regression-30")
-def test_offset_of_the_lasso_is_free(rng):
-    X, y = sparse(rng)
-    y = y + 7
-    theta = np.append(y.mean(), lasso(X, y - y.mean(), C=40.0))
-    best = lasso_objective(X, y, theta, 40.0)
+    w = lasso_path(X, y, [40.0], tol=1e-12)[0]
+    best = np.append(y.mean() - w @ X.mean(axis=0), w)  # the offset is free
     for delta in 0.01 * rng.normal(size=(50, 13)):
-        assert lasso_objective(X, y, theta + delta, 40.0) > best
-    lower = theta - np.append(0.1, np.zeros(12))  # which a penalty on b would pay for
-    assert lasso_objective(X, y, lower, 40.0) + 40 * abs(lower[0]) < best + 40 * abs(theta[0])
+        assert lasso_objective(X, y, best + delta, 40.0) > lasso_objective(X, y, best, 40.0)
 
 
 def test_duality_gap_bounds_the_way_to_the_minimum_and_vanishes_there(rng):
@@ -667,34 +648,15 @@ def test_linear_regression_loses_no_more_digits_than_the_condition_number_says(r
         assert free or model.intercept_ == 0
 
 
-NOISE = np.array(
-    [759, -2048, 2048, -2048, 2523, -2048, 2048, -2048, 1838, -2048, 2048,
-     -2048, 1838, -2048, 2048, -2048, 2523, -2048, 2048, -2048, 759]
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("noise, right", [(0, 8), (1, 8), (100, 7), (10_000, 5)])
-def test_linear_regression_solves_the_problems_of_wampler(noise, right):
-    """NIST: y = 1 + x + ... + x^5 plus a multiple of NOISE, which is orthogonal to all powers.
-
-    In the last problem the noise is 5 times as large as the curve.
-    """
-    X = powers(np.arange(21.0), 5)
-    assert not (augment(X).T @ NOISE).any()
-    y = 1 + X.sum(axis=1) + noise * NOISE
-    assert digits(theta_of(LinearRegression().fit(X, y)), np.ones(6)) > right
-    assert digits(normal_equations(augment(X), y), np.ones(6)) < right + 1.5
-
-
 def test_linear_regression_fits_powers_far_from_zero(rng):
     x = rng.uniform(-9, -4, size=60)  # as in NIST's problem of Filippelli
     X, y = powers(x, 10), np.sin(x) + 0.01 * rng.normal(size=60)
-    exact = exactly(augment(X), y)
-    assert np.linalg.cond(augment(X)) > 1e15
-    model = LinearRegression().fit(X, y)
-    assert digits(theta_of(model), exact) > 4 and model.rank_ == 10
-    assert digits(model.predict(X), augment(X) @ exact) > 6
-    assert digits(np.linalg.lstsq(augment(X), y, rcond=None)[0], exact) < 1
+    exact, model = exactly(augment(X), y), LinearRegression().fit(X, y)
+    assert np.linalg.cond(augment(X)) > 1e15 and model.rank_ == 10
+    np.testing.assert_allclose(theta_of(model), exact, rtol=1e-4)
+    np.testing.assert_allclose(model.predict(X), augment(X) @ exact, rtol=1e-6)
+    lost = np.linalg.lstsq(augment(X), y, rcond=None)[0]
+    assert np.max(np.abs(lost / exact - 1)) > 0.1
 
 
 @pytest.mark.parametrize(
@@ -804,10 +766,8 @@ def test_ridge_of_nearly_dependent_features_loses_no_more_digits_than_they_have(
 def test_ridge_minimises_the_weighted_cost_with_any_number_of_features(rng, d):
     X, y, weights = rng.normal(size=(40, d)), rng.normal(size=40), 3 * rng.uniform(size=40)
     theta = theta_of(Ridge(alpha=0.4).fit(X, y, sample_weight=weights))
-    slope = augment(X).T @ (weights * residual(augment(X), y, theta)) + 0.4 * np.append(
-        0, theta[1:]
-    )
-    np.testing.assert_allclose(slope, 0, atol=1e-11)
+    slope = augment(X).T @ (weights * residual(augment(X), y, theta))
+    np.testing.assert_allclose(slope, -0.4 * np.append(0, theta[1:]), atol=1e-11)
     assert not Ridge(alpha=1e200).fit(X, y, sample_weight=1e-149 * weights).coef_.any()
     assert not Ridge(alpha=0).fit(np.ones((40, d)), y).coef_.any()
 
