@@ -219,8 +219,7 @@ def lms(A, y, theta0=0.0, *, eta, rng=None):
     """Descent sample by sample (least mean squares): theta <- theta + eta (y_i - f(x_i)) (1, x_i).
 
     eta is the learning rate, theta0 the start. With a small eta, theta ends near least squares, but
-    it converges only if all residuals are 0 there.
-    Yields: the start, then an `LMSState` per pass.
+    converges only if all residuals are 0 there. Yields: the start, then an `LMSState` per pass.
 
     >>> states = lms(np.array([[1.0]]), np.array([1.0]), eta=0.5)
     >>> [float(next(states).theta[0]) for _ in range(3)]
@@ -239,10 +238,10 @@ def lms(A, y, theta0=0.0, *, eta, rng=None):
 
 
 def population_solution(A, y, p):
-    """The solution theta* = E[a a^T]^{-1} E[a y] (m,) for a discrete distribution of (a, y).
+    """The solution theta* = E[a a^T]^{-1} E[a y] (m,) for k points with probabilities p.
 
-    The points are the rows a = (1, x) of A (k, m) with the targets y (k,), their probabilities p.
-    theta* is the best linear fit of E[y|x], which is Pr(y = 1 | x) for y in {0, 1}.
+    The points are the rows a = (1, x) of A (k, m) with the targets y (k,). theta* is the best
+    linear fit of E[y|x], which is Pr(y = 1 | x) for y in {0, 1}.
 
     >>> population_solution(np.ones((2, 1)), np.array([0.0, 1.0]), p=np.array([0.25, 0.75]))
     array([0.75])
@@ -310,8 +309,6 @@ def ridge(A, y, lam):
 def shrinkage(A, y, lam):
     """The same w = sum_j s_j / (s_j^2 + lam) v_j u_j^T y: (m,), or (k, m) if lam is (k,).
 
-    Ridge shrinks the directions most in which the data vary least.
-
     >>> shrinkage(np.array([[2.0, 0.0], [0.0, 1.0]]), np.array([2.0, 1.0]), lam=1.0).round(12)
     array([0.8, 0.5])
     """
@@ -356,8 +353,8 @@ def weight_posterior(A, y, sigma, beta):
 
         p(w | y) ~ exp(-||A w - y||^2/(2 sigma^2) - ||w||^2/(2 beta^2)) .
 
-    It is normal with the precision A^T A / sigma^2 + I / beta^2. Its mean is `ridge` with
-    lam = sigma^2 / beta^2. Returns: a `Posterior`.
+    Its precision is A^T A / sigma^2 + I / beta^2, its mean `ridge` with lam = sigma^2 / beta^2.
+    Returns: a `Posterior`.
 
     >>> weight_posterior(np.array([[1.0], [1.0]]), np.array([2.0, 4.0]), sigma=2.0, beta=2.0)
     Posterior(mean=array([2.]), precision=array([[0.75]]))
@@ -432,8 +429,7 @@ def coordinate_descent(X, y, C, w0=0.0):
 
         w_j <- S(x_j^T r_j, C/2) / ||x_j||^2,   r_j = y - X w + x_j w_j .
 
-    r_j are the residuals without feature j, and w0 is the start.
-    Yields: the start, then a `LassoState` per pass over the weights.
+    r_j are the residuals without feature j. Yields: the start w0, then a `LassoState` per pass.
 
     >>> states = coordinate_descent(np.eye(2), np.array([3.0, 0.5]), C=2.0)
     >>> next(states).w, next(states).w
@@ -520,8 +516,8 @@ def _triangle(M):
 def _shortest(data):
     """The shortest w (d,) of least ||A w - z||, and the rank of A, for M = [A z] of a `_Centred`.
 
-    The rank is decided on columns of length 1, so that their units do not matter. A direction v_j
-    counts if s_j is larger than what rounding of the samples before centring makes of a 0.
+    The rank is decided on columns of length 1. A direction v_j counts if s_j is larger than what
+    rounding of the samples before centring makes of a 0.
     """
     A, z = np.split(_triangle(data.M), [-1], axis=1)
     length = np.linalg.norm(A, axis=0)
@@ -594,8 +590,8 @@ class Ridge(_Linear):
     """Least squares with the penalty alpha ||w||^2, by `ridge` of the centred data.
 
     The objective is sum_i (y_i - w^T x_i - b)^2 + alpha ||w||^2, twice that of the notes: alpha is
-    their lambda (and ISML's C). b is not penalised. `shrinkage` is the route if there are fewer
-    samples than features, or if alpha is small beside A^T A. y has shape (n,).
+    their lambda and ISML's C. b is not penalised. y has shape (n,). With fewer samples than features
+    `shrinkage` is the route; for a small alpha, least squares with the rows sqrt(alpha) I, too.
 
     Parameters
     ----------
@@ -618,13 +614,15 @@ class Ridge(_Linear):
         """Fit to samples X (n, d) with targets y (n,) and the given weights; return self."""
         alpha = float(check_number("alpha", self.alpha, at_least=0, below=np.inf))
         data = self._prepare(X, y, sample_weight)
-        lam, A = alpha / data.largest, data.M[:, :-1]
-        bounded = squared_norms(A).sum() < HALF * lam < np.inf  # the condition number, by HALF
-        if bounded and len(A) >= A.shape[1]:
-            w = ridge(A, data.M[:, -1], lam)
+        lam, A, z = alpha / data.largest, data.M[:, :-1], data.M[:, -1]
+        n, d = A.shape
+        if n < d and alpha > 0 or HALF * lam == np.inf:
+            w = shrinkage(A, z, lam)
+        elif squared_norms(A).sum() < HALF * lam:  # it bounds the condition number
+            w = ridge(A, z, lam)
         else:
-            R = _triangle(data.M)
-            w = shrinkage(R[:, :-1], R[:, -1], lam) if alpha > 0 else _shortest(data)[0]
+            rows = np.sqrt(lam) * np.eye(d if alpha > 0 else 0, d + 1)
+            w = _shortest(data._replace(M=np.vstack([_triangle(data.M), rows])))[0]
         return self._store(w, data.mean, X)
 
 

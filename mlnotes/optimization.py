@@ -10,8 +10,8 @@ Contents
     Newton's method        newton, NewtonState, newton_direction
     Projected gradient     projected_gradient, ProjectedState, project_ball, project_sphere
     Constraints            Problem, QuadraticProgram, quadratic_program, box, constraints,
-                           constraint_jacobian, active_set, lagrangian, lagrangian_gradient,
-                           kkt_residuals, KKTResiduals, max_norm
+                           active_set, lagrangian, lagrangian_gradient, kkt_residuals,
+                           KKTResiduals, max_norm
     Duality                dual_function, quadratic_dual, relative_kkt_error
     Interior point method  interior_point, InteriorState, interior_start, interior_step,
                            longest_step
@@ -97,8 +97,8 @@ class Witness(NamedTuple):
 def smallest_gap(f, X, *, pairs=1000, rng):
     """The smallest convexity gap of f on random `pairs` of the points X (n, d): a `Witness`.
 
-    If it is negative beyond rounding, it proves that f is not convex. Otherwise nothing is proved.
-    X may be numbers (n,). `rng` draws the pairs and the t.
+    Negative beyond rounding, it proves that f is not convex; otherwise it proves nothing. X may be
+    numbers (n,). `rng` draws the pairs and the t.
 
     >>> smallest_gap(np.sin, np.linspace(0, 3, 50), rng=np.random.default_rng(0)).gap < -0.5
     np.True_
@@ -437,15 +437,6 @@ def constraints(problem, x):
     return np.concatenate([problem.equalities(x), problem.inequalities(x)])
 
 
-def constraint_jacobian(problem, x):
-    """The gradients of the constraints, a row each: J(x), (p + m, d).
-
-    >>> constraint_jacobian(quadratic_program([[1.0]], [0.0], A=[[2.0]], b=[1.0]), np.array([3.0]))
-    array([[2.]])
-    """
-    return np.vstack([problem.equality_jacobian(x), problem.inequality_jacobian(x)])
-
-
 def active_set(problem, x, *, tol=1e-8):
     """The positions in c of E and {j in I: c_j(x) = 0}, the constraints that hold with equality.
 
@@ -475,7 +466,8 @@ def lagrangian_gradient(problem, x, lam):
     >>> lagrangian_gradient(problem, np.array([1.0]), lam=np.array([2.0]))
     array([0.])
     """
-    return problem.gradient(x) - constraint_jacobian(problem, x).T @ floats(lam)
+    J = np.vstack([problem.equality_jacobian(x), problem.inequality_jacobian(x)])
+    return problem.gradient(x) - J.T @ floats(lam)
 
 
 class KKTResiduals(NamedTuple):
@@ -528,8 +520,8 @@ def dual_function(problem, lam, points):
     """The dual function g(lam) = inf_x L(x, lam), the infimum over `points` (k, d): a number.
 
     If a minimiser of L is among the points, this is g itself; otherwise it is at least g. If
-    lam_j >= 0 on I, then g(lam) <= p_star, the infimum of f over the feasible x. For convex f and
-    linear constraints the largest g is p_star (strong duality). Rows of lam give (l,).
+    lam_j >= 0 on I, then g(lam) <= p_star, the infimum of f over the feasible x. By strong duality
+    the largest g is p_star for convex f and linear constraints. Rows of lam give (l,).
 
     >>> problem = quadratic_program([[2.0]], [0.0], G=[[1.0]], h=[1.0])  # x^2 on x >= 1
     >>> dual_function(problem, np.array([[0.0], [2.0], [4.0]]), np.linspace(-5, 5, 101)[:, None])

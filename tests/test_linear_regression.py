@@ -760,6 +760,10 @@ def test_ridge_of_nearly_dependent_features_loses_no_more_digits_than_they_have(
     rows = np.vstack([augment(X), np.sqrt(lam) * np.eye(5)[1:]])
     exact = exactly(rows, np.append(y, np.zeros(4)))
     np.testing.assert_allclose(theta_of(Ridge(alpha=lam).fit(X, y)), exact, rtol=1e-8)
+    scaled = Ridge(alpha=1e-60 * lam).fit(X * [1, 1e-15, 1, 1], y)  # no feature is lost
+    np.testing.assert_allclose(
+        scaled.predict(X * [1, 1e-15, 1, 1]), Ridge(alpha=0).fit(X, y).predict(X), rtol=1e-8
+    )
 
 
 @pytest.mark.parametrize("d", [4, 60])

@@ -20,7 +20,6 @@ from mlnotes.optimization import (
     backtrack,
     box,
     closest_points,
-    constraint_jacobian,
     constraints,
     convexity_gap,
     descent_bound,
@@ -615,7 +614,7 @@ def test_kkt_residuals_of_linear_constraints_can_be_0_for_many_multipliers():
 def least_stationarity(problem, x):
     """min ||gradient f - J^T lam|| over multipliers of the active constraints, >= 0 on I."""
     rows = active_set(problem, x, tol=1e-9)
-    J, g = constraint_jacobian(problem, x)[rows], problem.gradient(x)
+    J, g = np.vstack([problem.A, problem.G])[rows], problem.gradient(x)
     free = np.sum(rows < len(problem.b))
     best = np.linalg.norm(g)
     for size in range(len(rows) - free + 1):
