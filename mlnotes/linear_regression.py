@@ -590,8 +590,8 @@ class Ridge(_Linear):
     """Least squares with the penalty alpha ||w||^2, by `ridge` of the centred data.
 
     The objective is sum_i (y_i - w^T x_i - b)^2 + alpha ||w||^2, twice that of the notes: alpha is
-    their lambda and ISML's C. b is not penalised. y has shape (n,). With fewer samples than features
-    `shrinkage` is the route; for a small alpha, least squares with the rows sqrt(alpha) I, too.
+    their lambda and ISML's C. b is not penalised. With fewer samples than features `shrinkage` is
+    the route; for a small alpha, least squares with the rows sqrt(alpha) I, too. y has shape (n,).
 
     Parameters
     ----------
