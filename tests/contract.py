@@ -2,7 +2,9 @@
 
 Functions    `run_doctest` runs a docstring's examples with each array they pass made read-only,
              and sees that nothing passed changes, that the same call gives the same answer, and
-             that a state once yielded is never written again.
+             that a state once yielded is never written again. `wrong_for_small_types` calls it
+             again with small integers, booleans and half precision, `takes_codes_for_signs` with
+             labels 0 and 1 in place of -1 and +1.
 Estimators   the checks listed in ESTIMATOR, each of which takes an unfitted estimator.
 """
 
@@ -13,7 +15,9 @@ import pickle
 import re
 import warnings
 from copy import deepcopy
-from functools import wraps
+from functools import partial, wraps
+from itertools import islice, product
+from numbers import Number
 from pathlib import Path
 
 import numpy as np
@@ -67,7 +71,20 @@ def run_doctest(module, function):
     Returns: how many calls of the function they made. Raises: AssertionError with what failed.
     """
     calls = []
-    names = {n: guarded(f, calls) for _, n, f in public(inspect.isfunction, [module])}
+    run_examples(module, function, guarded, calls)
+    return [called.__name__ for called, _, _ in calls].count(function.__name__)
+
+
+def recorded_calls(module, function):
+    """The calls of the function in its examples: (args, kwargs) each."""
+    calls = []
+    run_examples(module, function, recorded, calls)
+    return [(args, kwargs) for called, args, kwargs in calls if called is function]
+
+
+def run_examples(module, function, wrapper, calls):
+    """Run the examples of a function's docstring, each public function wrapped."""
+    names = {n: wrapper(f, calls) for _, n, f in public(inspect.isfunction, [module])}
     examples = doctest.DocTestFinder().find(
         function, function.__name__, module=module, globs=vars(module) | names
     )
@@ -76,7 +93,18 @@ def run_doctest(module, function):
     for example in examples:
         runner.run(example, out=report.append)
     assert not runner.failures, "".join(report)
-    return calls.count(function.__name__)
+
+
+def recorded(function, calls):
+    """The function, keeping a copy of what it is passed, unless that is used up."""
+
+    @wraps(function)
+    def call(*args, **kwargs):
+        if repeatable((args, kwargs)):
+            calls.append((function, *freeze((args, kwargs))))
+        return function(*args, **kwargs)
+
+    return call
 
 
 def guarded(function, calls):
@@ -84,7 +112,7 @@ def guarded(function, calls):
 
     @wraps(function)
     def call(*args, **kwargs):
-        calls.append(function.__name__)
+        calls.append((function, args, kwargs))
         given = freeze((args, kwargs))
         before = snapshot(given)
         result = function(*given[0], **given[1])
@@ -155,6 +183,106 @@ def repeatable(given):
     if isinstance(given, dict):
         return all(map(repeatable, given.values()))
     return not isinstance(given, np.random.Generator) and not hasattr(given, "__next__")
+
+
+SMALL_TYPES = (np.uint8, np.int8, np.bool_, np.float16)
+
+
+def wrong_for_small_types(function, args, kwargs):
+    """The small types for which a call does not give what the same numbers give in float64.
+
+    The numbers are those of the call if they are whole, and larger ones of which sums, differences
+    and squares leave the range of a byte.
+    """
+    wrong = []
+    for small in SMALL_TYPES:
+        for change in (np.asarray, lambda a: np.round(37 * np.abs(a)) % 120):
+            narrow = [in_type(given, small, change) for given in (args, kwargs)]
+            if not any(is_array(value) for value in leaves(narrow)):
+                continue
+            reference = outcome(function, *rebuilt(narrow, partial(widen, kind=np.float64)))
+            if reference is None and small in (np.uint8, np.int8):  # indices and counts
+                reference = outcome(function, *rebuilt(narrow, partial(widen, kind=np.int64)))
+            if reference is None:
+                continue
+            result = outcome(function, *narrow)
+            if result is None or not alike(result, reference):
+                wrong.append(np.dtype(small).name)
+    return wrong
+
+
+def is_array(value):
+    return isinstance(value, np.ndarray) and value.dtype.kind in "fiub"
+
+
+def leaves(thing):
+    """What nested tuples, lists and dicts hold."""
+    if isinstance(thing, tuple | list):
+        return [leaf for each in thing for leaf in leaves(each)]
+    if isinstance(thing, dict):
+        return leaves(list(thing.values()))
+    return [thing]
+
+
+def in_type(thing, small, change):
+    """The same call with its arrays changed and in a small type, if they are of whole numbers."""
+    if not is_array(thing):
+        return rebuilt(thing, lambda each: in_type(each, small, change))
+    with np.errstate(all="ignore"):
+        changed = np.asarray(change(thing), dtype=np.float64)
+        narrow = changed.astype(small)
+    return narrow if np.array_equal(narrow.astype(np.float64), changed) else thing
+
+
+def widen(thing, kind):
+    """The same call with its arrays of small types in double precision, or in whole numbers."""
+    if not is_array(thing):
+        return rebuilt(thing, partial(widen, kind=kind))
+    return thing.astype(kind) if thing.dtype in SMALL_TYPES else thing
+
+
+def outcome(function, args, kwargs):
+    """What a call gives, of an algorithm its first states; None for an error or nonsense."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            result = function(*args, **kwargs)
+            return list(islice(result, 3)) if hasattr(result, "__next__") else result
+        except Exception:  # a wrong number of any kind may end in any error
+            return None
+
+
+def alike(ours, theirs):
+    """Whether two results hold the same numbers."""
+    ours, theirs = leaves([ours]), leaves([theirs])
+    if len(ours) != len(theirs):
+        return False
+    for one, other in zip(ours, theirs, strict=True):
+        if isinstance(one, np.ndarray | Number) and isinstance(other, np.ndarray | Number):
+            one, other = np.asarray(one), np.asarray(other)
+            if one.dtype.kind in "OUS":
+                continue
+            if one.shape != other.shape:
+                return False
+            if not np.allclose(one, other, rtol=1e-9, atol=1e-12, equal_nan=True):
+                return False
+    return True
+
+
+LABELS_OF_ANY_KIND = {"weighted_error", "best_stump"}  # compared with predictions, not multiplied
+
+
+def takes_codes_for_signs(function, args, kwargs):
+    """Whether a call with labels -1 and +1 is answered for labels 0 and 1 as well, otherwise."""
+    given = inspect.signature(function).bind(*args, **kwargs).arguments
+    labels = given.get("y")
+    if function.__name__ in LABELS_OF_ANY_KIND:
+        return False
+    if not (is_array(labels) and set(labels.flat) == {-1, 1}):
+        return False
+    codes = given | {"y": (labels + 1) / 2}
+    before, after = (outcome(function, (), values) for values in (given, codes))
+    return after is not None and before is not None and not alike(before, after)
 
 
 # --- Data for an estimator of any kind -------------------------------------------------
@@ -353,8 +481,9 @@ def bad_input_is_refused_with_the_rule_and_what_was_got(estimator):
     model = fit(estimator, X, y)
     for bad, message in BAD_X:
         labels = y[: np.shape(bad)[0]] if np.ndim(bad) else y[:1]
-        with pytest.raises((ValueError, TypeError), match=re.escape(message)):
+        with pytest.raises((ValueError, TypeError), match=re.escape(message)) as refusal:
             fit(estimator, bad, labels)
+        assert "np." not in str(refusal.value)
         for name in answers(model, X):
             with pytest.raises((ValueError, TypeError), match=re.escape(message)):
                 getattr(model, name)(bad)
@@ -420,6 +549,166 @@ def docstring_names_every_parameter_and_fitted_attribute(estimator):
     assert ">>> " in text
 
 
+UNITS = {
+    "KernelDensity": lambda x, y, w: {"bandwidth": x},
+    "SpectralClustering": lambda x, y, w: {"gamma": x**-2},
+    "GaussianMixture": lambda x, y, w: {"reg_covar": x**2},
+    "BernoulliNB": lambda x, y, w: {"alpha": w},
+    "CategoricalNB": lambda x, y, w: {"alpha": w},
+    "Ridge": lambda x, y, w: {"alpha": x**2 * w},
+    "Lasso": lambda x, y, w: {"alpha": x * y},
+    "LogisticRegression": lambda x, y, w: {"C": x**-2 / w},
+    "KernelRidge": lambda x, y, w: {"alpha": x**2},
+    "SVC": lambda x, y, w: {"C": 1 / w},
+    "L2SVC": lambda x, y, w: {"C": 1 / w},
+    "LinearSVC": lambda x, y, w: {"C": x**-2 / w},
+    "SVR": lambda x, y, w: {"C": y / w, "epsilon": y, "tol": y},
+    "L2SVR": lambda x, y, w: {"C": 1 / w, "epsilon": y, "tol": y},
+    "NuSVR": lambda x, y, w: {"C": y / w},
+}  # how the parameters that have a unit change with the units of X, y and the weights
+BIASED = ("Perceptron", "Adaline")  # a constant input of 1 stands beside the features
+TRAINED = ("MLPClassifier", "MLPRegressor", "ConvNet", "Autoencoder")  # X has to be scaled first
+POWERS = (-490, -60, 60, 490)
+
+
+def takes_weights(estimator):
+    return "sample_weight" in inspect.signature(estimator.fit).parameters
+
+
+def units_do_not_matter(estimator):
+    name = type(estimator).__name__
+    if name in TRAINED:
+        pytest.skip("the unit of its weights is set by their random start")
+    axes = "x" * (not getattr(estimator, "takes_codes", False))
+    axes += "y" * isinstance(estimator, base.Regressor) + "w" * takes_weights(estimator)
+    if name in BIASED:
+        estimator = deepcopy(estimator).set_params(fit_intercept=False)
+    if getattr(estimator, "max_iter", 0) == -1:
+        estimator = deepcopy(estimator).set_params(max_iter=10_000)
+    model = in_units(estimator)
+    for axis, power in product(axes, POWERS):
+        try:
+            other = in_units(estimator, **{axis: 2.0**power})
+        except ValueError as refusal:
+            assert re.search("must lie within|use another unit", str(refusal))
+            continue
+        for key, value in model.items():
+            np.testing.assert_allclose(
+                other[key], value, rtol=1e-6, atol=1e-6, err_msg=f"{key}, {axis} times 2^{power}"
+            )
+
+
+def in_units(estimator, x=1.0, y=1.0, w=1.0):
+    """What an estimator finds in data of other units, in terms that have no unit."""
+    parameters = UNITS.get(type(estimator).__name__, lambda x, y, w: {})(x, y, w)
+    scaled = {k: getattr(estimator, k) * factor for k, factor in parameters.items()}
+    X, targets = sample(estimator)
+    X = x * X
+    targets = y * targets if isinstance(estimator, base.Regressor) else targets
+    weights = {"sample_weight": w * (1 + np.arange(60) % 3)} if takes_weights(estimator) else {}
+    model = fit(deepcopy(estimator).set_params(**scaled), X, targets, **weights)
+    found = {"converged": getattr(model, "converged_", True)}
+    if hasattr(model, "labels_"):
+        found["labels"] = model.labels_[:, None] == model.labels_
+    if asks_for_targets(model):
+        found["score"] = model.score(X, targets, *weights.values())
+    for key, value in answers(model, X).items():
+        if key == "predict" and isinstance(model, base.Regressor):
+            found[key] = value / y
+        elif key == "predict":
+            found[key] = value[:, None] == value
+        elif key == "score_samples":
+            found[key] = value - value[0]  # the unit of a density is a constant in its logarithm
+        elif key == "transform":
+            found[key] = value / np.max(np.abs(value))
+        elif key == "predict_proba":
+            found[key] = value
+    return found
+
+
+def a_sample_of_weight_zero_is_absent(estimator):
+    if not takes_weights(estimator) or hasattr(estimator, "bootstrap"):
+        pytest.skip("it takes no weights, or draws samples by their number")
+    X, y = sample(estimator)
+    strange = X[:7] if getattr(estimator, "takes_codes", False) else 50 * X[:7]
+    labels = (
+        1e4 if isinstance(estimator, base.Regressor) else np.repeat(["cedar", "willow"], [5, 2])
+    )
+    X_all, y_all = np.vstack([X, strange]), np.append(y, np.broadcast_to(labels, 7))
+    weights = np.append(np.ones(60), np.zeros(7))
+    model, full = fit(estimator, X, y), fit(estimator, X_all, y_all, sample_weight=weights)
+    same(answers(full, X), answers(model, X), rtol=1e-6, atol=1e-8)
+    assert full.score(X_all, y_all, weights) == pytest.approx(model.score(X, y), rel=1e-9)
+
+
+def parameters_set_after_fit_change_no_answer(estimator):
+    X, y = sample(estimator)
+    model = fit(estimator, X, y)
+    before = answers(model, X)
+    model.set_params(**dict.fromkeys(model.get_params(deep=False), Nonsense()))
+    same(answers(model, X), before, rtol=0, atol=0)
+
+
+def a_column_of_labels_is_read_as_labels(estimator):
+    if not asks_for_targets(estimator):
+        pytest.skip("it takes no labels")
+    X, y = sample(estimator)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        column = deepcopy(estimator).fit(X, y[:, None])
+    assert any(issubclass(one.category, base.DataConversionWarning) for one in caught)
+    same(answers(column, X), answers(fit(estimator, X, y), X), rtol=0, atol=0)
+
+
+def masked_entries_are_refused(estimator):
+    X, y = sample(estimator)
+    masked = np.ma.masked_array(X, mask=np.arange(X.size).reshape(X.shape) == 4)
+    model = fit(estimator, X, y)
+    for call in (lambda: fit(estimator, masked, y), lambda: answers(model, masked)):
+        if answers(model, X):
+            with pytest.raises(ValueError, match="X must hold no masked entries; got 1"):
+                call()
+    if asks_for_targets(estimator):
+        with pytest.raises(ValueError, match="y must hold no masked entries; got 2"):
+            fit(estimator, X, np.ma.masked_array(y, mask=np.arange(60) < 2))
+
+
+def score_is_its_definition(estimator):
+    X, y = sample(estimator)
+    model, weights = fit(estimator, X, y), 1.0 + np.arange(60) % 3
+    if asks_for_labels(estimator):
+        y = np.roll(y, 5)  # so that some are wrong
+        assert model.score(X, y) == np.mean(model.predict(X) == y)
+        expected = weights @ (model.predict(X) == y) / weights.sum()
+    elif asks_for_targets(estimator):
+        mean, f = weights @ y / weights.sum(), model.predict(X)
+        expected = 1 - weights @ (y - f) ** 2 / (weights @ (y - mean) ** 2)
+    else:
+        pytest.skip("it is not scored by labels or targets")
+    assert model.score(X, y, weights) == pytest.approx(expected, rel=1e-12)
+
+
+def fit_predict_gives_the_labels(estimator):
+    if not isinstance(estimator, base.Clusterer):
+        pytest.skip("it finds no clusters")
+    X, _ = sample(estimator)
+    np.testing.assert_array_equal(
+        deepcopy(estimator).fit_predict(X), fit(estimator, X, None).labels_
+    )
+
+
+def what_was_transformed_comes_back(estimator):
+    if not hasattr(estimator, "inverse_transform") or type(estimator).__name__ == "Autoencoder":
+        pytest.skip("it has no way back, or an approximate one")
+    if hasattr(estimator, "fit_inverse_transform"):
+        estimator = deepcopy(estimator).set_params(fit_inverse_transform=True, alpha=1e-9)
+    X, y = sample(estimator)
+    for shift in (0.0, 2.0**20):
+        model = fit(estimator, X + shift, y)
+        back = model.inverse_transform(model.transform(X + shift))
+        np.testing.assert_allclose(back - shift, X, atol=1e-6)
+
+
 def training_samples_are_predicted_their_labels(estimator):
     if not (isinstance(estimator, base.Clusterer) and hasattr(estimator, "predict")):
         pytest.skip("it predicts no clusters")
@@ -457,6 +746,14 @@ ESTIMATOR = [
     nonsense_is_refused_for_every_parameter_by_its_name,
     repr_is_the_call_that_makes_it,
     docstring_names_every_parameter_and_fitted_attribute,
+    units_do_not_matter,
+    a_sample_of_weight_zero_is_absent,
+    parameters_set_after_fit_change_no_answer,
+    a_column_of_labels_is_read_as_labels,
+    masked_entries_are_refused,
+    score_is_its_definition,
+    fit_predict_gives_the_labels,
+    what_was_transformed_comes_back,
     training_samples_are_predicted_their_labels,
     history_has_the_objective_of_every_state,
 ]

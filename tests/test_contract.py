@@ -58,6 +58,13 @@ def test_examples_call_the_function_and_respect_its_arguments(module, name, func
     assert contract.run_doctest(module, function) > 0, "its examples never call it"
 
 
+@pytest.mark.parametrize("module, name, function", FUNCTIONS, ids=names(FUNCTIONS))
+def test_small_types_and_other_labels_give_no_wrong_answer(module, name, function):
+    for args, kwargs in contract.recorded_calls(module, function):
+        assert not contract.wrong_for_small_types(function, args, kwargs)
+        assert not contract.takes_codes_for_signs(function, args, kwargs)
+
+
 @pytest.mark.parametrize("module, name, thing", CLASSES, ids=names(CLASSES))
 def test_classes_and_their_methods_have_docstrings(module, name, thing):
     assert thing.__doc__ and not thing.__doc__.startswith(f"{name}(")  # NamedTuple's own
