@@ -658,7 +658,7 @@ def tree_layout(tree):
     >>> tree_layout(grow(np.array([[1.0], [2.0]]), np.array([0, 1])))[0]
     array([0.5, 0. ])
     """
-    place = np.column_stack([np.zeros(len(tree.depth)), -floats(tree.depth)])
+    place = np.column_stack([np.zeros(len(tree.depth)), 0 - floats(tree.depth)])
     waiting, leaves = [0], 0
     while waiting:
         v = waiting.pop()
