@@ -80,7 +80,7 @@ endif
 
 # The list beside a stamp names the modules that the pictures were drawn with, and the pictures, so
 # that one that is lost is drawn again. It stands for no data: these are named here.
-DATA := $(filter-out %/claims.csv %/answers.json,$(wildcard mlnotes/data/*))
+DATA := $(filter-out %/claims.csv,$(wildcard mlnotes/data/*))
 
 # The rule for the pictures of chapter $(1) in format $(2). The stamp says when they were drawn.
 define pictures

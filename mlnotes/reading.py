@@ -3,7 +3,7 @@
 Contents
     Code on the page      source, show, public_names
     Figures               show_figure
-    Exercises             check, equivalents, fingerprint
+    Exercises             answer, check, equivalents, fingerprint
     A notebook read       passages, walks, Walk, shown, captions, headings
 
 Symbols
@@ -28,7 +28,7 @@ from zlib import crc32
 
 import numpy as np
 
-ANSWERS = Path(__file__).resolve().parent / "data" / "answers.json"  # notebooks/answers.py
+RIGHT, NOT_YET = "Right.", "Not right yet."
 APPENDIX = "Slips in the notes"  # the last section of every notebook
 NEAR = 4  # a walk is checked within so many cells after the one with its heading
 FEWEST_LINES = 3  # a derivation with fewer lines is not a walk
@@ -110,30 +110,57 @@ def show_figure(fig, alt):
 # --- Exercises -------------------------------------------------------------------------
 
 
+def answer(exercise, right, digits=1, words="", wrong=(), *, kind="", inputs=None):
+    """Say in the solution of an exercise what its answer is, and print "Right.".
+
+    `right` counts rounded to `digits` decimals; 1 is enough for whole numbers. The `words` say what
+    to enter. `wrong` has typical mistakes with a hint each: a dictionary, or a list of pairs where
+    a mistake is an array. For `kind` see `equivalents`. Where a function is asked for, `right` and
+    the mistakes are functions, and `inputs` are tuples of arguments that no student sees.
+
+    The metadata of the output hold what `check` needs: a `fingerprint` of each answer, the hints.
+
+    Raises: ValueError if rounding decides, or if an answer does not get the sentence meant for it.
+
+    """
+    from IPython.display import display
+
+    pairs = wrong.items() if isinstance(wrong, dict) else wrong
+    known = [(right, RIGHT), *((each, f"{NOT_YET} {hint}") for each, hint in pairs)]
+    if inputs is None:
+        entry = _entry(exercise, known, digits, kind)
+    else:
+        lists = [[np.asarray(each).tolist() for each in arguments] for arguments in inputs]
+        cases = [
+            _entry(exercise, [(f(*_arrays(each)), said) for f, said in known], digits, kind)
+            for each in lists
+        ]
+        entry = {"kind": "function", "inputs": lists, "cases": cases}
+    entry["words"] = words + entry.pop("precision", "")
+    for value, said in known:
+        got = _verdict(exercise, value, entry)
+        if got != said:
+            raise ValueError(f"{exercise}: the answer {value!r} gets {got!r}; meant is {said!r}")
+    display({"text/plain": RIGHT}, raw=True, metadata={"check": {exercise: entry}})
+
+
 def check(exercise, answer):
     """Print whether `answer` is right, in one sentence; `...` stands for no answer yet.
 
     A number may be an int, a float, a fraction or a bool, and several may be a list, a tuple or an
-    array. A typical mistake gets a hint. The package holds only a `fingerprint` of each answer.
+    array. A typical mistake gets a hint. What is compared stands in the metadata of the cells of
+    the notebooks in the working folder, as `make student` writes them.
 
-    Raises: ValueError if the exercise has no check.
-
-    >>> check("perceptron-x01b", [1, 2])
-    Not right yet: expected one number, got 2 numbers.
+    Raises: ValueError if no notebook there has the exercise.
     """
-    known = _entries()
-    if exercise not in known:
-        chapter = str(exercise).partition("-x")[0]
-        others = [other for other in known if other.startswith(f"{chapter}-x")]
-        there = ", ".join(others) or f"no exercise of a chapter {chapter!r}"
-        raise ValueError(f"{exercise!r} has no check; those that have one: {there}")
-    print(_verdict(exercise, answer, known[exercise]))  # noqa: T201
-
-
-@cache
-def _entries():
-    """What the file holds, by exercise."""
-    return json.loads(ANSWERS.read_text(encoding="utf-8"))
+    entries = {}
+    for path in sorted(Path().glob(f"*_{str(exercise).partition('-x')[0]}.ipynb")):
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            entries |= cell["metadata"].get("check", {})
+    if exercise not in entries:
+        there = ", ".join(entries) or "no check at all"
+        raise ValueError(f"no check of {exercise!r} in the notebook of its chapter: {there}")
+    print(_verdict(exercise, answer, entries[exercise]))  # noqa: T201
 
 
 def equivalents(answer, kind=""):
@@ -177,24 +204,88 @@ def fingerprint(exercise, numbers, tol, phases):
     return sha256(text.encode()).hexdigest()[:32]
 
 
+def _entry(exercise, known, digits, kind):
+    """What is kept of an answer that is no function; `known` has pairs (answer, what is said)."""
+    numbers = [equivalents(value, kind)[0] for value, _ in known]
+    right, tol = numbers[0], float(f"5e{-digits - 1}")
+    if any(each.shape != right.shape for each in numbers):
+        raise ValueError(f"{exercise}: the right answer and the mistakes differ in their shapes")
+    prints = [
+        [*_print(exercise, each, tol), said] for each, (_, said) in zip(numbers, known, strict=True)
+    ]
+    whole = np.allclose(right, np.rint(right), rtol=0, atol=1e-9) or kind in ("scale", "words")
+    entry = {"kind": kind, "tol": tol, "shape": list(right.shape), "known": prints}
+    if not whole and digits >= 0:
+        entry["coarse"] = _print(exercise, right, 10 * tol)
+        entry["precision"] = (
+            f", to {digits} decimal{'s' * (digits > 1)}" if digits else ", to whole numbers"
+        )
+    return entry
+
+
+def _print(exercise, numbers, tol):
+    """The phases and the fingerprint of an answer."""
+    quarters = 4 * np.ravel(numbers) / (3 * tol)
+    phases = "".join(str(int(phase)) for phase in np.rint(quarters) % 4)
+    if np.any(np.abs(quarters % 1 - 0.5) <= 1e-4):
+        raise ValueError(f"{exercise}: rounding decides; choose other digits")
+    return [phases, fingerprint(exercise, numbers, tol, phases)]
+
+
 def _verdict(exercise, answer, entry):
-    """What `check` prints, given the entry of the exercise in the file."""
+    """What `check` prints, given the `entry` of the exercise."""
     if answer is ... or answer is None:
-        return f"No answer yet: enter {entry['enter']}."
+        return f"No answer yet: enter {entry['words']}."
+    if entry["kind"] == "function":
+        return _verdict_on_function(exercise, answer, entry)
     noun = "word" if entry["kind"] == "words" else "number"
-    expected = _in_words(entry["shape"], noun)
+    expected = f"Not right yet: expected {_in_words(entry['shape'], noun)}, got"
     try:
         forms = equivalents(answer, entry["kind"])
     except (TypeError, ValueError):
-        return f"Not right yet: expected {expected}, got something else."
+        text = any(isinstance(each, str) for each in np.asarray(answer, dtype=object).ravel())
+        return f"{expected} {'text' if text else 'something else'}."
     if list(forms[0].shape) != entry["shape"]:
-        return f"Not right yet: expected {expected}, got {_in_words(forms[0].shape, noun)}."
+        return f"{expected} {_in_words(forms[0].shape, noun)}."
     if not np.isfinite(forms[0]).all():
         return "Not right yet: there is a NaN or an infinite number in your answer."
+
+    def agrees(numbers, tol, phases, digest):
+        return fingerprint(exercise, numbers, tol, phases) == digest
+
     for phases, digest, said in entry["known"]:
-        if any(fingerprint(exercise, form, entry["tol"], phases) == digest for form in forms):
+        if any(agrees(form, entry["tol"], phases, digest) for form in forms):
             return said
-    return "Not right yet."
+    right, tol = entry["known"][0][:2], entry["tol"]
+    if any(agrees(form[::-1], tol, *right) for form in forms if form.ndim == 1):
+        return "Not right yet: the numbers are right, and their order is reversed."
+    if any(form.T.shape == form.shape and agrees(form.T, tol, *right) for form in forms):
+        return "Not right yet: rows and columns are exchanged."
+    if "coarse" in entry and any(agrees(form, 10 * tol, *entry["coarse"]) for form in forms):
+        return "Not right yet: this is close, and a digit is missing or wrong."
+    return NOT_YET
+
+
+def _verdict_on_function(exercise, function, entry):
+    """What `check` prints where a function is asked for: the first thing that is not right."""
+    if not callable(function):
+        return "Not right yet: expected a function; enter its name without brackets."
+    for arguments, case in zip(entry["inputs"], entry["cases"], strict=True):
+        try:
+            value = function(*_arrays(arguments))
+        except Exception as error:  # of the student's code
+            return f"Not right yet: your function raises {type(error).__name__}: {error}"
+        if value is None or value is ...:
+            return "Not right yet: your function returns nothing."
+        said = _verdict(exercise, value, case)
+        if said != RIGHT:
+            return said.replace("your answer", "what your function returns")
+    return RIGHT
+
+
+def _arrays(lists):
+    """The arguments of a function from lists of numbers."""
+    return [np.array(each) if isinstance(each, list) else each for each in lists]
 
 
 def _in_words(shape, noun):

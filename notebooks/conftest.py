@@ -1,4 +1,4 @@
-"""``pytest --nbval`` does not compare pictures and their alternative texts. This file does.
+"""``pytest --nbval`` compares no pictures, alternative texts and checks. This file does.
 
 It also gives each kernel sockets of its own: kernels that start together may race for a TCP port.
 """
@@ -7,7 +7,7 @@ import tempfile
 
 import nbval.kernel
 import pytest
-from execute import alt_text, kernel_settings, pictures, same_picture
+from execute import kernel_settings, kept_metadata, pictures, same_picture
 from jupyter_client.manager import KernelManager
 
 SOCKETS = tempfile.TemporaryDirectory(prefix="mlnotes-")
@@ -31,9 +31,10 @@ def pytest_runtest_call(item):
             item.raise_cell_error(f"{len(drawn)} pictures drawn, {len(stored)} stored")
         if not all(map(same_picture, drawn, stored)):
             item.raise_cell_error("a picture differs from the one that is stored")
-        texts = [
-            [alt_text(o) for o in outputs] for outputs in (item.test_outputs, item.cell.outputs)
-        ]
-        if texts[0] != texts[1]:
-            item.raise_cell_error("an alternative text differs from the one that is stored")
+        fresh, kept = (
+            [kept_metadata(o) for o in outputs if kept_metadata(o)]
+            for outputs in (item.test_outputs, item.cell.outputs)
+        )
+        if fresh != kept:
+            item.raise_cell_error("an alternative text or a check differs from the stored one")
     return result

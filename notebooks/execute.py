@@ -56,6 +56,13 @@ def alt_text(output):
     return output.get("metadata", {}).get("image/png", {}).get("alt", "")
 
 
+def kept_metadata(output):
+    """What stays of an output's metadata: the alternative text, and the check of an exercise."""
+    alt, metadata = alt_text(output), output.get("metadata", {})
+    kept = {"image/png": {"alt": alt}} if alt else {}
+    return kept | {key: metadata[key] for key in ("check",) if key in metadata}
+
+
 def same_picture(a, b):
     """Whether two PNG pictures, as base64 text, look the same: equal size, RMS <= CLOSE.
 
@@ -88,7 +95,7 @@ def keep_same_pictures(new, old):
 def tidy(notebook):
     """Drop what depends on the run, name the cells by position, and fold the code of solutions.
 
-    Tags and the alternative texts of pictures stay.
+    Tags, alternative texts of pictures and the checks of exercises stay.
     """
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     notebook.metadata = nbformat.from_dict(NOTEBOOK_METADATA)
@@ -96,14 +103,13 @@ def tidy(notebook):
         cell["id"] = f"cell-{i:03d}"
         tags = cell.metadata.get("tags")
         metadata = {"tags": tags} if tags else {}
+        metadata |= {"check": cell.metadata["check"]} if "check" in cell.metadata else {}
         if cell.cell_type == "code" and "solution" in metadata.get("tags", []):
             metadata["jupyter"] = FOLDED
         cell.metadata = nbformat.from_dict(metadata)
         for output in cell.get("outputs", []):
             if "metadata" in output:
-                alt = alt_text(output)
-                kept = {"image/png": {"alt": alt}} if alt else {}
-                output["metadata"] = nbformat.from_dict(kept)
+                output["metadata"] = nbformat.from_dict(kept_metadata(output))
 
 
 def kernel_settings(folder):

@@ -1,13 +1,12 @@
 """The notebooks without solutions, as one file to hand out: python notebooks/student.py
 
 writes ``_student.zip`` with a folder in which everything is that a student needs: the notebooks,
-the pictures that they link, and the package. In a notebook, each exercise that has a check ends in
-a cell that asks for the answer. Main text, hints and the outputs of both stay as they are.
+the pictures that they link, and the package. In place of a solution that says what the answer is,
+a cell asks for it. Main text, hints and the outputs of both stay as they are.
 
 The file depends on the repository alone: two builds have the same bytes.
 """
 
-import json
 import re
 import zipfile
 from pathlib import Path
@@ -16,18 +15,15 @@ import nbformat
 from execute import tidy
 from nbformat import v4
 
-from mlnotes.reading import ANCHOR, ANSWERS
-
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "_student.zip"
 TOP = "mlnotes-student"  # the folder in the file
 DATE = (1980, 1, 1, 0, 0, 0)  # of every file in it: the first that a zip file can hold
-EXERCISE = re.compile(r"[a-z_]+-x\d\d")
 PICTURE = re.compile(r"\.\./(figures/[\w/]+\.\w+)")
 CAPTION = re.compile(r"\A\*\*Figure.*?(?:\n\s*\n|\Z)", re.S)  # at the beginning of a cell
 CELL = """from mlnotes.reading import check
 
-answer = ...  # {enter}
+answer = ...  # {words}
 check("{exercise}", answer)"""
 README = """# mlnotes: notebooks with exercises
 
@@ -48,25 +44,29 @@ def is_solution(cell):
     return "solution" in cell.metadata.get("tags", [])
 
 
-def checks(exercise, entries):
-    """The cells that ask for the answers of an exercise, one for each part that has a check."""
-    for part, entry in entries.items():
-        if EXERCISE.match(part)[0] == exercise:
-            yield v4.new_code_cell(CELL.format(enter=entry["enter"], exercise=part))
+def checks(cell):
+    """What the solution's `cell` says of its answers: by exercise, what the check needs."""
+    found = {}
+    for output in cell.get("outputs", []):
+        found |= output.get("metadata", {}).get("check", {})
+    return found
 
 
-def without_solutions(notebook, entries):
+def asking(exercise, entry):
+    """The cell that asks for an answer; its metadata hold what the check needs."""
+    source = CELL.format(words=entry["words"], exercise=exercise)
+    return v4.new_code_cell(source, metadata={"check": {exercise: entry}})
+
+
+def without_solutions(notebook):
     """The notebook as a student gets it. What a solution draws goes with its caption."""
-    cells, exercise, before = [], None, None
+    cells, before = [], None
     for cell in notebook.cells:
         if is_solution(cell):
-            cells += checks(exercise, entries)
-            exercise = None  # its checks stand once
+            cells += [asking(*item) for item in checks(cell).items()]
         else:
             if before is not None and is_solution(before):
                 cell.source = CAPTION.sub("", cell.source)
-            found = [a for a in ANCHOR.findall(cell.source) if EXERCISE.fullmatch(a)]
-            exercise = found[-1] if found else exercise
             cells.append(cell)
         before = cell
     student = v4.new_notebook(cells=[cell for cell in cells if cell.source.strip()])
@@ -76,10 +76,9 @@ def without_solutions(notebook, entries):
 
 def files(root=ROOT):
     """What the zip file holds: by name, the bytes."""
-    entries = json.loads(ANSWERS.read_text(encoding="utf-8"))
     found = {"README.md": README.encode()}
     for path in sorted((root / "notebooks").glob("*.ipynb")):
-        student = without_solutions(nbformat.read(path, as_version=4), entries)
+        student = without_solutions(nbformat.read(path, as_version=4))
         found[f"notebooks/{path.name}"] = (nbformat.writes(student) + "\n").encode()
         text = "\n".join(cell.source for cell in student.cells if cell.cell_type == "markdown")
         found |= {name: (root / name).read_bytes() for name in PICTURE.findall(text)}

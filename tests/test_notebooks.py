@@ -552,5 +552,5 @@ def test_nbval_sees_a_picture_and_an_alternative_text_that_changed(executed):
         (folder / name).unlink()
     assert status == 1
     assert "a picture differs from the one that is stored" in said
-    assert "an alternative text differs from the one that is stored" in said
+    assert "an alternative text or a check differs from the stored one" in said
     assert re.search(r"2 failed, 4 passed", said)
