@@ -3,7 +3,7 @@
 Contents
     The loop        iterate, Run
     Memory          row_blocks, by_rows
-    Rules           floats, signs, bits, distribution
+    Rules           floats, exact, signs, bits, distribution
     Input           check_samples, check_labels, check_targets, check_weights, check_number,
                     check_choice, check_flag, check_random_state
     Labels          one_vs_rest
@@ -25,7 +25,6 @@ accept these estimators.
 import inspect
 import sys
 import warnings
-from fractions import Fraction
 from functools import cache, wraps
 from math import inf, isfinite
 from numbers import Integral, Real
@@ -132,18 +131,34 @@ def by_rows(function):
 def floats(*arrays):
     """The arrays in double precision, in which sums of small integers and of booleans are exact.
 
-    If one holds fractions, all stay as they are: what is computed with them is exact.
     Returns: the array for one, a list for several. Raises: ValueError if entries are masked.
 
     >>> floats(np.array([200, 100], dtype=np.uint8)).sum()
     np.float64(300.0)
     """
+    return _widened(arrays, lambda array: np.float64)
+
+
+def exact(*arrays):
+    """The arrays as they are, with small integers, booleans and half precision in 64 bits.
+
+    Fractions stay fractions, so that what is computed with them is exact.
+
+    Returns: the array for one, a list for several. Raises: ValueError if entries are masked.
+
+    >>> from fractions import Fraction
+    >>> exact(np.array([Fraction(1, 3)])) * exact(np.array([3], dtype=np.uint8))
+    array([Fraction(1, 1)], dtype=object)
+    """
+    return _widened(arrays, lambda array: np.result_type(array, np.int64))
+
+
+def _widened(arrays, kind):
     for array in arrays:
         _check_unmasked("an array", array)
     arrays = [np.asarray(array) for array in arrays]
-    if not any(a.dtype == object and isinstance(a.flat[0], Fraction) for a in arrays if a.size):
-        arrays = [a.astype(np.float64, copy=False) for a in arrays]
-    return arrays[0] if len(arrays) == 1 else arrays
+    wide = [array.astype(kind(array), copy=False) for array in arrays]
+    return wide[0] if len(wide) == 1 else wide
 
 
 def signs(y):

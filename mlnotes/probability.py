@@ -42,7 +42,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mlnotes.base import ROUNDING, by_rows, distribution, floats
+from mlnotes.base import ROUNDING, by_rows, distribution, exact, floats
 from mlnotes.numerics import squared_norms, symmetric
 
 # =======================================================================================
@@ -102,7 +102,7 @@ def total_probability(likelihood, prior):
     0.75
     """
     distribution(prior, "prior")
-    return np.dot(*floats(likelihood, prior))
+    return np.dot(*exact(likelihood, prior))
 
 
 def bayes(likelihood, prior):
@@ -113,7 +113,7 @@ def bayes(likelihood, prior):
 
     Errata: probability-21 (MLN's lines for the rule carry a stray factor P).
     """
-    likelihood, prior = floats(likelihood, prior)
+    likelihood, prior = exact(likelihood, prior)
     return likelihood * prior / total_probability(likelihood, prior)
 
 
@@ -206,7 +206,7 @@ def expectation(p, x):
     >>> expectation(np.array([0.5, 0.5]), np.array([[0.0, 2.0], [4.0, 2.0]]))
     array([2., 2.])
     """
-    return np.dot(*floats(p, x))
+    return np.dot(*exact(p, x))
 
 
 def second_moment(p, x):
@@ -215,7 +215,7 @@ def second_moment(p, x):
     >>> second_moment(np.array([0.5, 0.5]), np.array([[0.0], [4.0]]))
     array([[8.]])
     """
-    p, x = floats(p, x)
+    p, x = exact(p, x)
     S = x.T * p @ x
     return (S + np.transpose(S)) / 2  # rounding leaves S and S^T different in the last bit
 
@@ -231,7 +231,7 @@ def covariance(p, x):
 
     Errata: probability-11 (IRHD 1.2 calls Var[X] the second moment; that is E[X X^T]).
     """
-    p, x = floats(p, x)
+    p, x = exact(p, x)
     return second_moment(p, x - expectation(p, x))
 
 

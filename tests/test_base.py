@@ -37,6 +37,7 @@ from mlnotes.base import (
     check_targets,
     check_weights,
     distribution,
+    exact,
     floats,
     iterate,
     one_vs_rest,
@@ -147,8 +148,13 @@ def test_floats_are_one_array_or_a_list_and_hold_what_small_types_would_lose():
     assert one.dtype == np.float64 and one.sum() == 300
     flags, halves = floats(np.array([True, True]), np.array([0.5], dtype=np.float16))
     assert flags.sum() == 2 and halves.dtype == np.float64
-    third, count = floats(np.array([Fraction(1, 3)]), np.array([3]))
+
+
+def test_exact_keeps_fractions_and_widens_small_types():
+    third, count = exact(np.array([Fraction(1, 3)]), np.array([3], dtype=np.int8))
     assert (third * count).sum() == 1 and isinstance(third[0], Fraction)
+    assert exact(np.array([200, 100], dtype=np.uint8)).sum() == 300
+    assert exact(np.array([0.5], dtype=np.float16)).dtype == np.float64
 
 
 @pytest.mark.parametrize(
