@@ -456,9 +456,12 @@ def read_pgm(path):
     """
     raw = _read(path)
     gap = rb"(?:\s|#[^\n]*\n)+"
-    header = re.match(rb"P5" + 3 * (gap + rb"(\d+)") + rb"\s", raw)
+    header = re.match(rb"P5" + 3 * (gap + rb"(\d{1,9})") + rb"\s", raw)
     if header is None:
-        raise ValueError(f"{path}: not a binary PGM file: it must start with P5; got {raw[:2]!r}")
+        raise ValueError(
+            f"{path}: not a binary PGM file: it must start with P5, the width, the height and the "
+            f"largest level, of at most nine digits each; got {raw[:20]!r}"
+        )
     width, height, levels = (int(number) for number in header.groups())
     if levels > 255:
         raise ValueError(f"{path}: must have one byte per pixel; got levels up to {levels}")

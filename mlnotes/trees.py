@@ -11,7 +11,7 @@ Contents
     Pruning            prune, Pruned, weakest_links, leaves_below, collapse
     Categories         Category, id3, id3_predict
     Showing a tree     tree_layout
-    Estimators         TreeRules, DecisionTreeClassifier, DecisionTreeRegressor, ID3
+    Estimators         TreeRules, DecisionTreeClassifier, DecisionTreeRegressor, export_text, ID3
 
 Symbols
     X          (n, d)    samples x, one per row
@@ -843,6 +843,38 @@ class DecisionTreeRegressor(_DecisionTree, Regressor):
         """The mean target at the leaf of every sample: (n,)."""
         leaf = self.apply(X)
         return self.tree_.value[leaf, 0]
+
+
+def export_text(model, feature_names=None):
+    """The tree of a fitted model as text: its questions, indented by depth, and its answers.
+
+    Behind an answer stands the number of training samples. `feature_names` (d,) replace the names
+    of the table that the model was fitted to, or x_0, x_1, ...
+
+    >>> model = DecisionTreeClassifier().fit([[1.0], [2.0], [4.0]], ["short", "short", "long"])
+    >>> print(export_text(model, ["length"]))
+    length <= 3
+    |   short (2)
+    length > 3
+    |   long (1)
+    """
+    model._require_fit()
+    tree, names = model.tree_, [f"x_{f}" for f in range(model.n_features_in_)]
+    names = getattr(model, "feature_names_in_", names) if feature_names is None else feature_names
+    classes, lines = getattr(model, "classes_", None), []
+
+    def tell(v, pad):
+        if tree.feature[v] == LEAF:
+            value = tree.value[v]
+            answer = f"{value[0]:.4g}" if classes is None else classes[value.argmax()]
+            lines.append(f"{pad}{answer} ({tree.n_samples[v]})")
+            return
+        for child, sign in ((tree.left[v], "<="), (tree.right[v], ">")):
+            lines.append(f"{pad}{names[tree.feature[v]]} {sign} {tree.threshold[v]:.4g}")
+            tell(child, f"{pad}|   ")
+
+    tell(0, "")
+    return "\n".join(lines)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

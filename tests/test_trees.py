@@ -25,6 +25,7 @@ from mlnotes.trees import (
     cut_impurities,
     data_thresholds,
     entropy,
+    export_text,
     feature_importances,
     gini,
     grow,
@@ -697,6 +698,19 @@ def test_draw_says_questions_and_leaves():
     assert said == ["length ≤ −2.50", "low\nn = 1", "high\nn = 1"]
     place = {text.get_text(): text.get_position() for text in ax.texts}
     assert place[" yes "] == (0.25, -0.5) and place[" no "] == (0.75, -0.5)  # between the nodes
+
+
+def test_export_text_tells_the_questions_of_classes_and_of_targets():
+    X = np.array([[1.0, 5.0], [2.0, 5.0], [4.0, 5.0], [8.0, 5.0]])
+    model = DecisionTreeRegressor().fit(X, [0.25, 0.25, 3.0, 7.0])
+    assert export_text(model).splitlines() == [
+        "x_0 <= 3", "|   0.25 (2)", "x_0 > 3",
+        "|   x_0 <= 6", "|   |   3 (1)", "|   x_0 > 6", "|   |   7 (1)",
+    ]  # fmt: skip
+    words = DecisionTreeClassifier(max_depth=1).fit(X, ["a", "a", "b", "b"])
+    assert export_text(words, ["size", "age"]).splitlines()[:2] == ["size <= 3", "|   a (2)"]
+    with pytest.raises(ValueError, match="not fitted yet"):
+        export_text(DecisionTreeClassifier())
 
 
 # --- The lecture figures ---------------------------------------------------------------
