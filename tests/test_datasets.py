@@ -610,7 +610,7 @@ FACES = {
     "too long": (lambda raw: raw + b"\x00", "too long: its header promises .* got 10305"),
     "empty": (lambda raw: b"", "not a binary PGM file: it must start with P5, .*; got b''"),
     "a picture of another kind": (lambda raw: b"\x89PNG\r\n", "not a binary PGM file: .*PN?"),
-    "written as text": (lambda raw: raw.replace(b"P5", b"P2"), "not a binary PGM file: .*b'P2'"),
+    "written as text": (lambda raw: raw.replace(b"P5", b"P2"), "not a binary PGM file: .*b'P2"),
     "a width of 4,301 digits": (
         lambda raw: raw.replace(b"92 112", b"9" * 4301 + b" 112"),
         "not a binary PGM file: .* of at most nine digits",
