@@ -325,7 +325,7 @@ def check_labels(y, n):
         if not len({str if isinstance(label, str) else Real for label in y}) == 1:
             raise TypeError(f"y must hold labels of one kind; got {' and '.join(kinds)}")
     if len(np.unique(y)) < 2:
-        raise ValueError(f"y must hold at least 2 classes; got 1 class: {y[:1].tolist()[0]!r}")
+        raise ValueError(f"y must hold at least 2 classes; got 1 class: {_plain(y[0])!r}")
     return y
 
 
@@ -384,8 +384,13 @@ def check_number(name, value, *, above=-inf, at_least=-inf, below=None, integer=
     if not (number and at_least <= value > above and (below is None or value < below)):
         low = f" > {above}" if above > -inf else f" >= {at_least}" if at_least > -inf else ""
         high = "" if below is None else f" and < {below}" if low else f" < {below}"
-        raise ValueError(f"{name} must be {word}{low}{high}; got {value!r}")
+        raise ValueError(f"{name} must be {word}{low}{high}; got {_plain(value)!r}")
     return value
+
+
+def _plain(value):
+    """The value for a message: a number of Python for one of numpy."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def check_choice(name, value, choices):
@@ -399,7 +404,7 @@ def check_choice(name, value, choices):
     """
     if not (value is None or isinstance(value, str)) or value not in choices:
         listed = ", ".join(map(repr, choices))
-        raise ValueError(f"{name} must be one of {listed}; got {value!r}")
+        raise ValueError(f"{name} must be one of {listed}; got {_plain(value)!r}")
     return value
 
 
@@ -413,7 +418,7 @@ def check_flag(name, value):
     ValueError: fit_intercept must be True or False; got 'no'
     """
     if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name} must be True or False; got {value!r}")
+        raise ValueError(f"{name} must be True or False; got {_plain(value)!r}")
     return bool(value)
 
 
@@ -426,7 +431,7 @@ def check_random_state(random_state):
     array([8, 6, 5])
     """
     if isinstance(random_state, Integral) and random_state < 0:
-        raise ValueError(f"random_state must be >= 0; got {random_state!r}")
+        raise ValueError(f"random_state must be >= 0; got {_plain(random_state)!r}")
     if random_state is None or isinstance(random_state, Integral | np.random.Generator):
         return np.random.default_rng(random_state)
     raise ValueError(

@@ -41,6 +41,7 @@ our theta and d; ISML m samples of n features; ridge with ISML's C is ours with 
 """
 
 from dataclasses import KW_ONLY, dataclass
+from itertools import chain, combinations_with_replacement
 from typing import NamedTuple
 
 import numpy as np
@@ -79,13 +80,17 @@ def augment(X):
     return np.column_stack([np.ones(len(X)), X])
 
 
-def powers(x, degree):
-    """The features (x, x^2, ..., x^degree) of numbers x (n,): (n, degree).
+def powers(X, degree):
+    """The features x, x^2, ..., x^degree of numbers X (n,): (n, degree).
 
-    >>> powers(np.array([2.0]), 3)
-    array([[2., 4., 8.]])
+    Of samples X (n, d) all products of 1 to `degree` features, x_1, x_2, x_1^2, x_1 x_2, x_2^2, ...
+
+    >>> powers(np.array([2.0]), 3), powers(np.array([[2.0, 5.0]]), 2)
+    (array([[2., 4., 8.]]), array([[ 2.,  5.,  4., 10., 25.]]))
     """
-    return floats(x)[:, None] ** np.arange(1, degree + 1)
+    columns = floats(X).reshape(len(X), -1).T
+    factors = (combinations_with_replacement(columns, k + 1) for k in range(degree))
+    return np.stack([np.prod(each, axis=0) for each in chain(*factors)], axis=1)
 
 
 def predict(X, theta):

@@ -233,6 +233,11 @@ class Sparse:
         (lambda: check_number("tol", "1"), ValueError, "tol must be a number; got '1'"),
         (lambda: check_number("tol", True), ValueError, "tol must be a number; got True"),
         (lambda: check_number("k", True, integer=True), ValueError, "k must be an integer; got T"),
+        (
+            lambda: check_number("k", np.int8(-1), above=0),
+            ValueError,
+            "k must be a number > 0; got -1$",
+        ),
         (lambda: check_number("k", 1.0, integer=True), ValueError, "k must be an integer; got 1.0"),
         (lambda: check_number("p", 1, above=0, below=1), ValueError, "> 0 and < 1; got 1"),
         (lambda: check_number("p", np.inf, above=0, below=np.inf), ValueError, "< inf; got inf"),

@@ -98,6 +98,15 @@ def descent(A, y, start=0.0):
 # --- The linear model and its cost -----------------------------------------------------
 
 
+def test_powers_are_all_products_of_so_many_features(rng):
+    X = rng.normal(size=(5, 2))
+    u, v = X.T
+    by_hand = [u, v, u * u, u * v, v * v, u**3, u * u * v, u * v * v, v**3]
+    np.testing.assert_allclose(powers(X, 3), np.transpose(by_hand), rtol=1e-14)
+    np.testing.assert_allclose(powers(u, 4), u[:, None] ** np.arange(1, 5), rtol=1e-14)
+    assert powers(rng.normal(size=(2, 5)), 6).shape == (2, 461)  # C(11, 6) - 1
+
+
 @pytest.mark.claims("linear_regression-01")
 def test_predict_is_the_sum_over_features_for_samples_of_the_fit_and_new_ones(rng):
     A, _, theta = problem(rng, n=7, d=3)
