@@ -126,7 +126,7 @@ def with_eigenvalues(values, rng):
     "values",
     [
         np.r_[5.0, 4.0, 3.0, np.linspace(0.5, -0.5, 397)],
-        np.r_[np.full(6, 4.0), np.linspace(1, 0, 394)],  # equal ones
+        np.r_[np.full(6, 4.0), np.linspace(0.5, 0, 394)],  # equal ones
         np.r_[3.0, 1.0, np.zeros(398)],  # of rank 2
         np.zeros(400),
         np.r_[np.zeros(398), -1.0, -2.0],
