@@ -460,7 +460,7 @@ def _check_column(y, n):
 
 
 def _check_unmasked(name, values):
-    if np.ma.is_masked(values):
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise ValueError(
             f"{name} must hold no masked entries; got {np.ma.count_masked(values)}: "
             "leave these samples out, or fill in values"

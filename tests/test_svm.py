@@ -1368,7 +1368,7 @@ def test_smo_goes_on_from_a_state_and_takes_the_matrix_in_rows(rng):
         np.testing.assert_array_equal(one.beta, other.beta)
         assert one.pair == other.pair and one.objective == other.objective
     rows = GramRows(X, Linear(), capacity=2)
-    for one, other in zip(states, smo(rows, dual), strict=False):
+    for one, other in zip(states[:10], smo(rows, dual), strict=False):
         assert one.pair == other.pair
         close(one.beta, other.beta)
     certified = [certify(M, dual, states[20].beta) for M in (K, rows)]
