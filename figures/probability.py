@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mlnotes.datasets import joint_table
+from mlnotes.datasets import joint_table, load_iris
 from mlnotes.plotting import (
     BLUE,
     GREY,
@@ -12,21 +12,58 @@ from mlnotes.plotting import (
     draw_contours,
     draw_ellipse,
     draw_matrix,
+    draw_samples,
     figure,
     film,
     run_script,
+    tint,
 )
 from mlnotes.probability import (
     Normal,
+    bayes,
     binomial_log_pmf,
     chebyshev,
     conditional_normal,
+    covariance,
     marginals,
     multivariate_normal_log_density,
     normal_log_density,
     poisson_log_pmf,
     sample_atoms,
+    sample_multivariate_normal,
 )
+
+SPECIES = ("setosa", "versicolor", "virginica")
+
+
+def petals():
+    """Length and width of the petals of 150 irises in centimetres, and their species."""
+    iris = load_iris()
+    return iris.X[:, 2:], iris.y
+
+
+@figure("bayes_square", claims=(), panels=2, size=(3.2, 2.6))
+def bayes_square(left, right):
+    """Bayes' rule as areas. The width of a column is the prior of a species, and the dark height is
+    the likelihood: the share of its petals that are near 5 cm. So a dark area is the probability of
+    both. The posterior, written above it, is its share of all dark area. Left: equal priors. Right:
+    a meadow with four versicolors for each virginica. The heights stay, and the answer turns round.
+    """
+    X, species = petals()
+    near = np.abs(X[:, 0] - 5) <= 0.25
+    likelihood = np.array([near[species == name].mean() for name in SPECIES])
+    for ax, prior in ((left, np.full(3, 1 / 3)), (right, np.array([0.0, 0.8, 0.2]))):
+        edges = np.concatenate([[0], np.cumsum(prior)])
+        for k, posterior in enumerate(bayes(likelihood, prior)):
+            look = {"width": prior[k], "align": "edge", "edgecolor": INK, "lw": 0.8}
+            ax.bar(edges[k], 1, color=tint(BLUE, 0.1), **look)
+            ax.bar(edges[k], likelihood[k], color=tint(BLUE, 0.7), **look)
+            if prior[k] > 0:
+                middle = (edges[k] + edges[k + 1]) / 2
+                ax.text(middle, likelihood[k] + 0.03, f"{posterior:.2f}", ha="center")
+                ax.text(middle, 0.93, SPECIES[k], ha="center", fontsize=7)
+        ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="prior", xticks=(0, 0.5, 1), yticks=(0, 0.5, 1))
+    left.set_ylabel("likelihood of a petal near 5 cm")
 
 
 @figure("joint_table", claims=("probability-15",), size=(3.6, 3.3))
@@ -127,6 +164,94 @@ def law_of_large_numbers(left, right):
     right.plot(m, tail, color=BLUE, lw=0.8, label=r"Pr(|mean $- \mu| > \epsilon$)")
     right.set(xlabel="throws $m$", ylabel="probability", yscale="log", ylim=(1e-6, 2))
     right.legend(loc="lower left")
+
+
+@figure("dice_sums", claims=(), panels=3, size=(2.7, 2.2))
+def dice_sums(*axes):
+    """The sum of 1, 2 and 6 dice (bars), and the normal density with the same mean and variance
+    (line). One die is far from normal. Two dice make a triangle, because there is one way to get 2
+    and there are six ways to get 7. With six dice the bars follow the line closely.
+    """
+    die = np.full(6, 1 / 6)
+    for ax, dice in zip(axes, (1, 2, 6), strict=True):
+        total = die
+        for _ in range(dice - 1):
+            total = np.convolve(total, die)
+        ax.bar(np.arange(dice, 6 * dice + 1), total, color=tint(BLUE, 0.5))
+        x = np.linspace(dice - 1, 6 * dice + 1, 200)
+        ax.plot(x, np.exp(normal_log_density(x, 3.5 * dice, 35 / 12 * dice)), color=ORANGE)
+        ax.set(title=f"{dice} dice" if dice > 1 else "1 die", xlabel="sum")
+    axes[0].set_ylabel("probability")
+
+
+@figure("normal_map", claims=(), panels=3, size=(2.8, 2.8))
+def normal_map(left, middle, right):
+    """Left: 150 draws of a pair z of independent standard normal numbers, circles of radius 1, 2
+    and 3, and a square. Middle: x = mu + L z makes ellipses of the circles and a slanted box of the
+    square. Right: the 150 petals, whose mean and covariance are mu and L L^T. The ellipses have the
+    right direction and size. But the petals lie in two clumps, and no normal density has two.
+    """
+    X, _ = petals()
+    weights = np.full(len(X), 1 / len(X))
+    mu, Sigma = X.mean(axis=0), covariance(weights, X)
+    L = np.linalg.cholesky(Sigma)
+    z = sample_multivariate_normal(150, np.zeros(2), np.eye(2), rng=np.random.default_rng(3))
+    box = np.array([[0, -1], [1, -1], [1, 0], [0, 0]])
+    views = (
+        (left, z, np.zeros(2), np.eye(2)),
+        (middle, mu + z @ L.T, mu, Sigma),
+        (right, X, mu, Sigma),
+    )
+    for ax, points, center, spread in views:
+        draw_samples(ax, points, size=4)
+        for radius in (1, 2, 3):
+            draw_ellipse(ax, center, spread, radius, color=BLUE, lw=0.9)
+    left.fill(*box.T, color=ORANGE, alpha=0.7, lw=0, zorder=4)
+    middle.fill(*(mu + box @ L.T).T, color=ORANGE, alpha=0.7, lw=0, zorder=4)
+    left.set(title="$z$", xlabel="$z_1$", ylabel="$z_2$", aspect="equal")
+    for ax, title in ((middle, r"$\mu + L z$"), (right, "150 petals")):
+        ax.set(title=title, xlabel="length (cm)", xlim=(-2.2, 9.7), ylim=(-1.5, 3.9))
+    middle.set_ylabel("width (cm)")
+
+
+@figure("petal_width", claims=(), panels=2, size=(3.6, 3.0))
+def petal_width(left, right):
+    """Left: the petals of three species, the prediction from one normal distribution of all of them
+    (line), and its interval of two standard deviations (grey). The dotted line is our petal. Only
+    triangles lie outside of the interval. Right: the density of the width of a petal that is 5 cm
+    long, from one cloud (dashed) and from three (solid). The dotted curves are the parts of two of
+    the three: versicolor is narrow and virginica is wide.
+    """
+    X, species = petals()
+
+    def law(rows, length):
+        mu, Sigma = rows.mean(axis=0), covariance(np.full(len(rows), 1 / len(rows)), rows)
+        density = np.exp(normal_log_density(length, mu[0], Sigma[0, 0]))
+        given = conditional_normal(mu, Sigma, given=[0], value=np.array([length]))
+        return density, given.mean.item(), given.covariance.item()
+
+    x = np.linspace(0.8, 7.1, 50)
+    mean, variance = np.array([law(X, length)[1:] for length in x]).T
+    spread = 2 * np.sqrt(variance)
+    left.fill_between(x, mean - spread, mean + spread, color=tint(GREY), lw=0)
+    left.plot(x, mean, color=INK, lw=1.2)
+    draw_samples(left, X, species, size=4)
+    left.axvline(5, color=INK, lw=0.8, ls=":")
+    left.set(xlabel="petal length (cm)", ylabel="petal width (cm)", ylim=(-0.3, 2.9))
+    left.legend(loc="upper left")
+    width = np.linspace(0.9, 3.1, 300)
+    _, mean, variance = law(X, 5.0)
+    right.plot(width, np.exp(normal_log_density(width, mean, variance)), "--", color=GREY)
+    laws = [law(X[species == name], 5.0) for name in SPECIES]
+    weights = bayes([density for density, *_ in laws], np.full(3, 1 / 3))
+    parts = [
+        weight * np.exp(normal_log_density(width, mean, variance))
+        for weight, (_, mean, variance) in zip(weights, laws, strict=True)
+    ]
+    right.plot(width, sum(parts), color=BLUE)
+    for part in parts[1:]:
+        right.plot(width, part, color=BLUE, lw=0.7, ls=":")
+    right.set(xlabel="width (cm) of a petal of 5 cm", ylabel="density", ylim=(0, None))
 
 
 # --- Films -----------------------------------------------------------------------------

@@ -229,7 +229,8 @@ def _walked(file, text):
     """(passage, ids) of every walk of a notebook that lacks nothing."""
     for walk in walks(_cells(text)):
         if not walk.lacks:
-            yield f"{file}, Walk {walk.number}. {walk.title}", walk.anchors
+            ids = [anchor for anchor in walk.anchors if ID.fullmatch(anchor)]
+            yield f"{file}, Walk {walk.number}. {walk.title}", ids
 
 
 def _shown(file, text):
