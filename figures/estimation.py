@@ -83,13 +83,13 @@ def errors_by_size(n):
 
 @figure("how_far_off", claims=(), panels=2)
 def how_far_off(left, right):
-    """Left: mean squared errors for n samples, and line (6) of walk 12 (dotted). For the share of
-    heads (solid) the two are equal; for a normal variance (dash-dotted) they approach each other.
-    Both errors fall like 1/n; that of the largest of uniform samples (dashed) falls like 1/n^2:
-    their range depends on the parameter, and walk 12 does not apply. Right: the odds of a coin
-    with p = 0.3, estimated by k/(n - k). The probability of an error above 0.1 falls (solid), as
-    it must for a consistent estimate. The probability of an infinite estimate (dashed) is never 0,
-    so the mean squared error is infinite.
+    """Left: mean squared errors for n samples, and one over n times the Fisher information
+    (dotted). For the share of heads (solid) the two are equal; for a normal variance (dash-dotted)
+    they approach each other. Both errors fall like 1/n; that of the largest of uniform samples
+    (dashed) falls like 1/n^2: their range depends on the parameter, and there is no such formula.
+    Right: the odds of a coin with p = 0.3, estimated by k/(n - k). The probability of an error
+    above 0.1 falls (solid), as it must for a consistent estimate. The probability of an infinite
+    estimate (dashed) is never 0, so the mean squared error is infinite.
     """
     n = np.unique(np.geomspace(2, 1000, 60).round().astype(int))
     errors = np.array([errors_by_size(m) for m in n]).T

@@ -34,7 +34,7 @@ ln int f(x | theta) f(theta) dtheta of the next sample.
 Notes: MLN "Maximum Likelihood Estimation", "Bayesian Estimation"; IRHD 1.1, 3.1, 4.1, X^T for X.
 """
 
-from math import inf, lgamma, log, nan, pi, sqrt
+from math import inf, lgamma, log, pi, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -147,14 +147,11 @@ def log_likelihood(log_f, x, *theta):
 def maximum_likelihood(log_f, x, theta):
     """argmax_theta sum_i ln f(x_i | theta) over m candidates theta (m,); the first if several tie.
 
-    It is nan if no candidate can have given the samples.
-
-    >>> maximum_likelihood(bernoulli_log_pmf, np.array([1, 0, 0]), np.array([0.2, 0.3, 0.4]))
+    >>> best = maximum_likelihood(bernoulli_log_pmf, np.array([1, 0, 0]), np.array([0.2, 0.3, 0.4]))
+    >>> float(best)
     0.3
     """
-    log_L = log_likelihood(log_f, x[:, None], theta)
-    best = log_L.argmax()
-    return float(theta[best]) if log_L[best] > -inf else nan
+    return theta[log_likelihood(log_f, x[:, None], theta).argmax()]
 
 
 # --- Closed forms ----------------------------------------------------------------------
@@ -349,7 +346,7 @@ def posterior_density(log_L, log_prior, w):
     >>> posterior_density(log_L, log_prior=np.zeros(3), w=w)
     array([0.5, 1. , 1.5])
     """
-    log_joint = floats(log_L) + log_prior
+    log_joint = log_L + log_prior
     joint = np.exp(log_joint - log_joint.max())
     return joint / (w @ joint)
 
@@ -484,10 +481,10 @@ class NormalMean(NamedTuple):
         return normal_log_density(mu, self.m, self.s2)
 
     def posterior(self, x):
-        """m_n = s_n^2 (m/s^2 + sum_i x_i/sigma^2), with precision 1/s_n^2 = 1/s^2 + n/sigma^2."""
-        s2 = 1 / (1 / self.s2 + len(x) / self.sigma2)
-        m = s2 * (self.m / self.s2 + float(floats(x).sum()) / self.sigma2)
-        return NormalMean(m, s2, self.sigma2)
+        """The precisions 1/s^2 and n/sigma^2 add, and weight m and the mean of the samples."""
+        prior, data = 1 / self.s2, len(x) / self.sigma2  # the two precisions
+        m = (prior * self.m + float(floats(x).sum()) / self.sigma2) / (prior + data)
+        return NormalMean(m, 1 / (prior + data), self.sigma2)
 
     def mean(self):
         """m."""
