@@ -34,7 +34,7 @@ ln int f(x | theta) f(theta) dtheta of the next sample.
 Notes: MLN "Maximum Likelihood Estimation", "Bayesian Estimation"; IRHD 1.1, 3.1, 4.1, X^T for X.
 """
 
-from math import inf, lgamma, log, pi, sqrt
+from math import fsum, inf, lgamma, log, pi, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -376,7 +376,7 @@ class Beta(NamedTuple):
 
     def posterior(self, x):
         """`Beta(a + k, b + n - k)` after k ones among n samples."""
-        k, n = float(bits(x).sum()), len(x)
+        k, n = fsum(bits(x)), len(x)
         return Beta(self.a + k, self.b + n - k)
 
     def mean(self):
@@ -446,7 +446,7 @@ class Gamma(NamedTuple):
 
     def posterior(self, x):
         """`Gamma(a + sum_i x_i, b + n)`."""
-        return Gamma(self.a + float(floats(x).sum()), self.b + len(x))
+        return Gamma(self.a + fsum(x), self.b + len(x))
 
     def mean(self):
         """a / b."""
@@ -483,7 +483,7 @@ class NormalMean(NamedTuple):
     def posterior(self, x):
         """The precisions 1/s^2 and n/sigma^2 add, and weight m and the mean of the samples."""
         prior, data = 1 / self.s2, len(x) / self.sigma2  # the two precisions
-        m = (prior * self.m + float(floats(x).sum()) / self.sigma2) / (prior + data)
+        m = (prior * self.m + fsum(x) / self.sigma2) / (prior + data)
         return NormalMean(m, 1 / (prior + data), self.sigma2)
 
     def mean(self):
