@@ -111,12 +111,28 @@ def loss_hessian(w):
     return (Z.T * (p * (1 - p))) @ Z / len(Z)
 
 
+@figure("curves", claims=())
+def curves(ax):
+    """The 50 versicolors (below) and 50 virginicas (above), one mark for each flower, and three
+    curves for the probability of virginica. The steep one has the smallest loss.
+    """
+    grid = np.linspace(0.9, 2.6, 200)
+    for w0, w1, look in ((0, 0, ":"), (-3, 2, "--"), (-16, 10, "-")):
+        curve = 1 / (1 + np.exp(-(w0 + w1 * grid)))
+        ax.plot(grid, curve, look, color=INK, label=f"$w = ({w0}, {w1})$")
+    for label, color, name in ((1, BLUE, "virginica"), (-1, ORANGE, "versicolor")):
+        width = Z[Z[:, 0] == label, 1] * label
+        ax.plot(width, 0 * width + (label + 1) / 2, "|", ms=9, color=color, label=name)
+    ax.set(xlabel="petal width (cm)", ylabel="probability of virginica", yticks=(0, 0.5, 1))
+    ax.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
+
+
 @figure("step_sizes", claims=(), panels=3)
 def step_sizes(*axes):
     """Ten steps of gradient descent in a valley that is 25 times as curved across as along, from
     the same start with three step sizes. Left: safe for the direction across, and slow along the
     valley. Middle: the best constant step size; it zigzags and is faster. Right: 5 % above the
-    limit of walk 7; every step overshoots by more than the one before.
+    limit 2/25; every step overshoots by more than the one before.
     """
     curvatures = np.array([1.0, 25.0])
     for ax, (name, eta) in zip(axes, STEPS, strict=True):
@@ -124,6 +140,7 @@ def step_sizes(*axes):
             lambda x: x @ (curvatures * x) / 2, lambda x: curvatures * x, [9.0, 1.0], eta=eta
         )
         ax.set(xlim=(-3, 10), ylim=(-3.2, 3.2), xlabel="$x_1$", title=name, xticks=(0, 5, 10))
+        ax.set(aspect="equal", yticks=(-3, 0, 3))
         levels = np.array([0.5, 4.0, 12.0, 26.0, 52.0, 100.0])
         draw_contours(ax, lambda X: np.sum(curvatures * X**2, axis=1) / 2, levels=levels)
         ax.plot(*np.transpose([s.x for s in islice(states, 11)]), "o-", color=BLUE, ms=3, lw=1)
@@ -139,7 +156,7 @@ def valley(left, right):
     """Ways down the log-loss of the petals. Left: its contours, a long narrow valley. The circles
     are the places of gradient descent after 10, 100 and 1000 steps of size 1/M, the diamonds those
     of Newton's method after 1 to 5 steps. Right: the height above the minimum after k steps, and
-    the bound of walk 8 for steps of size 1/M (dotted).
+    the bound M ||w_0 - w_star||^2 / (2 k) for steps of size 1/M (dotted).
     """
     M = np.linalg.eigvalsh(Z.T @ Z / (4 * len(Z)))[-1]
     *_, last = newton(loss, loss_gradient, loss_hessian, START)
@@ -185,6 +202,27 @@ ROOM = quadratic_program(
 )
 
 
+@figure("tangent", claims=())
+def tangent(ax):
+    """The least x_1^2 + x_2^2 on the line x_1 + x_2 = 1 (blue). Circles are contours. At the
+    solution (dot) a contour touches the line, and the gradient (black) is orthogonal to it. At
+    another point (square) the gradient has a part along the line (orange). A step against that
+    part stays on the line and goes down.
+    """
+    ax.set(xlim=(-1, 3.5), ylim=(-1.5, 1.8), aspect="equal", xlabel="$x_1$", ylabel="$x_2$")
+    ax.set(xticks=(0, 1, 2, 3), yticks=(-1, 0, 1))
+    levels = np.array([0.1, 0.25, 0.5, 0.9, 1.5, 2.5])
+    draw_contours(ax, lambda X: np.sum(X**2, axis=1), levels=levels)
+    ax.plot([-0.8, 2.5], [1.8, -1.5], color=BLUE, lw=1.4)
+    arrow = {"angles": "xy", "scale_units": "xy", "scale": 1, "width": 0.011, "zorder": 3}
+    for x, marker in (([0.5, 0.5], "o"), ([1.1, -0.1], "s")):
+        slope = 2 * np.array(x)
+        along = (slope[0] - slope[1]) / 2 * np.array([1, -1])
+        ax.quiver(*x, *slope, color=INK, **arrow)
+        ax.quiver(*x, *along, color=ORANGE, **arrow)
+        ax.plot(*x, marker, color=BLUE, ms=6, zorder=4)
+
+
 def corners(G, h):
     """The vertices of the polygon G x >= h in the plane, in order around it."""
     pairs = [(i, j) for i in range(len(G)) for j in range(i)]
@@ -192,6 +230,74 @@ def corners(G, h):
     points = np.array([x for x in points if (G @ x >= h - 1e-9).all()])
     middle = points - points.mean(axis=0)
     return points[np.argsort(np.arctan2(middle[:, 1], middle[:, 0]))]
+
+
+TRIANGLE = quadratic_program(
+    P=np.eye(2),
+    q=np.array([0.0, -4.0]),
+    G=np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]]),
+    h=np.array([1.0, 1.0, -4.0]),
+)
+
+
+@figure("triangle", claims=())
+def triangle(ax):
+    """The point of the triangle (grey) nearest to (0, 4) (cross). Circles are contours of f. At the
+    solution (dot) the gradient of f (black) is the sum of the pushes of the two walls that it
+    touches (orange): 2 (1, 0) from the left wall and 1 (-1, -1) from the sloping one. The lower
+    wall is not touched, and does not push.
+    """
+    x, lam = solve_qp(*TRIANGLE)[:2]
+    ax.set(xlim=(-0.6, 4), ylim=(0.4, 4.6), aspect="equal", xlabel="$x_1$", ylabel="$x_2$")
+    ax.fill(*corners(TRIANGLE.G, TRIANGLE.h).T, color=SHADE, zorder=0)
+    levels = np.array([0.25, 1.0, 2.5, 4.5]) - 8
+    draw_contours(ax, lambda X: np.sum(X**2, axis=1) / 2 - 4 * X[:, 1], levels=levels)
+    arrow = {"angles": "xy", "scale_units": "xy", "scale": 1, "width": 0.012, "zorder": 3}
+    ax.quiver(*x, *TRIANGLE.gradient(x), color=INK, **arrow)
+    for j in (0, 2):
+        ax.quiver(*x, *(lam[j] * TRIANGLE.G[j]), color=ORANGE, **arrow)
+    ax.plot(0, 4, "x", color=INK)
+    ax.plot(*x, "o", color=BLUE, ms=6, zorder=4)
+
+
+@figure("central_path", claims=())
+def central_path(ax):
+    """The central path (orange) in a feasible set (grey). At each of its points all products
+    lambda_j s_j are equal to one number mu. For large mu the point is deep inside, for mu towards 0
+    it goes to the solution. Blue: the steps of the interior point method. The cross is the minimum
+    without constraints.
+    """
+    ax.set(xlim=(-0.3, 3.9), ylim=(-0.3, 2.6), aspect="equal", xlabel="$x_1$", ylabel="$x_2$")
+    ax.set(xticks=(0, 1, 2, 3), yticks=(0, 1, 2))
+    P, G, h = ROOM.P, ROOM.G, ROOM.h
+    free = np.array([3.5, 0.6])
+    q = -P @ free
+    ax.fill(*corners(G, h).T, color=SHADE, zorder=0)
+    levels = -free @ P @ free / 2 + np.array([0.05, 0.25, 0.6, 1.1, 2.0, 3.5])
+    draw_contours(ax, lambda X: np.sum(X @ P * X, axis=1) / 2 + X @ q, levels=levels)
+    ax.plot(*free, "x", color=GREY, ms=6)
+    look = {"textcoords": "offset points", "color": ORANGE, "fontsize": 8}
+    x, path = np.array([0.9, 0.9]), []
+    for mu in np.geomspace(100, 1e-5, 71):
+
+        def barrier(x, mu=mu):
+            s = G @ x - h
+            return x @ P @ x / 2 + q @ x - mu * np.log(s).sum() if s.min() > 0 else np.inf
+
+        *_, state = newton(
+            barrier,
+            lambda x, mu=mu: P @ x + q - G.T @ (mu / (G @ x - h)),  # lambda_j = mu / s_j
+            lambda x, mu=mu: P + (G.T * (mu / (G @ x - h) ** 2)) @ G,
+            x,
+        )
+        x = state.x
+        path.append(x)
+        if np.isclose(mu, [100, 1, 0.1]).any():
+            ax.plot(*x, "o", color=ORANGE, ms=4)
+            ax.annotate(rf"$\mu = {mu:.3g}$", x, (-42, -11), **look)
+    ax.plot(*np.transpose(path), color=ORANGE, lw=2)
+    steps = np.array([state.x for state in islice(interior_point(P, q, G, h), 9)])
+    ax.plot(*steps.T, "o-", color=BLUE, ms=3.5, lw=1, zorder=4)
 
 
 @figure("kkt", claims=(), panels=2)
@@ -294,8 +400,7 @@ PENALTY = 12.0
 def touching_the_disc(ax):
     """Least squares with the constraint that ||w||^2 is at most tau (grey disc). At the solution
     (dot) a contour of the risk (blue) touches the disc. The gradient of the risk points from there
-    to the centre of the disc, as the condition gradient + 2 lambda w = 0 demands. The cross is the
-    minimum without the constraint.
+    to the centre of the disc. The cross is the minimum without the constraint.
     """
     X, y = regression()
     free, w = (np.linalg.solve(X.T @ X + r * np.eye(2), X.T @ y) for r in (0.0, PENALTY))

@@ -658,12 +658,12 @@ def interior_step(P, q, G, h, x, lam, s, aim):
     (array([-2.66666667]), array([1.66666667]), array([-2.66666667]))
     """
     P, q, G, h, x, lam, s = floats(P, q, G, h, x, lam, s)
-    w = lam / s
-    k = aim / lam - G @ x + h  # the second equation: dlam = w (k - G dx)
-    M = P + (w * G.T) @ G
-    M = M + RESOLUTION * (1 + M.max()) * np.eye(len(q))  # M is singular if P and G are
-    dx = np.linalg.solve(M, G.T @ (w * k + lam) - P @ x - q)
-    dlam = w * (k - G @ dx)
+    ratio = lam / s
+    omega = aim / lam - G @ x + h
+    K = P + (ratio * G.T) @ G
+    K = K + RESOLUTION * (1 + K.max()) * np.eye(len(q))  # K is singular if P and G are
+    dx = np.linalg.solve(K, G.T @ (ratio * omega + lam) - P @ x - q)
+    dlam = ratio * (omega - G @ dx)
     return dx, dlam, (aim - s * dlam) / lam - s
 
 
