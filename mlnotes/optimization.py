@@ -616,7 +616,7 @@ def interior_point(P, q, G, h):
     P, q, _, _, G, h = program
     x, lam, s = interior_start(P, q, G, h)
     before, residual = np.inf, relative_kkt_error(program, x, lam)
-    while before > RESOLUTION and residual < (before if before < 1e-6 else np.inf):
+    while before > RESOLUTION and (residual < before or before > 1e-6):
         yield InteriorState(x, lam, s, program.f(x), residual)
         mu = np.mean(lam * s)
         _, dlam, ds = interior_step(P, q, G, h, x, lam, s, aim=0.0)  # the predictor
