@@ -294,7 +294,7 @@ def central_path(ax):
         path.append(x)
         if np.isclose(mu, [100, 1, 0.1]).any():
             ax.plot(*x, "o", color=ORANGE, ms=4)
-            ax.annotate(rf"$\mu = {mu:.3g}$", x, (-42, -11), **look)
+            ax.annotate(rf"$\mu = {mu:.3g}$", x, (4, -11), ha="right", **look)
     ax.plot(*np.transpose(path), color=ORANGE, lw=2)
     steps = np.array([state.x for state in islice(interior_point(P, q, G, h), 9)])
     ax.plot(*steps.T, "o-", color=BLUE, ms=3.5, lw=1, zorder=4)
