@@ -189,8 +189,8 @@ def e_step(X, weights, components):
     mixture-12 (ISML 4.1 calls r_ik a likelihood, and writes E(z_ik), which is pi_k).
     """
     joint = log_joint(components.log_density(X), weights)  # ln pi_k p_k(x_i)
-    P = np.exp(joint - joint.max(axis=1, keepdims=True))
-    return P / P.sum(axis=1, keepdims=True), log_sum_exp(joint)
+    a = np.exp(joint - joint.max(axis=1, keepdims=True))
+    return a / a.sum(axis=1, keepdims=True), log_sum_exp(joint)
 
 
 def assignment_entropy(R):
@@ -211,9 +211,9 @@ def assignment_entropy(R):
 def maximise(X, R, components, floor=0.0):
     """The weights (K,) and normal components that maximise Q = sum_ik r_ik (ln pi_k + ln p_k(x_i)):
 
-        pi_k = n_k / n,    mu_k = sum_i a_i x_i,    Sigma_k = sum_i a_i (x_i - mu_k) (x_i - mu_k)^T
+        pi_k = n_k / n,    mu_k = sum_i s_i x_i,    Sigma_k = sum_i s_i (x_i - mu_k) (x_i - mu_k)^T
 
-    with a_i = r_ik / n_k, the new mu_k, and eigenvalues of Sigma_k lifted to the `floor`. One of
+    with s_i = r_ik / n_k, the new mu_k, and eigenvalues of Sigma_k lifted to the `floor`. One of
     the old `components` whose n_k is 0 stays as it was.
 
     >>> X, R = np.array([[0.0], [2.0], [9.0]]), np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
@@ -223,15 +223,13 @@ def maximise(X, R, components, floor=0.0):
     """
     X, R = floats(X, R)
     means, covariances = (old.copy() for old in floats(*components))
+    diagonal = covariances.ndim == 2
     n_k = R.sum(axis=0)  # the samples of each component, counted in fractions
     for k in np.flatnonzero(n_k):
-        a = R[:, k] / n_k[k]  # the share of each sample; their sum is 1
-        means[k] = a @ X
-        if covariances.ndim == 2:
-            S = a @ (X - means[k]) ** 2  # the diagonal alone
-        else:
-            D = X - means[k]
-            S = (a * D.T) @ D
+        share = R[:, k] / n_k[k]  # of each sample in component k; their sum is 1
+        means[k] = share @ X
+        D = X - means[k]
+        S = share @ D**2 if diagonal else (share * D.T) @ D
         covariances[k] = lift_eigenvalues(S, floor)
     return n_k / len(X), Gaussians(means, covariances)
 
