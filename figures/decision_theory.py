@@ -51,6 +51,7 @@ from mlnotes.probability import (
     gauss_legendre,
     given_x,
     multivariate_normal_log_density,
+    normal_cdf,
     normal_log_density,
 )
 
@@ -87,7 +88,7 @@ def lightness(left, middle, right):
     log_p = lightness_log_p(x)
     weighted, q = np.exp(log_joint(log_p, PRIOR)), posterior(log_p, PRIOR)
     for ax, curves in ((left, np.exp(log_p)), (middle, weighted), (right, q)):
-        for curve, color, dash in zip(curves.T, (BLUE, ORANGE), ("-", "--"), strict=True):
+        for curve, color, dash in zip(curves.T, (ORANGE, BLUE), ("-", "--"), strict=True):
             ax.plot(x, curve, dash, color=color, lw=1.6)
         ax.set(xlim=(x[0], x[-1]), ylim=0, xlabel="lightness $x$", xticks=(0, 2, 4, 6, 8, 10))
     middle.fill_between(x, weighted.min(axis=1), color=OVERLAP, lw=0)
@@ -102,16 +103,57 @@ def lightness(left, middle, right):
     right.set_yticks([0, 1 / 3, 1 / 2, 2 / 3, 1], ["0", "1/3", "1/2", "2/3", "1"])
     bass, salmon = r"$p(x \mid 1)$", r"$p(x \mid 0)$"
     for ax, label, color, place in (
-        (left, f"sea bass\n{bass}", BLUE, (6.7, 0.33)),
-        (left, f"salmon\n{salmon}", ORANGE, (3.8, 0.33)),
-        (middle, rf"$\pi_1$ {bass}", BLUE, (7.0, 0.222)),
-        (middle, rf"$\pi_0$ {salmon}", ORANGE, (2.4, 0.115)),
-        (right, "$q_1(x)$", BLUE, (8.4, 0.88)),
-        (right, "$q_0(x)$", ORANGE, (1.9, 0.88)),
+        (left, f"sea bass\n{bass}", ORANGE, (6.7, 0.33)),
+        (left, f"salmon\n{salmon}", BLUE, (3.8, 0.33)),
+        (middle, rf"$\pi_1$ {bass}", ORANGE, (7.0, 0.222)),
+        (middle, rf"$\pi_0$ {salmon}", BLUE, (2.4, 0.115)),
+        (right, "$q_1(x)$", ORANGE, (8.4, 0.88)),
+        (right, "$q_0(x)$", BLUE, (1.9, 0.88)),
     ):
         ax.text(*place, label, color=color, ha="center", linespacing=1.4)
     for side, decision in (("right", "salmon "), ("left", " sea bass")):
         middle.text(lightness_boundary(), 0.39, decision, ha=side, va="center")
+
+
+# --- What a cut costs ------------------------------------------------------------------
+
+CUT = 6.0
+
+
+@figure("excess", claims=(), panels=2)
+def excess(left, right):
+    """Left: the weighted densities and a cut at 6. Sea bass below the cut and salmon above it are
+    wrong. Every rule pays the grey area, under the smaller of the two densities. This cut also
+    pays the hatched area, between the densities, where it decides otherwise than the Bayes
+    classifier. Right: the two kinds of error and their sum, for every cut. The sum is smallest at
+    4.82 (grey line), where the weighted densities cross, and it is flat near there.
+    """
+    x, best = np.linspace(-0.5, 11, 461), lightness_boundary()
+    weighted = np.exp(log_joint(lightness_log_p(x), PRIOR))
+    for curve, color, dash in zip(weighted.T, (ORANGE, BLUE), ("-", "--"), strict=True):
+        left.plot(x, curve, dash, color=color, lw=1.6)
+    left.fill_between(x, weighted.min(axis=1), color=OVERLAP, lw=0)
+    left.fill_between(x, *weighted.T, where=(x >= best - 0.01) & (x <= CUT), hatch="////",
+                      facecolor="white", edgecolor=ORANGE, lw=0)  # fmt: skip
+    left.vlines(best, 0, 0.255, color=GREY, lw=0.8)
+    left.axvline(CUT, color=INK, lw=1.4)
+    left.set(xlim=(x[0], x[-1]), ylim=(0, 0.3), xlabel="lightness $x$", ylabel="weighted density")
+    for side, decision in (("right", "salmon "), ("left", " sea bass")):
+        left.text(CUT, 0.28, decision, ha=side, va="center")
+    left.text(2.2, 0.115, r"$\pi_0\, p(x \mid 0)$", color=BLUE, ha="center")
+    left.text(9.3, 0.15, r"$\pi_1\, p(x \mid 1)$", color=ORANGE, ha="center")
+    cuts = np.linspace(2.5, 7.5, 101)
+    below = normal_cdf(cuts[:, None], LIGHTNESS, VARIANCE)  # columns: sea bass, salmon
+    bass, salmon = PRIOR[0] * below[:, 0], PRIOR[1] * (1 - below[:, 1])
+    for errors, color, dash, name in (
+        (salmon, BLUE, "--", "salmon called sea bass"),
+        (bass, ORANGE, ":", "sea bass called salmon"),
+        (salmon + bass, INK, "-", "both"),
+    ):
+        right.plot(cuts, errors, dash, color=color, lw=1.5, label=name)
+    right.vlines(best, 0, 0.4, color=GREY, lw=0.8)
+    right.set(xlim=(2.5, 7.5), ylim=(0, 0.65), xlabel="cut", ylabel="probability")
+    right.legend(loc="upper left")
 
 
 # --- Sea bass and salmon ---------------------------------------------------------------
@@ -145,7 +187,7 @@ def fish(left, middle, right):
     """Left and middle: the lengths and the lightnesses of 80 salmon (filled) and 80 sea bass
     (outlined), with the cut that makes the fewest errors. By length the two kinds can hardly be
     told apart; by lightness it works better. Right: with lightness and width together, a
-    straight line (walk 6) separates them better still.
+    straight line (walk 8) separates them better still.
     """
     sample = fish_sample()
     for ax, x, name, step in (
@@ -200,7 +242,7 @@ def plane_error(mu, Sigma):
 def plane(left, right):
     """Contours of the two weighted densities and the decision boundary (black). Grey shows the
     smaller of the two densities; the volume under it is the Bayes error. Left: the fish, by
-    lightness and width (salmon solid, sea bass dashed). Both classes have the same covariance,
+    lightness and width (salmon dashed, sea bass solid). Both classes have the same covariance,
     and the boundary is a line. Right: different covariances. The boundary is a curve, here around
     the narrow class.
     """
@@ -222,7 +264,7 @@ def overlapping(ax, mu, Sigma):
     lesser = np.exp(scores(points).min(axis=1)).reshape(200, 200)
     look = {"extent": (x[0], x[-1], y[0], y[-1]), "origin": "lower", "aspect": "auto"}
     ax.imshow(lesser, vmin=0, vmax=1.6 * lesser.max(), **look)
-    for k, (color, dash) in enumerate(((BLUE, "solid"), (ORANGE, "dashed"))):
+    for k, (color, dash) in enumerate(((BLUE, "dashed"), (ORANGE, "solid"))):
         top = scores(mu[[k]])[0, k]
         look = {"colors": [color], "linestyles": dash, "linewidths": 1.2, "zorder": 2}
         draw_contours(ax, lambda X, k=k: scores(X)[:, k], top - np.array([2.0, 0.5]), **look)

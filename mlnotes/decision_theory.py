@@ -12,7 +12,7 @@ Contents
                             excess_error
     Actions and losses      zero_one_matrix, with_reject, conditional_risk, bayes_action,
                             total_risk
-    One feature, one cut    Cut, cut_errors, best_cut, cut_rule
+    One feature, one cut    Cut, halfway, cut_errors, best_cut, cut_rule
     Predicting numbers      expected_prediction_error, conditional_mean, conditional_variance,
                             conditional_median, conditional_mode
     Why the median          absolute_subdifferential, is_median
@@ -178,8 +178,8 @@ def log_posterior(joint):
     >>> log_posterior(np.array([[-5000.0, -5000.0 + np.log(3)]])).round(3)
     array([[-1.386, -0.288]])
     """
-    log_sum = log_sum_exp(joint)
-    return joint - np.where(log_sum == -np.inf, np.nan, log_sum)[:, None]
+    with np.errstate(invalid="ignore"):  # nan if no class is possible
+        return joint - log_sum_exp(joint)[:, None]
 
 
 def posterior(log_p, prior):
@@ -359,6 +359,16 @@ class Cut(NamedTuple):
     errors: int  # on the training samples
 
 
+def halfway(x):
+    """The middles of neighbours in the rising x (n,), each below its right neighbour: (n - 1,).
+
+    >>> halfway(np.array([1.0, 2.0, 4.0]))
+    array([1.5, 3. ])
+    """
+    x = floats(x)
+    return np.minimum((x[:-1] + x[1:]) / 2, np.nextafter(x[1:], -np.inf))
+
+
 def cut_errors(x, y):
     """The cuts in rising order, and the number of errors of "class 1 above the cut" at each.
 
@@ -368,14 +378,12 @@ def cut_errors(x, y):
     >>> cut_errors(x=np.array([1.0, 4.0, 2.0]), y=np.array([0, 1, 1]))
     (array([-inf,  1.5,  3. ,  inf]), array([1, 0, 1, 2]))
     """
-    order = np.argsort(x)
-    x, y = floats(x)[order], bits(y)[order]
-    below = np.nextafter(x[1:], -np.inf)  # no middle may be rounded to its right neighbour
-    cuts = np.concatenate([[-np.inf], np.minimum((x[:-1] + x[1:]) / 2, below), [np.inf]])
-    change = np.where(y == 1, 1, -1)  # by each sample that the cut passes
+    values, place = np.unique(floats(x), return_inverse=True)
+    y = bits(y)
+    change = np.bincount(place, 2 * y - 1)  # as the cut passes each value: +1 for a 1, -1 for a 0
+    cuts = np.concatenate([[-np.inf], halfway(values), [np.inf]])
     errors = np.sum(y == 0) + np.concatenate([[0], np.cumsum(change)])
-    apart = np.concatenate([[True], x[:-1] < x[1:], [True]])  # no cut between equal samples
-    return cuts[apart], errors[apart]
+    return cuts, errors.astype(int)
 
 
 def best_cut(x, y):
@@ -387,9 +395,9 @@ def best_cut(x, y):
     Cut(at=2.5, above=0, errors=1)
     """
     cuts, errors = cut_errors(x, y)
-    both = np.column_stack([len(y) - errors, errors])  # class 0 above, class 1 above
-    i, above = np.unravel_index(both.argmin(), both.shape)
-    return Cut(float(cuts[i]), int(above), int(both[i, above]))
+    fewest = np.minimum(errors, len(y) - errors)  # class 1 above the cut, or below it
+    i = fewest.argmin()
+    return Cut(float(cuts[i]), int(errors[i] < len(y) - errors[i]), int(fewest[i]))
 
 
 def cut_rule(x, cut):

@@ -80,7 +80,7 @@ def normal_classes(x, mu, sigma2):
 
 
 def normal_error(mu, Sigma, prior):
-    """The Bayes error of two normal classes of one covariance, by walk 7."""
+    """The Bayes error of two normal classes of one covariance, by walk 9."""
     gap = mu[1] - mu[0]
     Delta, t = sqrt(gap @ np.linalg.inv(Sigma) @ gap), log(prior[1] / prior[0])
     tails = Phi((t - Delta**2 / 2) / Delta), Phi((-t - Delta**2 / 2) / Delta)
@@ -526,7 +526,7 @@ def test_a_greedy_run_that_starts_with_bad_luck_never_recovers():
     unlucky = (states[0].wins == [1, 0]).all(axis=1)
     assert (states[-1].pulls[unlucky, 1] == 1).all()
     assert abs(unlucky.mean() - 0.16) <= 5 * sqrt(0.16 * 0.84 / runs)
-    stuck = estimate(states[-1].pulls[:, 1] == 1)  # walk 12: at least 0.40, where neither paid too
+    stuck = estimate(states[-1].pulls[:, 1] == 1)  # walk 16
     assert stuck.value >= 0.4 - 5 * stuck.standard_error
 
 
