@@ -85,6 +85,7 @@ def bivariate(left, right):
 # --- Wine ------------------------------------------------------------------------------
 
 FEATURES = [0, 6]  # alcohol and flavanoids
+BOTTLES = np.array([[13.0, 2.5], [12.4, 1.0]])  # without labels
 WITHIN = 0.5, 0.95
 
 
@@ -93,7 +94,8 @@ def winery(left, right):
     """178 wines of three cultivars, by two of their thirteen measurements. Left: a bivariate normal
     distribution for each cultivar. The inner ellipse should contain half of its wines, the outer
     one 95 %. Right: every point is tinted with the cultivar of the largest weighted density. The
-    boundaries are curved. The title counts errors on the wines that were learnt from.
+    boundaries are curved, and both bottles without labels (stars) lie near one. The title counts
+    errors on the wines that were learnt from.
     """
     wine = load_wine()
     X, names = wine.X[:, FEATURES], ("cultivar 1", "cultivar 2", "cultivar 3")
@@ -109,6 +111,7 @@ def winery(left, right):
             left.plot(*rim.T, color=color, lw=width, zorder=2)
     draw_regions(right, model.predict, model.classes_)
     draw_samples(right, X, wine.y, size=3, names=names)
+    right.plot(*BOTTLES.T, "*", ms=11, color=INK, mec="white", zorder=5)
     look = {"handletextpad": 0, "columnspacing": 0.6, "borderaxespad": 0}
     left.legend(loc="lower left", bbox_to_anchor=(0, 1.01), ncols=3, **look)
     right.set_title(f"{1 - model.score(X, wine.y):.1%} wrong")

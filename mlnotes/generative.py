@@ -359,10 +359,9 @@ def smoothed_log_frequencies(counts, alpha=1.0):
     >>> np.exp(smoothed_log_frequencies(np.array([3.0, 0.0, 1.0]), alpha=2.0)).round(12)
     array([0.5, 0.2, 0.3])
     """
-    counts = floats(counts)
-    m = counts.shape[-1]
-    p = (counts + alpha) / (counts.sum(axis=-1, keepdims=True) + alpha * m)
-    return np.where(p > 0, np.log(p + (p == 0)), -np.inf)
+    n_k, m = counts.sum(axis=-1, keepdims=True), counts.shape[-1]
+    with np.errstate(divide="ignore"):  # ln 0 = -inf
+        return np.log((counts + alpha) / (n_k + alpha * m))
 
 
 def categorical_log_density(X, log_p):
@@ -388,8 +387,8 @@ def binary_log_density(X, log_on, log_off):
     >>> np.exp(binary_log_density(np.array([[1.0]]), np.log([[0.25]]), np.log([[0.75]])))
     array([[0.25]])
     """
-    ones, pairs = bits(X) == 1, zip(log_on, log_off, strict=True)
-    return np.array([np.where(ones, on, off).sum(axis=1) for on, off in pairs]).T
+    X, classes = bits(X), zip(log_on, log_off, strict=True)
+    return np.array([np.where(X == 1, on, off).sum(axis=1) for on, off in classes]).T
 
 
 def binary_log_odds(p, prior):
