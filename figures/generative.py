@@ -1,5 +1,7 @@
 """Lecture figures of the generative chapter."""
 
+from functools import partial
+
 import numpy as np
 
 from mlnotes.datasets import load_wine, make_blobs, make_emails
@@ -7,6 +9,7 @@ from mlnotes.decision_theory import (
     error_probability,
     excess_error,
     log_joint,
+    log_posterior,
     normal_log_odds,
     product_rule,
 )
@@ -21,6 +24,8 @@ from mlnotes.generative import (
     ellipse_radius,
     fit_normal,
     learn_classes,
+    log_densities,
+    log_joint_density,
     map_classify,
 )
 from mlnotes.plotting import (
@@ -115,6 +120,84 @@ def winery(left, right):
     look = {"handletextpad": 0, "columnspacing": 0.6, "borderaxespad": 0}
     left.legend(loc="lower left", bbox_to_anchor=(0, 1.01), ncols=3, **look)
     right.set_title(f"{1 - model.score(X, wine.y):.1%} wrong")
+
+
+@figure("eight_wines", claims=(), panels=3, size=(2.8, 2.4))
+def eight_wines(*axes):
+    """Learning from eight wines (ticks); dotted, the unknown wine. Left: one normal density for
+    each class. Middle: the densities times the priors 5/8 and 3/8. Right: divided by their sum,
+    they are the posterior probabilities. Look at both sides of the peak: cultivar 2 has the larger
+    variance, and it wins on the left and on the right.
+    """
+    wine = load_wine()
+    eight = np.concatenate([np.flatnonzero(wine.y == 2)[:5], np.flatnonzero(wine.y == 3)[:3]])
+    x, y, grid = wine.X[eight, 6:7], wine.y[eight], np.linspace(0, 4, 801)[:, None]
+    model = learn_classes(x, y, fit_normal)
+    joint = log_joint_density(grid, model)
+    names = "1. learn $p(x \\mid k)$", "2. weight by $\\pi_k$", "3. divide by the sum"
+    curves = log_densities(grid, model), joint, log_posterior(joint)
+    for ax, curve, name in zip(axes, curves, names, strict=True):
+        for c, style in ((0, "-"), (1, "--")):
+            ax.plot(grid, np.exp(curve[:, c]), style, color=COLORS[c], label=f"cultivar {c + 2}")
+            ax.plot(x[y == c + 2], np.zeros(5 - 2 * c), "|", ms=12, color=COLORS[c])
+        ax.axvline(1.3, color=GREY, lw=0.9, ls=":")
+        ax.set(title=name, xlabel="flavanoids")
+    axes[0].legend()
+
+
+@figure("straight", claims=(), panels=3, size=(2.8, 2.5))
+def straight(*axes):
+    """Q–Q plots of the flavanoids. The points of cultivar 1 follow the line. In cultivar 2 one wine
+    lies far above it. The points of cultivar 3 bend: they are above the line at both ends, with a
+    long tail of large values and a short one of small values.
+    """
+    wine, rng = load_wine(), np.random.default_rng(0)
+    for c, ax in enumerate(axes, start=1):
+        own = np.sort(wine.X[wine.y == c, 6])
+        q = np.sort(rng.standard_normal((10_000, len(own))), axis=1).mean(axis=0)
+        ax.axline((0, own.mean()), slope=own.std() / q.std(), color=INK, lw=0.9)
+        ax.plot(q, own, "o", ms=3, mew=0, color=COLORS[c - 1])
+        ax.set(title=f"cultivar {c}", xlabel="normal sample", ylim=(0, 5.4))
+    axes[0].set_ylabel("flavanoids (mg/ml)")
+
+
+def errors_of_few(make, size, draws=40):
+    """The errors on 30 wines in draws of `size` wines of each cultivar, standardised by these."""
+    wine = load_wine()
+    for s in range(draws):
+        rng = np.random.default_rng(s)
+        drawn = [rng.choice(np.flatnonzero(wine.y == c), size, replace=False) for c in (1, 2, 3)]
+        train = np.concatenate(drawn)
+        test = rng.choice(np.setdiff1d(np.arange(len(wine.X)), train), 30, replace=False)
+        Z = (wine.X - wine.X[train].mean(axis=0)) / wine.X[train].std(axis=0)
+        yield 1 - make().fit(Z[train], wine.y[train]).score(Z[test], wine.y[test])
+
+
+@figure("shrinkage", claims=(), panels=2, size=(3.6, 2.9))
+def shrinkage(left, right):
+    """Errors on wines without labels, means of 40 draws of the labelled ones. Left: QDA with
+    shrunken covariances, against the share r of the identity matrix. With 8 or 15 wines of each
+    cultivar the error falls over most of the range, with 40 it rises. Right: against the number of
+    labelled wines. Plain QDA starts far above the others, and cannot be learnt from 8.
+    """
+    shares = [0.002, 0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 0.7, 0.85, 1]
+    for size, style, color in ((8, "o-", BLUE), (15, "s--", ORANGE), (40, "^:", INK)):
+        makers = [partial(QuadraticDiscriminantAnalysis, reg_param=r) for r in shares]
+        error = [np.mean(list(errors_of_few(make, size))) for make in makers]
+        left.semilogx(shares, error, style, color=color, ms=4, label=f"{size} of each cultivar")
+    for make, sizes, style, color, name in (
+        (QuadraticDiscriminantAnalysis, (15, 20, 30, 40), "o-", BLUE, "QDA"),
+        (makers[5], (8, 15, 20, 30, 40), "s--", ORANGE, "QDA, r = 0.3"),
+        (SharedCovarianceClassifier, (8, 15, 20, 30, 40), "^:", INK, "LDA"),
+        (GaussianNB, (8, 15, 20, 30, 40), "D-.", GREY, "naive Bayes"),
+    ):
+        error = [np.mean(list(errors_of_few(make, size))) for size in sizes]
+        right.plot(sizes, error, style, color=color, ms=4, label=name)
+    left.set(xlabel="share $r$ of the identity matrix", ylabel="error")
+    right.set(xlabel="labelled wines of each cultivar")
+    for ax in (left, right):
+        ax.set_ylim(0, 0.25)
+        ax.legend()
 
 
 # --- The rule --------------------------------------------------------------------------
