@@ -263,7 +263,7 @@ def plug_in(ax):
     """The price of learning the classes N(0, 1) and N(2, 1) from n samples: the error beyond the
     Bayes error of 15.9 %, averaged over 50 training sets. Both axes are logarithmic. With normal
     distributions it falls like 1/n (the dotted line). With kernel estimates it is larger at every
-    n, and falls more slowly.
+    n.
     """
     sizes = np.array([30, 100, 300, 1000, 3000])
     for fit_density, color, style, name in (

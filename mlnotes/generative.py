@@ -118,7 +118,6 @@ def fit_normal(X):
     >>> fit_normal(np.array([[0.0], [4.0]])).covariance
     array([[4.]])
     """
-    X = floats(X)
     mu = X.mean(axis=0)
     return NormalDensity(mu, (X - mu).T @ (X - mu) / len(X))
 
