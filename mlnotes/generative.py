@@ -118,6 +118,7 @@ def fit_normal(X):
     >>> fit_normal(np.array([[0.0], [4.0]])).covariance
     array([[4.]])
     """
+    X = floats(X)
     mu = X.mean(axis=0)
     return NormalDensity(mu, (X - mu).T @ (X - mu) / len(X))
 
@@ -358,9 +359,10 @@ def smoothed_log_frequencies(counts, alpha=1.0):
     >>> np.exp(smoothed_log_frequencies(np.array([3.0, 0.0, 1.0]), alpha=2.0)).round(12)
     array([0.5, 0.2, 0.3])
     """
+    counts = floats(counts)
     n_k, m = counts.sum(axis=-1, keepdims=True), counts.shape[-1]
-    with np.errstate(divide="ignore"):  # ln 0 = -inf
-        return np.log((counts + alpha) / (n_k + alpha * m))
+    p = (counts + alpha) / (n_k + alpha * m)
+    return np.where(p > 0, np.log(p + (p == 0)), -np.inf)  # ln 0 = -inf
 
 
 def categorical_log_density(X, log_p):
