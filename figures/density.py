@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mlnotes.datasets import make_moons
+from mlnotes.datasets import load_iris, make_moons
 from mlnotes.density import (
     best_bandwidth,
     gaussian_window,
@@ -31,7 +31,7 @@ from mlnotes.plotting import (
     set_view,
     tint,
 )
-from mlnotes.probability import normal_log_density
+from mlnotes.probability import normal_cdf, normal_log_density
 
 N = 60  # samples of N(0, 1)
 BANDWIDTHS = np.geomspace(0.05, 3, 400)
@@ -81,6 +81,79 @@ def box_and_histogram(ax, X, side):
     between = parzen((jumps[:-1, None] + jumps[1:, None]) / 2, X, side)
     ends = [-8.0, *jumps, 8.0], [0.0, *between, 0.0, 0.0]
     ax.plot(*ends, color=BLUE, lw=1.1, drawstyle="steps-post")
+
+
+@figure("bias_and_variance", claims=(), size=(6.4, 2.7))
+def bias_and_variance(ax):
+    """The two errors of k / (n V) at x = 0.5, for 100 samples of N(0, 1) and the interval of length
+    V about x, computed exactly. A short interval has a large variance (dotted), a long one a large
+    bias (dashed). The vertical line is the best compromise. Near it the valley is flat.
+    """
+    x, n, V = 0.5, 100, np.geomspace(0.05, 6, 400)
+    P = normal_cdf(x + V / 2, 0.0, 1.0) - normal_cdf(x - V / 2, 0.0, 1.0)
+    squared_bias = (P / V - np.exp(normal_log_density(x, 0.0, 1.0))) ** 2
+    variance = P * (1 - P) / (n * V**2)
+    ax.plot(V, squared_bias, "--", color=ORANGE, label="squared bias")
+    ax.plot(V, variance, ":", color=BLUE, label="variance")
+    ax.plot(V, squared_bias + variance, color=INK, label="their sum, the MSE")
+    ax.axvline(V[(squared_bias + variance).argmin()], color=GREY, lw=0.8)
+    ax.set(xscale="log", yscale="log", xlim=(0.05, 6), ylim=(1e-6, 1))
+    ax.set(xlabel="length $V$ of the interval")
+    ax.legend(loc="lower left")
+
+
+@figure("piles", claims=(), panels=(2, 4), size=(2.1, 1.6))
+def piles(*axes):
+    """The estimate from the samples 1, 2, 2.5 and 5 (ticks), built up one sample at a time. Each
+    sample adds a block of side 2 (top) or a Gaussian bump of the same standard deviation (bottom),
+    of area 1/4 (grey). The last column is the estimate.
+    """
+    X, points = np.array([[1.0], [2.0], [2.5], [5.0]]), np.linspace(-2, 8, 1001)
+    for i, (top, bottom) in enumerate(zip(axes[:4], axes[4:], strict=True), start=1):
+        for ax, window, h in ((top, hypercube, 2.0), (bottom, gaussian_window, 2 / BOX)):
+            pile = i / 4 * parzen(points[:, None], X[:i], h, window)
+            block = parzen(points[:, None], X[i - 1 : i], h, window) / 4
+            ax.fill_between(points, block, color=SHADE)
+            ax.plot(points, pile, color=BLUE, lw=1.3)
+            ax.plot(X[:i, 0], np.full(i, -0.02), "|", color=INK, ms=5)
+            ax.set(xlim=(-1, 7), ylim=(-0.04, 0.42), xticks=(0, 2, 4, 6), yticks=(0, 0.2, 0.4))
+    for ax in (axes[0], axes[4]):
+        ax.set_ylabel("density")
+
+
+@figure("origin", claims=(), panels=3, size=(2.8, 2.3))
+def where_cells_begin(*axes):
+    """The petal lengths of the 150 irises three times. Left and middle: histograms with cells of
+    0.8 cm that begin at different places. One has an empty cell in the gap, the other has not.
+    Right: the Parzen window, which has no such choice.
+    """
+    X, points = load_iris().X[:, 2:3], np.linspace(0.0025, 7.9975, 1600)[:, None]
+    for ax, origin in zip(axes[:2], (0.05, 0.45), strict=True):
+        edges = np.arange(origin - 0.8, 8.5, 0.8)
+        heights = histogram_density((edges[:-1, None] + edges[1:, None]) / 2, X, 0.8, origin)
+        ax.stairs(heights, edges, fill=True, color=SHADE, ec=GREY, lw=0.8)
+        ax.set_title(f"cells begin at {origin} cm")
+    axes[2].plot(points[:, 0], parzen(points, X, 0.8), color=BLUE, lw=1.1)
+    axes[2].set_title("a window about every point")
+    for ax in axes:
+        ax.plot(X[:, 0], np.full(150, -0.015), "|", color=INK, ms=5, mew=0.5)
+        ax.set(xlim=(0, 8), ylim=(-0.03, 0.46), xlabel="petal length (cm)")
+    axes[0].set_ylabel("density")
+
+
+@figure("knn_petals", claims=(), panels=2, size=(3.8, 2.3))
+def knn_petals(*axes):
+    """The k-NN estimate of the petal lengths (orange), and the Gaussian kernel estimate with the
+    left-out bandwidth (dashed). It has spikes where petals crowd. For k = 10 it is infinite at 1.4
+    and 1.5 cm, which more than ten flowers share; the picture cuts it off. A larger k is smoother.
+    """
+    X, points = load_iris().X[:, 2:3], np.linspace(0, 8, 801)[:, None]
+    smooth = np.exp(kernel_log_density(points, X, best_bandwidth(X, np.geomspace(0.02, 2, 41))))
+    for ax, k in zip(axes, (10, 30), strict=True):
+        ax.plot(points[:, 0], np.minimum(knn_density(points, X, k), 2), color=ORANGE, lw=1.1)
+        ax.plot(points[:, 0], smooth, "--", color=BLUE, lw=1.1)
+        ax.set(title=f"$k = {k}$", xlim=(0, 8), ylim=(0, 1.2), xlabel="petal length (cm)")
+    axes[0].set_ylabel("density")
 
 
 @figure("bandwidth", claims=(), panels=2)

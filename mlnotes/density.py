@@ -10,7 +10,7 @@ Contents
     Balls                      log_unit_ball, ball_volume, exact_squared_distances
     Round windows              Window, WINDOWS, log_positive, log_cosine_integral, cosine_lengths,
                                sample_kernel
-    The kernel estimate        kernel_log_density
+    The kernel estimate        kernel_log_density, window_log_density
     The error of an estimate   NormalMixture, kernel_mixture, mixture_inner_product,
                                integrated_squared_error, normal_mise
     Choosing the bandwidth     scott, silverman, leave_one_out, best_bandwidth
@@ -101,11 +101,9 @@ def histogram_density(x, X, h, origin=0.0):
     array([1., 0.])
     """
     n, d = X.shape
-    cells = np.floor((floats(np.vstack([X, x])) - origin) / h)  # of the samples, then of the points
-    _, number = np.unique(cells, axis=0, return_inverse=True)
-    number = number.ravel()  # equal cells have equal numbers
-    counts = np.bincount(number[:n], minlength=number.max() + 1)
-    return count_density(counts[number[n:]], n, h**d)
+    cells = np.floor((floats(X) - origin) / h)
+    k = [np.all(cells == cell, axis=1).sum() for cell in np.floor((floats(x) - origin) / h)]
+    return count_density(np.array(k), n, h**d)
 
 
 # --- Parzen windows --------------------------------------------------------------------
@@ -283,11 +281,10 @@ def sample_kernel(n, d, kernel="gaussian", *, rng):
 # --- The kernel estimate ---------------------------------------------------------------
 
 
-def kernel_log_density(x, X, h, kernel="gaussian"):
+def kernel_log_density(x, X, h):
     """ln p(x) (m,), p(x) = 1/n sum_i (h sqrt(2 pi))^{-d} exp(-||x - x_i||^2 / (2 h^2)).
 
-    For another round window K, p(x) = 1/n sum_i K(u_i) / (h^d int K). With log-sum-exp ln p is
-    finite even where every term underflows.
+    With log-sum-exp it is finite even where every term underflows.
 
     >>> X, x = np.array([[0.0], [1.0]]), np.array([[0.5], [1000.0]])
     >>> kernel_log_density(x, X, h=0.5) + np.log(0.5 * np.sqrt(2 * np.pi))
@@ -296,8 +293,19 @@ def kernel_log_density(x, X, h, kernel="gaussian"):
     Errata: density-06 (MLN prints the normaliser (h sqrt(2) pi)^{-d}).
     """
     n, d = X.shape
+    log_K = -squared_distances(x, X) / (2 * h**2)
+    return log_sum_exp(log_K) - log(n) - d * log(h * sqrt(2 * pi))
+
+
+def window_log_density(x, X, h, kernel):
+    """ln p(x) (m,), p(x) = 1/n sum_i K(u_i) / (h^d int K), for K a round window of `WINDOWS`.
+
+    >>> window_log_density(np.array([[0.5], [9.0]]), np.array([[0.0], [1.0]]), 1.0, "tophat")
+    array([-0.69314718,        -inf])
+    """
+    n, d = X.shape
     K = WINDOWS[kernel]
-    squares = squared_distances if K.reach == inf else exact_squared_distances
+    squares = squared_distances if K.reach == inf else exact_squared_distances  # exact at a rim
     t = squares(x, X) / h**2
     return K.log_sum(t) - log(n) - d * log(h) - K.log_integral(d)
 
@@ -388,9 +396,9 @@ def leave_one_out(X, h):
     array([-2., -2.])
     """
     n, d = X.shape
-    t = squared_distances(X) / h**2
-    np.fill_diagonal(t, inf)  # K = 0 between a sample and itself
-    return log_sum_exp(-t / 2) - log(n - 1) - d * log(h * sqrt(2 * pi))
+    log_K = -squared_distances(X) / (2 * h**2)
+    np.fill_diagonal(log_K, -inf)  # K = 0 between a sample and itself
+    return log_sum_exp(log_K) - log(n - 1) - d * log(h * sqrt(2 * pi))
 
 
 def best_bandwidth(X, bandwidths):
@@ -428,9 +436,10 @@ def knn_density(x, X, k):
     array([0.125])
     """
     n, d = X.shape
-    _, r = nearest_samples(x, X, k)
-    V = ball_volume(np.where(r > 0, r, 1.0), d)
-    return np.where(r > 0, count_density(k, n, V), inf)
+    distances = np.sqrt(exact_squared_distances(x, X))
+    r = np.sort(distances, axis=1)[:, k - 1]  # to the k-th nearest sample
+    with np.errstate(divide="ignore"):  # if r = 0, the density is infinite
+        return k / (n * ball_volume(r, d))
 
 
 def class_counts(x, X, y, k):
@@ -513,7 +522,7 @@ class KernelDensity(DensityEstimator):
         blocks = row_blocks(len(X), BLOCK // len(samples))
         with np.errstate(over="ignore"):  # a length of inf has the density 0
             how = samples, self.bandwidth_, self.kernel_
-            return np.concatenate([kernel_log_density(X[b], *how) for b in blocks])
+            return np.concatenate([window_log_density(X[b], *how) for b in blocks])
 
     def score(self, X, y=None):
         """The log-likelihood of X, sum_i ln p(x_i); y is not used."""

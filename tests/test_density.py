@@ -34,6 +34,7 @@ from mlnotes.density import (
     sample_kernel,
     scott,
     silverman,
+    window_log_density,
 )
 from mlnotes.numerics import squared_distances
 from mlnotes.probability import (
@@ -457,7 +458,7 @@ def test_knn_joint_density_sums_to_the_density_and_divides_to_the_posterior(rng)
 def test_kernel_density_is_the_function_and_its_score_the_sum(kernel, rng):
     X, x = rng.normal(size=(3000, 2)), rng.normal(size=(50, 2))  # several blocks of points
     model = KernelDensity(bandwidth=2.5, kernel=kernel).fit(X)
-    expected = kernel_log_density(x, X, 2.5, kernel)
+    expected = window_log_density(x, X, 2.5, kernel)
     X *= 7
     np.testing.assert_allclose(model.score_samples(x), expected, rtol=1e-12)
     assert model.score(x) == pytest.approx(expected.sum(), rel=1e-12)
