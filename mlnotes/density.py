@@ -115,7 +115,7 @@ def hypercube(u):
     >>> hypercube(np.array([[0.5, -0.5], [0.2, 0.6]]))
     array([1., 0.])
     """
-    return (np.abs(floats(u)).max(axis=-1) <= 0.5).astype(float)
+    return (np.abs(u).max(axis=-1) <= 0.5).astype(float)
 
 
 def gaussian_window(u):
