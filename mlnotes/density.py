@@ -438,8 +438,8 @@ def knn_density(x, X, k):
     n, d = X.shape
     distances = np.sqrt(exact_squared_distances(x, X))
     r = np.sort(distances, axis=1)[:, k - 1]  # to the k-th nearest sample
-    with np.errstate(divide="ignore"):  # if r = 0, the density is infinite
-        return k / (n * ball_volume(r, d))
+    V = ball_volume(np.where(r > 0, r, 1.0), d)
+    return np.where(r > 0, count_density(k, n, V), inf)  # infinite if k samples are at x
 
 
 def class_counts(x, X, y, k):
