@@ -108,12 +108,12 @@ def piles(*axes):
     sample adds a block of side 2 (top) or a Gaussian bump of the same standard deviation (bottom),
     of area 1/4 (grey). The last column is the estimate.
     """
-    X, points = np.array([[1.0], [2.0], [2.5], [5.0]]), np.linspace(-2, 8, 1001)
+    X, points = np.array([[1.0], [2.0], [2.5], [5.0]]), np.linspace(-2, 8, 401)
     for i, (top, bottom) in enumerate(zip(axes[:4], axes[4:], strict=True), start=1):
         for ax, window, h in ((top, hypercube, 2.0), (bottom, gaussian_window, 2 / BOX)):
             pile = i / 4 * parzen(points[:, None], X[:i], h, window)
             block = parzen(points[:, None], X[i - 1 : i], h, window) / 4
-            ax.fill_between(points, block, color=SHADE)
+            ax.fill_between(points, block, where=block > 1e-4, color=SHADE)
             ax.plot(points, pile, color=BLUE, lw=1.3)
             ax.plot(X[:i, 0], np.full(i, -0.02), "|", color=INK, ms=5)
             ax.set(xlim=(-1, 7), ylim=(-0.04, 0.42), xticks=(0, 2, 4, 6), yticks=(0, 0.2, 0.4))
