@@ -12,7 +12,8 @@ Contents
     Vector quantisation       decode_codes, storage
     Another loss (robust)     k_medians, nearest_l1, cluster_medians, k_medoids, Medoids,
                               swap_losses, build
-    Another K (hierarchical)  agglomerate, Merge, linkage, cut_dendrogram
+    Another K (hierarchical)  agglomerate, Merge, nearest_pair, linkage,
+                              cut_dendrogram
     Another shape (spectral)  rbf_affinity, neighbor_affinity, graph_laplacian,
                               lowest_eigenvectors, spectral_embedding
     Judging groupings         silhouette, adjusted_rand_index
@@ -275,8 +276,8 @@ def nearest(X, centers):
     >>> nearest(np.array([[0.0], [9.0]]), np.array([[1.0], [7.0]]))
     (array([0, 1]), array([1., 4.]))
     """
-    D = squared_distances(centers, X)  # (K, n)
-    return D.argmin(axis=0), D.min(axis=0)
+    squares = squared_distances(centers, X)  # (K, n)
+    return squares.argmin(axis=0), squares.min(axis=0)
 
 
 def lloyd(X, centers, assign=nearest, update=cluster_means):
@@ -370,8 +371,8 @@ def nearest_l1(X, centers):
     >>> nearest_l1(np.array([[0.0], [9.0]]), np.array([[1.0], [7.0]]))
     (array([0, 1]), array([1., 2.]))
     """
-    D = manhattan(centers, X)  # (K, n)
-    return D.argmin(axis=0), D.min(axis=0)
+    distances = manhattan(centers, X)  # (K, n)
+    return distances.argmin(axis=0), distances.min(axis=0)
 
 
 def cluster_medians(X, labels, K, empty=np.nan):
@@ -476,8 +477,7 @@ def agglomerate(D, method):
         ward       ((n_a + n_c) D_ac + (n_b + n_c) D_bc - n_c h) / (n_a + n_b + n_c); if D holds
                    squared distances, half of it is the rise of J that the merge would cause
 
-    None is below both D_ac and D_bc. So the smallest entry of a row never falls, and `least`, what
-    it was at last sight, is a lower bound. Yields: a `Merge` per step.
+    Yields: a `Merge` per step.
 
     >>> for merge in agglomerate(manhattan(np.array([[0.0], [1.0], [7.0]])), "single"):
     ...     print(merge.pair, merge.height, merge.size)
@@ -485,18 +485,32 @@ def agglomerate(D, method):
     (3, 2) 6.0 3
     """
     n = len(D)
-    D = dissimilarities(D) + np.diag(np.full(n, np.inf))
-    number, size, least = np.arange(n), np.ones(n), D.min(axis=1)  # of each row
+    D = dissimilarities(D) + np.diag(np.full(n, np.inf))  # no cluster is its own nearest
+    number, size, least = list(range(n)), np.ones(n, dtype=int), D.min(axis=1)
     for new in range(n, 2 * n - 1):
-        a = least.argmin()
-        while least[a] < (smallest := D[a].min()):
-            least[a] = smallest
-            a = least.argmin()
-        b = D[a].argmin()
-        yield Merge((int(number[a]), int(number[b])), D[a, b], int(size[a] + size[b]))
+        a, b = nearest_pair(D, least)
+        yield Merge((number[a], number[b]), D[a, b], size[a] + size[b])
         D[a] = D[:, a] = LINKAGES[method](D[a], D[b], D[a, b], size[a], size[b], size)
         D[b] = D[:, b] = D[a, a] = least[b] = np.inf  # row a is of a + b, and b is gone
-        number[a], size[a], least[a] = new, size[a] + size[b], D[a].min()
+        number[a], size[a] = new, size[a] + size[b]
+
+
+def nearest_pair(D, least):
+    """The a, b with the smallest D_ab, where `least` (n,) holds a lower bound of every row of D.
+
+    The bounds of the rows that are searched become their smallest entries. No linkage puts the
+    distance of a + b and c below both D_ac and D_bc, so that the bounds outlast a merge.
+
+    >>> D = np.array([[np.inf, 5.0, 4.0], [5.0, np.inf, 2.0], [4.0, 2.0, np.inf]])
+    >>> a, b = nearest_pair(D, least=np.array([3.0, 2.0, 2.0]))
+    >>> int(a), int(b)
+    (1, 2)
+    """
+    a = least.argmin()
+    while least[a] < D[a].min():
+        least[a] = D[a].min()
+        a = least.argmin()
+    return a, D[a].argmin()
 
 
 def linkage(D, method):
@@ -616,7 +630,8 @@ def silhouette(D, labels):
     sums, size = D @ R, R @ R.sum(axis=0)  # over the samples of each cluster; of that of x_i
     a = np.sum(R * sums, axis=1) / np.maximum(size - 1, 1)  # no sample counts itself
     b = np.where(R == 1, np.inf, sums / R.sum(axis=0)).min(axis=1)
-    return np.where(size == 1, 0, (b - a) / np.maximum(np.maximum(a, b), np.finfo(float).tiny))
+    larger = np.maximum(a, b)
+    return np.where(size > 1, (b - a) / np.where(larger > 0, larger, 1), 0)
 
 
 def adjusted_rand_index(labels, others):
