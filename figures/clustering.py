@@ -1,6 +1,6 @@
 """Lecture figures of the clustering chapter."""
 
-from itertools import permutations
+from itertools import combinations, permutations
 from typing import NamedTuple
 
 import numpy as np
@@ -16,12 +16,16 @@ from mlnotes.clustering import (
     decode_codes,
     distortion,
     euclidean,
+    graph_laplacian,
     kmeans_plus_plus,
     linkage,
     lloyd,
+    lowest_eigenvectors,
     nearest,
+    rbf_affinity,
+    silhouette,
 )
-from mlnotes.datasets import load_iris, make_blobs, make_moons, to_bits
+from mlnotes.datasets import load_iris, load_wine, make_blobs, make_moons, to_bits
 from mlnotes.mixture import GaussianMixture
 from mlnotes.plotting import (
     BLUE,
@@ -53,6 +57,61 @@ def draw_clusters(ax, X, labels, size=3.5):
     draw_samples(ax, X, labels, size=size)
     set_view(ax, X)
     ax.set(xticks=[], yticks=[], anchor="W")
+
+
+# --- The wines -------------------------------------------------------------------------
+
+
+def standardised(X):
+    """Every feature with mean 0 and variance 1."""
+    return (X - X.mean(axis=0)) / X.std(axis=0)
+
+
+@figure("wines", claims=(), size=(4.4, 3.1))
+def wines(ax):
+    """Two measurements of 178 wines, standardised. The cloud is thicker at the lower left, in the
+    middle below, and at the upper right. But there are no clear gaps. Where would you draw borders?
+    """
+    draw_samples(ax, standardised(load_wine().X)[:, [6, 12]], size=5)
+    ax.set(xlabel="flavanoids (standardised)", ylabel="proline (standardised)")
+
+
+@figure("units", claims=("clustering-05",), panels=2, size=(3.4, 2.8))
+def units(*axes):
+    """Three clusters of the wines, drawn in the units of measurement. Left: computed as measured.
+    The borders are horizontal: proline alone decides, because its numbers are hundreds of times
+    larger. Right: standardised. Both features count.
+    """
+    raw = load_wine().X[:, [6, 12]]
+    for ax, X, name in zip(
+        axes, (raw, standardised(raw)), ("as measured", "standardised"), strict=True
+    ):
+        draw_samples(ax, raw, k_means(3).fit(X).labels_, size=3.5)
+        ax.set(title=f"K-means, {name}", xlabel="flavanoids", ylabel="proline")
+
+
+def curves(X, starts):
+    """J and the mean silhouette for K = 2 to 6: (2, 5)."""
+    models = [KMeans(K, n_init=starts, random_state=0).fit(X) for K in range(2, 7)]
+    s = [silhouette(euclidean(X), model.labels_).mean() for model in models]
+    return np.array([[model.inertia_ for model in models], s])
+
+
+@figure("choosing_k", claims=("clustering-14",), panels=2, size=(3.6, 2.5))
+def choosing_k(*axes):
+    """Choosing the number of clusters for the 13 measurements of the wines (circles). The squares
+    are 19 tables from one normal distribution with the covariances of the wines. Left: the loss of
+    the wines falls steeply up to K = 3, and then about as the others. Right: the mean silhouette of
+    the wines is largest at 3, and larger than that of every other table.
+    """
+    Z, rng = standardised(load_wine().X), np.random.default_rng(0)
+    tables = [rng.multivariate_normal(np.zeros(13), np.cov(Z.T), size=178) for _ in range(19)]
+    others, of_wines = [curves(standardised(X), 10) for X in tables], curves(Z, 100)
+    for k, ax in enumerate(axes):
+        for other in others:
+            ax.plot(range(2, 7), other[k], "s--", color=ORANGE, ms=2.5, lw=0.6)
+        ax.plot(range(2, 7), of_wines[k], "o-", color=BLUE, ms=5)
+        ax.set(xlabel="$K$", ylabel=("$J$", "mean silhouette")[k], ylim=0, xticks=range(2, 7))
 
 
 # --- Lloyd's algorithm at work ---------------------------------------------------------
@@ -103,6 +162,56 @@ def draw_half_steps(ax, after_e, after_m):
     ax.plot(t[:-1] + 0.5, after_m, "s", mec=ORANGE, mfc="white", ms=5, label="new centers")
     ax.set(title="$J$ after each half step", xlabel="step", ylim=0, xticks=t[::3])
     ax.legend(loc="upper right", handletextpad=0.2)
+
+
+# --- Where K-means ends ----------------------------------------------------------------
+
+
+@figure("landscape", claims=("clustering-13",), size=(4.0, 3.4))
+def landscape(ax):
+    """J for all positions of two centers on a line with the numbers 0, 1, 5, 6, 12, 13, as contour
+    lines, darker where J is smaller. Exchanging the centers changes nothing, so the picture is
+    symmetric. Each path is a run of K-means, and its dots are the steps. All 15 runs start above
+    the diagonal, and each ends in one of two hollows (crosses). Only one hollow is the deepest.
+    """
+    row, axis = np.array([[0.0], [1], [5], [6], [12], [13]]), np.linspace(-1, 14.5, 156)
+    squares = (row - axis) ** 2
+    J = np.minimum(squares[:, None], squares[:, :, None]).sum(axis=0)
+    ax.contour(axis, axis, J, levels=np.geomspace(30, 900, 14), cmap="Blues_r", linewidths=1)
+    for pair in combinations(range(6), 2):
+        path = np.array([state.centers.ravel() for state in lloyd(row, row[list(pair)])])
+        ax.plot(*path.T, ".-", color=ORANGE, lw=1.2, ms=5)
+        draw_centers(ax, path[-1])
+    ax.set(xlabel=r"$\mu_0$", ylabel=r"$\mu_1$", aspect="equal")
+
+
+@figure("far_apart", claims=(), panels=3, size=(2.6, 2.4))
+def far_apart(*axes):
+    """k-means++ draws three centers (crosses). The area of a disc is the probability that this
+    sample is the next center. Groups without a center (left and middle) have most of the
+    probability.
+    """
+    X = make_blobs([20] * 3, [[0, 0], [6, 0], [3, 5]], rng=np.random.default_rng(0)).X
+    start = kmeans_plus_plus(X, 3, np.random.default_rng(0))
+    for t, ax in enumerate(axes, start=1):
+        squares = nearest(X, start[:t])[1]
+        ax.scatter(*X.T, s=2500 * squares / squares.sum(), color=tint(BLUE, 0.5))
+        ax.plot(*X.T, ".", color=GREY, ms=2)
+        draw_centers(ax, start[:t])
+        set_view(ax, X, margin=0.12)
+        ax.set(title=f"{t} drawn", xticks=[], yticks=[])
+
+
+@figure("cells", claims=("clustering-09",), size=(3.4, 2.8))
+def cells(ax):
+    """Five centers (crosses) and their cells: each point of the plane has the colour of its nearest
+    center. Every border is straight, halfway between two centers.
+    """
+    centers = np.array([[-1.5, -1.2], [0.2, 1.4], [1.6, -0.9], [-1.9, 1.6], [2.2, 1.5]])
+    set_view(ax, np.array([[-3.0, -2.5], [3.0, 2.5]]), margin=0)
+    draw_regions(ax, lambda x: nearest(x, centers)[0], range(5))
+    draw_centers(ax, centers)
+    ax.set(xticks=[], yticks=[])
 
 
 # --- Vector quantisation ---------------------------------------------------------------
@@ -366,6 +475,25 @@ def instability(label_axes, share_axes, left, right):
         set_view(ax, X)
         ax.set(xticks=[], yticks=[], anchor="W", xlabel="colours: 3 clusters; markers: 4")
         ax.set_title(f"{name}: ARI {merged_agreement(three, four):.2f}")
+
+
+@figure("second_eigenvector", claims=("clustering-22",), panels=2, size=(3.7, 2.5))
+def second_eigenvector(graph, values):
+    """The second eigenvector of the Laplacian on two half circles. Left: the links with a
+    similarity above 0.3 (grey), and the entries of the eigenvector as colour: one sign for each
+    half circle. Right: the entries in order. They jump between the two half circles.
+    """
+    X, y = make_moons(240, noise=0.08, rng=np.random.default_rng(4))[:]
+    W = rbf_affinity(X, gamma=30.0)
+    v = lowest_eigenvectors(graph_laplacian(W), 2)[1][:, 1]
+    v = v * np.sign(v @ y)  # an eigenvector has no sign of its own
+    for i, j in zip(*np.nonzero(np.triu(W) > 0.3), strict=True):
+        graph.plot(*X[[i, j]].T, color=GREY, lw=0.4, zorder=1)
+    drawn = graph.scatter(*X.T, c=v, s=12, cmap="coolwarm", zorder=2)
+    graph.figure.colorbar(drawn, ax=graph)
+    graph.set(title="links, and $v_2$ as colour", aspect="equal", xticks=[], yticks=[])
+    values.plot(np.sort(v), ".", color=INK, ms=3)
+    values.set(title="$v_2$, sorted", xlabel="samples, in the order of $v_2$")
 
 
 # --- Films -----------------------------------------------------------------------------
