@@ -315,7 +315,7 @@ def kmeans_plus_plus(X, K, rng, trials=1):
     array([0., 9.])
     """
     chosen = [rng.integers(len(X))]
-    squares = squared_distances(X[chosen], X)[0]  # D(x)^2 of every sample
+    squares = squared_distances(X[chosen], X)[0]  # to the nearest center so far
     while len(chosen) < K:
         p = squares / squares.sum() if squares.any() else None  # None: all equally likely
         drawn = rng.choice(len(X), trials, p=p)
