@@ -91,8 +91,8 @@ def units(*axes):
 
 
 def curves(X, starts):
-    """J and the mean silhouette for K = 2 to 6: (2, 5)."""
-    models = [KMeans(K, n_init=starts, random_state=0).fit(X) for K in range(2, 7)]
+    """J and the mean silhouette for K = 2 to 5: (2, 4)."""
+    models = [KMeans(K, n_init=starts, random_state=0).fit(X) for K in range(2, 6)]
     s = [silhouette(euclidean(X), model.labels_).mean() for model in models]
     return np.array([[model.inertia_ for model in models], s])
 
@@ -101,17 +101,18 @@ def curves(X, starts):
 def choosing_k(*axes):
     """Choosing the number of clusters for the 13 measurements of the wines (circles). The squares
     are 19 tables from one normal distribution with the covariances of the wines. Left: the loss of
-    the wines falls steeply up to K = 3, and then about as the others. Right: the mean silhouette of
-    the wines is largest at 3, and larger than that of every other table.
+    the wines bends at K = 3. Up to 3 it falls more steeply than the others, after that it does not.
+    Right: the mean silhouette of the wines is largest at 3, and larger than that of every other
+    table.
     """
     Z, rng = standardised(load_wine().X), np.random.default_rng(0)
     tables = [rng.multivariate_normal(np.zeros(13), np.cov(Z.T), size=178) for _ in range(19)]
-    others, of_wines = [curves(standardised(X), 10) for X in tables], curves(Z, 100)
+    others, of_wines = [curves(standardised(X), 10) for X in tables], curves(Z, 40)
     for k, ax in enumerate(axes):
         for other in others:
-            ax.plot(range(2, 7), other[k], "s--", color=ORANGE, ms=2.5, lw=0.6)
-        ax.plot(range(2, 7), of_wines[k], "o-", color=BLUE, ms=5)
-        ax.set(xlabel="$K$", ylabel=("$J$", "mean silhouette")[k], ylim=0, xticks=range(2, 7))
+            ax.plot(range(2, 6), other[k], "s--", color=ORANGE, ms=2.5, lw=0.6)
+        ax.plot(range(2, 6), of_wines[k], "o-", color=BLUE, ms=5)
+        ax.set(xlabel="$K$", ylabel=("$J$", "mean silhouette")[k], ylim=0, xticks=range(2, 6))
 
 
 # --- Lloyd's algorithm at work ---------------------------------------------------------

@@ -34,6 +34,7 @@ from mlnotes.clustering import (
     manhattan,
     nearest,
     nearest_l1,
+    nearest_pair,
     neighbor_affinity,
     one_hot_labels,
     pair_covariance,
@@ -560,6 +561,15 @@ def test_cut_dendrogram_is_nested_for_every_number_of_clusters(rng, method):
     X = np.arange(6.0)[:, None]  # the best clusters of K-means are not: {2, 3} is in neither half
     np.testing.assert_array_equal(best_partition(X, 2), [0, 0, 0, 1, 1, 1])
     np.testing.assert_array_equal(best_partition(X, 3), [0, 0, 1, 1, 2, 2])
+
+
+def test_nearest_pair_is_the_smallest_entry_for_any_lower_bounds(rng):
+    D = euclidean(rng.normal(size=(12, 2))) + np.diag(np.full(12, np.inf))
+    for slack in (0.0, 0.1, 9.0):
+        least = D.min(axis=1) - slack * rng.uniform(size=12)
+        before = least.copy()
+        assert nearest_pair(D, least) == np.unravel_index(D.argmin(), D.shape)
+        assert np.all((least == before) | (least == D.min(axis=1)))
 
 
 # --- Another shape (spectral) ----------------------------------------------------------
