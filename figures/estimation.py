@@ -88,8 +88,8 @@ def how_far_off(left, right):
     they approach each other. Both errors fall like 1/n; that of the largest of uniform samples
     (dashed) falls like 1/n^2: their range depends on the parameter, and there is no such formula.
     Right: the odds of a coin with p = 0.3, estimated by k/(n - k). The probability of an error
-    above 0.1 falls (solid), as it must for a consistent estimate. The probability of an infinite
-    estimate (dashed) is never 0, so the mean squared error is infinite.
+    above 0.1 tends to 0 (solid), as it must for a consistent estimate. The probability of an
+    infinite estimate (dashed) is never 0, so the mean squared error is infinite.
     """
     n = np.unique(np.geomspace(2, 1000, 60).round().astype(int))
     errors = np.array([errors_by_size(m) for m in n]).T
@@ -160,7 +160,8 @@ def throws():
 def learning(left, right):
     """The posterior density of p after 0, 5, 50 and 500 throws (darker) of a coin with p = 0.3
     (dotted line). Left: a flat prior follows the data at once. Right: a prior that is sure of a
-    fair coin, with 40 pseudo-counts, takes longer. In the end both are nearly the same.
+    fair coin, with 40 pseudo-counts, takes longer. After 500 throws, their means differ by less
+    than one standard deviation.
     """
     p = np.linspace(0, 1, 400)
     for ax, prior in ((left, Beta(1, 1)), (right, Beta(20, 20))):
