@@ -53,7 +53,7 @@ def parzen_windows(*axes):
     window. In each column the two windows have the same standard deviation h, so the box has the
     side sqrt(12) h. Left, the estimates show every accident of the sample: large variance. Right,
     they are too flat: large bias. The h in the middle has the smallest mean integrated squared
-    error of the Gaussian window.
+    error of the Gaussian window; the best cells have the side 0.9.
     """
     X = lecture_sample()
     for ax, (name, h) in zip(axes[:3], CHOSEN.items(), strict=True):
