@@ -106,7 +106,7 @@ def hidden_choice(complete, incomplete, inferred):
 def bound(jensen, one_sample, one_mean):
     """Left: Jensen's inequality. The mean of two logarithms lies on the chord (blue), below the
     logarithm of the mean (orange square). The short orange line is the loss. Middle: the bound for
-    one tumour, for every choice of r_1. It touches ln p(x) where r is the posterior; this is the
+    a score of 12, for every choice of r_1. It touches ln p(x) where r is the posterior; this is the
     E-step. Right: the log-likelihood of all tumours as a function of the second mean alone (black).
     EM stands at the blue dot. The bound that touches there (blue) is a parabola, and the M-step
     goes to its top (triangle). The next bound (orange) touches at the new place.
@@ -152,7 +152,7 @@ def touching(ax, a):
     ax.plot(r, value, color=BLUE, lw=1.4)
     ax.plot(a[0] / a.sum(), np.log(a.sum()), "s", color=ORANGE, ms=6)
     ax.text(0.98, np.log(a.sum()) + 0.02, r"$\ln p(x)$", ha="right", va="bottom")
-    ax.set(xlabel="$r_1$", ylabel="bound", title="E-step: one tumour", xlim=(0, 1))
+    ax.set(xlabel="$r_1$", ylabel="bound", title="E-step: a score of 12", xlim=(0, 1))
     ax.set(ylim=(np.log(a.sum()) - 1.0, np.log(a.sum()) + 0.15))
 
 
@@ -277,9 +277,9 @@ def best_with_floor(x):
 def em_progress(*axes):
     """A film strip of EM on the tumours. Each tumour has the colours of the two components, mixed
     by its responsibilities; the ellipses reach two standard deviations from the means. The two
-    circles at the start have nothing to do with the groups. One step later both ellipses cover
-    nearly everything. Then they move apart: blue takes the compact group at the lower left, orange
-    the rest. The log-likelihood l (in the titles) rises all the way.
+    circles at the start have nothing to do with the groups. One step later each ellipse covers
+    most of the tumours. Then they move apart: blue takes the compact group at the lower left,
+    orange the rest. The log-likelihood l (in the titles) rises all the way.
     """
     X, start = em_start()
     states = list(islice(em(X, *start), STEPS[-1] + 1))
