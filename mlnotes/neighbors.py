@@ -182,8 +182,7 @@ def tally(labels, K, w=None):
     array([[1., 0., 2.]])
     """
     w = np.ones(labels.shape) if w is None else w
-    cells = np.arange(len(labels))[:, None] * K + labels
-    return np.bincount(cells.ravel(), w.ravel(), len(labels) * K).reshape(len(labels), K)
+    return np.column_stack([np.where(labels == c, w, 0).sum(axis=1) for c in range(K)])
 
 
 def vote(labels, K, w=None, ties="first"):
