@@ -113,8 +113,8 @@ def loss_hessian(w):
 
 @figure("curves", claims=())
 def curves(ax):
-    """The 50 versicolors (below) and 50 virginicas (above), one mark for each flower, and three
-    curves for the probability of virginica. The steep one has the smallest loss.
+    """The 50 versicolors (below) and 50 virginicas (above), a mark at each width that occurs, and
+    three curves for the probability of virginica. The steep one has the smallest loss.
     """
     grid = np.linspace(0.9, 2.6, 200)
     for w0, w1, look in ((0, 0, ":"), (-3, 2, "--"), (-16, 10, "-")):
@@ -307,7 +307,7 @@ def multipliers(left, right):
     multiplier (orange arrows). Both multipliers are positive, so every direction into the grey set
     leads uphill. The cross is the minimum without constraints. Right: the gap (the sum of all
     lambda_j s_j) after each step of the interior point method, for programs with n variables.
-    Sixteen times as many variables need about twice as many steps.
+    Sixteen times as many variables need less than twice as many steps.
     """
     solution = solve_qp(*ROOM)
     left.set(xlim=(-0.4, 4.1), ylim=(-0.4, 4.1), aspect="equal", xlabel="$x_1$", ylabel="$x_2$")

@@ -661,7 +661,7 @@ def interior_step(P, q, G, h, x, lam, s, aim):
     ratio = lam / s
     omega = aim / lam - G @ x + h
     K = P + (ratio * G.T) @ G
-    K = K + RESOLUTION * (1 + K.max()) * np.eye(len(q))  # K is singular if P and G are
+    K = K + RESOLUTION * (1 + K.max()) * np.eye(len(q))  # P and G may send the same p to 0
     dx = np.linalg.solve(K, G.T @ (ratio * omega + lam) - P @ x - q)
     dlam = ratio * (omega - G @ dx)
     return dx, dlam, (aim - s * dlam) / lam - s
