@@ -35,6 +35,7 @@ SHORTEST_ALT = 20  # letters of an alternative text
 FEWEST_EXERCISES = 6
 FEWEST_SHOWN = 2
 LINK = re.compile(r"""(?:\]\(|src=")(?!\w+:)([^)"\s#]+\.[a-z]+)?(?:#([^)"\s]+))?[)"]""")
+WALK_CITED = re.compile(r"\[[^\]]*?[Ww]alk (\d+)[^\]]*\]\((?:\.\./notebooks/)?([\w.]*)#([\w-]+)\)")
 CHAPTER_LINK = re.compile(r"\]\((?:\.\./notebooks/)?(\d\d_\w+)\.ipynb")
 PICTURE = re.compile(r"!\[([^\]]*)\]\(([^)\s]+)\)")
 EXERCISE = re.compile(r"Exercise (\d+) (★{1,3}) \S.*")
@@ -128,6 +129,15 @@ def anchors_in(notebook):
     return {anchor for anchor, _ in reading.passages(notebook.cells)}
 
 
+def walk_numbers(notebook):
+    """The numbers of the walks of a notebook, or of the notebook in a file, by their anchors."""
+    if isinstance(notebook, Path):
+        notebook = nbformat.read(notebook, as_version=4)
+    return {
+        anchor: walk.number for walk in reading.walks(notebook.cells) for anchor in walk.anchors
+    }
+
+
 @cache
 def figure_captions():
     """The caption of every lecture figure, by its file: the docstring of its function."""
@@ -219,6 +229,10 @@ def wrong_links(book):
                 yield f"{cell.id} links {target}, which is not there"
             elif anchor and anchor not in anchors_in(place):
                 yield f"{cell.id} links the anchor {anchor}, which is not in {target or 'it'}"
+        for number, target, anchor in WALK_CITED.findall(cell.source):
+            cited = walk_numbers(FOLDER / target) if target else walk_numbers(book.notebook)
+            if cited.get(anchor, int(number)) != int(number):
+                yield f"{cell.id} cites walk {number} for {anchor}, which is walk {cited[anchor]}"
     others = {name for cell in book.texts for name in CHAPTER_LINK.findall(cell.source)}
     if not others - {f"{book.number:02d}_{book.chapter}"}:
         yield "it links no other chapter"
@@ -424,6 +438,10 @@ CHANGES = [  # at least one for each rule
     (swap("## Exercises", "## Slips in the notes\n\n## Exercises"), "its last sections are"),
     (swap(".svg)", ".gone)"), ".gone, which is not there"),
     (swap("## Exercises", "[there](#nowhere)\n\n## Exercises"), "the anchor nowhere"),
+    (
+        swap("## Exercises", "[walk 7](#perceptron-w01)\n\n## Exercises"),
+        "cites walk 7 for perceptron-w01, which is walk 1",
+    ),
     (swap("## Exercises", "As [perceptron-04] says"), "shows the id perceptron-04"),
     (put(draws, outputs=[drawn("A curve")]), "without an alternative text: 'A curve'"),
     (swap("**Figure 12.2.", "**Figure 12.3."), "pictures have the captions ['12.1', '12.3'"),
