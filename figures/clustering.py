@@ -173,7 +173,7 @@ def landscape(ax):
     """J for all positions of two centers on a line with the numbers 0, 1, 5, 6, 12, 13, as contour
     lines, darker where J is smaller. Exchanging the centers changes nothing, so the picture is
     symmetric. Each path is a run of K-means, and its dots are the steps. All 15 runs start above
-    the diagonal, and each ends in one of two hollows (crosses). Only one hollow is the deepest.
+    the diagonal, and each ends in one of two hollows (crosses). The upper hollow is deeper.
     """
     row, axis = np.array([[0.0], [1], [5], [6], [12], [13]]), np.linspace(-1, 14.5, 156)
     squares = (row - axis) ** 2
@@ -210,7 +210,13 @@ def cells(ax):
     """
     centers = np.array([[-1.5, -1.2], [0.2, 1.4], [1.6, -0.9], [-1.9, 1.6], [2.2, 1.5]])
     set_view(ax, np.array([[-3.0, -2.5], [3.0, 2.5]]), margin=0)
-    draw_regions(ax, lambda x: nearest(x, centers)[0], range(5))
+    x, y = np.linspace(*ax.get_xlim(), 201), np.linspace(*ax.get_ylim(), 201)
+    shifts = np.stack(np.meshgrid(x, y), axis=-1)[:, :, None] - centers
+    squares = np.sum(shifts**2, axis=-1)
+    for k in range(5):  # the lead of center k is positive in its cell, and linear at each border
+        lead = np.delete(squares, k, axis=-1).min(axis=-1) - squares[..., k]
+        ax.contourf(x, y, lead, levels=[0, np.inf], colors=[tint(COLORS[k])], zorder=0)
+        ax.contour(x, y, lead, levels=[0], colors=[INK], linewidths=0.6)
     draw_centers(ax, centers)
     ax.set(xticks=[], yticks=[])
 

@@ -627,7 +627,7 @@ def silhouette(D, labels):
     array([0.875, 0.857, 0.692, 0.765])
     """
     D, R = dissimilarities(D), np.equal.outer(labels, np.unique(labels)).astype(float)
-    sums, size = D @ R, R @ R.sum(axis=0)  # over the samples of each cluster; of that of x_i
+    sums, size = D @ R, R @ R.sum(axis=0)  # to each cluster; of the own one
     a = np.sum(R * sums, axis=1) / np.maximum(size - 1, 1)  # no sample counts itself
     b = np.where(R == 1, np.inf, sums / R.sum(axis=0)).min(axis=1)
     larger = np.maximum(a, b)
