@@ -178,8 +178,8 @@ def log_posterior(joint):
     >>> log_posterior(np.array([[-5000.0, -5000.0 + np.log(3)]])).round(3)
     array([[-1.386, -0.288]])
     """
-    with np.errstate(invalid="ignore"):  # nan if no class is possible
-        return joint - log_sum_exp(joint)[:, None]
+    evidence = log_sum_exp(joint)[:, None]
+    return joint - np.where(np.isneginf(evidence), np.nan, evidence)
 
 
 def posterior(log_p, prior):

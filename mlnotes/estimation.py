@@ -346,7 +346,7 @@ def posterior_density(log_L, log_prior, w):
     >>> posterior_density(log_L, log_prior=np.zeros(3), w=w)
     array([0.5, 1. , 1.5])
     """
-    log_joint = log_L + log_prior
+    log_joint = floats(log_L) + log_prior
     joint = np.exp(log_joint - log_joint.max())
     return joint / (w @ joint)
 

@@ -90,7 +90,8 @@ def powers(X, degree):
     """
     columns = floats(X).reshape(len(X), -1).T
     factors = (combinations_with_replacement(columns, k + 1) for k in range(degree))
-    return np.stack([np.prod(each, axis=0) for each in chain(*factors)], axis=1)
+    products = [np.prod(each, axis=0) for each in chain(*factors)]
+    return np.reshape(products, (-1, len(X))).T
 
 
 def predict(X, theta):
