@@ -5,6 +5,7 @@ import numpy as np
 from mlnotes.datasets import load_iris
 from mlnotes.estimation import (
     Beta,
+    Gamma,
     NormalInverseGamma,
     NormalMean,
     bernoulli_mle,
@@ -69,6 +70,37 @@ def likelihoods(left, right):
     right.legend(loc="upper center")
 
 
+RATE, MEAN_WAIT = 2.0, 0.4
+
+
+@figure("error_of_a_rate", claims=(), panels=2)
+def error_of_a_rate(left, right):
+    """Left: the slope of l, divided by n, for waiting times with the mean 0.4 (solid). It is 0 at
+    the estimate 2.5. Its tangent at the true rate 2 (dashed) is 0 at 2.4. The step from 2 to 2.4 is
+    the mean score divided by the information. Right: the density of the error times the root of n
+    I, for 3, 10 and 100 waiting times (darker), and the standard normal density (dotted). The more
+    waiting times, the closer the two.
+    """
+    rate = np.linspace(1.5, 3.1, 200)
+    score, information = 1 / RATE - MEAN_WAIT, 1 / RATE**2
+    left.axhline(0, color=GREY, lw=0.7)
+    left.plot(rate, 1 / rate - MEAN_WAIT, color=BLUE, label="slope of $l / n$")
+    left.plot(rate, score - information * (rate - RATE), "--", color=ORANGE, label="tangent")
+    left.plot([RATE, RATE], [0, score], ":", color=INK, lw=0.9)
+    left.plot([1 / MEAN_WAIT, RATE + score / information], [0, 0], "o", color=INK, ms=4)
+    left.set(xlabel=r"rate $\lambda$", xlim=(1.5, 3.1))
+    left.legend(loc="upper right")
+    z = np.linspace(-3.5, 4.5, 500)
+    for n, shade in zip((3, 10, 100), DARKER[1:], strict=True):
+        ratio = 1 + z / np.sqrt(n)  # the estimate, divided by the rate: n / (total of the waits)
+        inside, ratio = ratio > 0.01, np.maximum(ratio, 0.01)
+        density = np.exp(Gamma(n, 1).log_density(n / ratio)) * np.sqrt(n) / ratio**2
+        right.plot(z, np.where(inside, density, 0), color=shade, label=f"$n = {n}$")
+    right.plot(z, np.exp(normal_log_density(z, 0.0, 1.0)), ":", color=BLUE, lw=2, label="normal")
+    right.set(xlabel=r"error $\times \sqrt{n \mathcal{I}}$", ylabel="density", ylim=(0, 0.62))
+    right.legend(loc="upper right")
+
+
 COIN, ODDS, SIGMA2 = 0.3, 3 / 7, 1.0
 
 
@@ -83,8 +115,8 @@ def errors_by_size(n):
 
 @figure("how_far_off", claims=(), panels=2)
 def how_far_off(left, right):
-    """Left: mean squared errors for n samples, and one over n times the Fisher information
-    (dotted). For the share of heads (solid) the two are equal; for a normal variance (dash-dotted)
+    """Left: mean squared errors for n samples, and 1/(n I) with the Fisher information
+    I (dotted). For the share of heads (solid) they are equal; for a normal variance (dash-dotted)
     they approach each other. Both errors fall like 1/n; that of the largest of uniform samples
     (dashed) falls like 1/n^2: their range depends on the parameter, and there is no such formula.
     Right: the odds of a coin with p = 0.3, estimated by k/(n - k). The probability of an error
