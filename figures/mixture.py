@@ -140,7 +140,7 @@ def chord(ax, a, r):
         ax.annotate(name, (u[k], np.log(u[k])), shift, textcoords="offset points", ha=side)
     ax.annotate(r"$\ln p(x)$", (p, np.log(p)), (-6, 4), textcoords="offset points", ha="right")
     ax.annotate("bound", (p, r @ np.log(u)), (6, -11), textcoords="offset points")
-    ax.set(xlabel="$u$", ylabel=r"$\ln u$", title="Jensen", xticks=[], yticks=[])
+    ax.set(xlabel="ratio", ylabel="its logarithm", title="Jensen", xticks=[], yticks=[])
     ax.set_xlim(-0.15 * u.max(), 1.2 * u.max())
 
 

@@ -118,7 +118,7 @@ def generate(n, weights, components, *, rng):
     k = rng.choice(len(weights), size=n, p=weights)  # the hidden choices
     X = rng.standard_normal((n, components.means.shape[1]))
     for j, Sigma in enumerate(components.matrices):
-        C = np.linalg.cholesky(Sigma)  # Sigma_j = C C^T is the covariance of mu_j + C e
+        C = np.linalg.cholesky(Sigma)  # Sigma_j = C C^T; C times a standard normal vector
         X[k == j] = components.means[j] + X[k == j] @ C.T
     return X, np.eye(len(weights))[k]
 
