@@ -88,6 +88,33 @@ def concept(few, many):
     few.figure.legend(*handles, loc="outside lower center", ncols=4)
 
 
+@figure("strips", claims=(), panels=2)
+def strips(missed, reached):
+    """The four strips along the sides of the target C* (dashed), each of probability 0.05. Left:
+    C_n (solid) does not reach into the strips at the bottom and at the top. Right: C_n reaches into
+    each strip. Then all of C* outside of C_n lies in the strips, and the error is at most 4 (0.05)
+    = 0.2.
+    """
+    (x0, y0), (x1, y1) = TARGET
+    wide, high = 0.05 / (y1 - y0), 0.05 / (x1 - x0)
+    bars = (
+        (x0, x0 + wide, y0, y1),
+        (x1 - wide, x1, y0, y1),
+        (x0, x1, y0, y0 + high),
+        (x0, x1, y1 - high, y1),
+    )
+    for ax, n in (missed, 15), (reached, 20):
+        X, y = examples(n)
+        for a, b, c, d in bars:
+            ax.fill([a, b, b, a], [c, c, d, d], color=ORANGE, alpha=0.25, lw=0, zorder=0)
+        for box, style in (TARGET, "--"), (tightest_box(X, y), "-"):
+            ax.fill(*corners(box).T, fill=False, ec=INK, ls=style, lw=1.3)
+        draw_samples(ax, X, 1 - y, size=4)
+        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xticks=(0, 1), yticks=(0, 1))
+        ax.set(xlabel="$x_1$", ylabel="$x_2$", title=f"$n = {n}$")
+        ax.set_aspect("equal")
+
+
 # --- The design of a recognition system ------------------------------------------------
 
 STEPS = ("collect\ndata", "choose\nfeatures", "choose\nmodel", "train", "evaluate")
