@@ -701,8 +701,8 @@ def smo(K, dual, start=None):
     while True:
         violation, i, j, group = violating_pair(g + rise, g + fall)
         yield SMOState(beta, g, pair, objective, violation)
-        row = floats(K[i]) - K[j]
-        eta = float(row[i] - row[j])  # K_ii + K_jj - 2 K_ij
+        K_i, K_j = floats(K[i], K[j])
+        eta = float(K_i[i] + K_j[j] - 2 * K_i[j])
         room_i, room_j = float(upper[i] - beta[i]), float(beta[j] - lower[j])
         t = min(violation / max(eta, tiny), room_i, room_j)
         if t <= 0 or (beta[i] + t == beta[i] and beta[j] - t == beta[j]):
@@ -714,7 +714,7 @@ def smo(K, dual, start=None):
             rise[group, k] = 0.0 if beta[k] < upper[k] else -inf
             fall[group, k] = 0.0 if beta[k] > lower[k] else inf
         objective += t * (violation - t * eta / 2)
-        g = g - t * row
+        g = g - t * (K_i - K_j)
 
 
 # --- Larger steps ----------------------------------------------------------------------
