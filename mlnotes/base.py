@@ -281,7 +281,6 @@ def _check_matrix(X):
     """Samples to train on or to predict: a finite float64 array of shape (n, d)."""
     if hasattr(X, "toarray"):
         raise TypeError("X must be dense; got a sparse matrix: pass X.toarray()")
-    _check_unmasked("X", X)
     names = _feature_names(X)
     X = _as_numbers("X", X, names)
     if X.ndim != 2:

@@ -250,12 +250,18 @@ def _verdict(exercise, answer, entry):
     if not np.isfinite(forms[0]).all():
         return "Not right yet: there is a NaN or an infinite number in your answer."
 
+    for phases, digest, said in entry["known"]:
+        if any(fingerprint(exercise, form, entry["tol"], phases) == digest for form in forms):
+            return said
+    return _near_miss(exercise, forms, entry)
+
+
+def _near_miss(exercise, forms, entry):
+    """What `check` prints of numbers that are neither right nor a typical mistake."""
+
     def agrees(numbers, tol, phases, digest):
         return fingerprint(exercise, numbers, tol, phases) == digest
 
-    for phases, digest, said in entry["known"]:
-        if any(agrees(form, entry["tol"], phases, digest) for form in forms):
-            return said
     right, tol = entry["known"][0][:2], entry["tol"]
     if any(agrees(form[::-1], tol, *right) for form in forms if form.ndim == 1):
         return "Not right yet: the numbers are right, and their order is reversed."
