@@ -695,13 +695,13 @@ def smo(K, dual, start=None):
     """
     beta, g, pair, objective, _ = state_at(K, dual, dual.start) if start is None else start
     beta, lower, upper = floats(beta, dual.lower, dual.upper)
-    tiny = ROUNDING * np.abs(K.diagonal()).max() or ROUNDING  # equal samples have eta = 0
+    tiny = ROUNDING * np.abs(floats(K.diagonal())).max() or ROUNDING  # equal samples have eta = 0
     rise = np.where(np.logical_and(dual.groups, beta < upper), 0.0, -inf)  # -inf bars the others
     fall = np.where(np.logical_and(dual.groups, beta > lower), 0.0, inf)
     while True:
         violation, i, j, group = violating_pair(g + rise, g + fall)
         yield SMOState(beta, g, pair, objective, violation)
-        K_i, K_j = floats(K[i], K[j])
+        K_i, K_j = np.asarray(K[i], float), np.asarray(K[j], float)
         eta = float(K_i[i] + K_j[j] - 2 * K_i[j])
         room_i, room_j = float(upper[i] - beta[i]), float(beta[j] - lower[j])
         t = min(violation / max(eta, tiny), room_i, room_j)
