@@ -293,9 +293,10 @@ def threshold_rule(X, y, prior=None):
     >>> w, round(float(b), 9)
     (array([5.]), -17.5)
     """
-    mu, (_, n_k) = class_means(X, y), np.unique(y, return_counts=True)
+    _, n_k = np.unique(y, return_counts=True)
     pi_0, pi_1 = n_k / len(X) if prior is None else distribution(prior, "prior")
-    w = fisher_direction(within_scatter(X, y) / len(X), mu)  # S_W / n = Sigma
+    mu = class_means(X, y)
+    w = fisher_direction(within_scatter(X, y) / len(X), mu)  # Sigma = S_W / n
     b = -w @ (mu[0] + mu[1]) / 2 + np.log(pi_1 / pi_0)
     return w, b
 
