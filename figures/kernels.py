@@ -91,6 +91,33 @@ def kernel_trick(ax):
             va="bottom", color=INK)  # fmt: skip
 
 
+# --- Eigenvectors ----------------------------------------------------------------------
+
+
+@figure("eigenvectors", claims=(), panels=4, size=(1.9, 2.0))
+def eigenvectors(*axes):
+    """The Gram matrix of 40 points on a line, for bells of width 0.5. First three panels: the
+    eigenvectors of its largest, its 5th and its 12th eigenvalue, drawn over the points. They become
+    wavier. Last panel: the share of the part of y along eigenvector m that the fit keeps, for three
+    penalties. With lambda = 30 even the first part is shrunk to about a fifth, and with 0.00001
+    some twenty parts stay nearly whole.
+    """
+    x = np.sort(np.random.default_rng(5).uniform(-3, 3, size=40))
+    mu, V = np.linalg.eigh(Gaussian.of_width(0.5)(x[:, None]))
+    mu, V = mu[::-1], V[:, ::-1]
+    *shapes, shares = axes
+    for ax, m in zip(shapes, (1, 5, 12), strict=True):
+        v = V[:, m - 1] * np.sign(V[0, m - 1])  # the sign is arbitrary
+        ax.axhline(0, color=GREY, lw=0.6)
+        ax.plot(x, v, ".-", color=INK, lw=1, ms=4)
+        ax.set(title=f"eigenvector {m}", xlabel="$x$", xticks=(-2, 0, 2), yticks=())
+    for lam, style in ((0.00001, ":"), (0.3, "-"), (30, "--")):
+        label = f"$\\lambda$ = {np.format_float_positional(lam, trim='-')}"
+        shares.plot(np.arange(1, 41), mu / (mu + lam), style, color=INK, lw=1.4, label=label)
+    shares.set(title="share kept", xlabel="$m$", ylim=(-0.05, 1.05), xticks=(1, 20, 40))
+    shares.legend(fontsize=6, loc="upper right")
+
+
 # --- Machines --------------------------------------------------------------------------
 
 WIDE = 30.0  # a sigma far beyond the distances of the moons
