@@ -167,7 +167,7 @@ def power_iteration(Sigma, v0):
     >>> [float((state.v[1] / state.v[0]).round(9)) for state, _ in zip(states, range(3))]
     [1.0, 0.25, 0.0625]
     """
-    v = v0 / np.linalg.norm(v0)
+    v = floats(v0) / np.linalg.norm(floats(v0))
     while True:
         image = Sigma @ v
         variance = v @ image
@@ -255,11 +255,11 @@ def by_covariance(X, k=None):
 
     Errata: pca-24 (ISML prints A^T X for the scores, without centring).
     """
+    X, r = floats(X), min(X.shape)
     mean = X.mean(axis=0)
     X_c = X - mean  # 1. centre
     Sigma = X_c.T @ X_c / len(X)  # 2. covariance
     lam, V = np.linalg.eigh(Sigma)  # 3. eigenvectors, smallest eigenvalue first
-    r = min(X.shape)  # no more than r eigenvalues are positive
     lam, V = lam[::-1][:r], V[:, ::-1][:, :r]  # 4. largest first
     return Principal(mean, np.maximum(lam, 0), signed(V[:, :k]))  # rounding may leave lam = -1e-17
 
@@ -274,6 +274,7 @@ def by_svd(X, k=None):
 
     Errata: pca-27 (IRHD writes D both for the s_j and for the lam_j = s_j^2 / n).
     """
+    X = floats(X)
     mean = X.mean(axis=0)
     _, s, Vt = np.linalg.svd(X - mean, full_matrices=False)  # X_c = P diag(s) V^T
     return Principal(mean, s**2 / len(X), signed(Vt[:k].T))  # the rows of V^T are the axes
@@ -289,7 +290,8 @@ def by_gram(X, k=None):
 
     Errata: pca-49 (MLN leaves out the root), pca-50 (MLN counts n nonzero eigenvalues).
     """
-    mean, r = X.mean(axis=0), min(X.shape)
+    X, r = floats(X), min(X.shape)
+    mean = X.mean(axis=0)
     X_c = X - mean
     lam, U = np.linalg.eigh(X_c @ X_c.T / len(X))  # (n, n) in the place of (d, d)
     lam, U = np.maximum(lam[::-1][:r], 0), U[:, ::-1][:, :r]  # largest first
@@ -341,7 +343,7 @@ def scores(X, mean, V):
 
     Errata: pca-41 (ISML prints v_j^T x_i for faces; every score would be off by v_j^T mean).
     """
-    return (X - mean) @ V
+    return (floats(X) - mean) @ V
 
 
 def reconstruct(Z, mean, V):
@@ -354,7 +356,7 @@ def reconstruct(Z, mean, V):
 
     Errata: pca-29 (REP prints equality for every k).
     """
-    return mean + Z @ V.T
+    return mean + floats(Z) @ V.T
 
 
 # --- Low rank --------------------------------------------------------------------------
@@ -402,6 +404,7 @@ def alternating_least_squares(X, B):
     >>> [round(next(states).objective, 6) for _ in range(3)]
     [5.0, 1.097561, 1.001219]
     """
+    X, B = floats(X, B)
     A, before = X @ np.linalg.pinv(B), np.inf
     while True:
         objective = float(np.sum((X - A @ B) ** 2))
@@ -458,7 +461,7 @@ def impute(X, missing, k):
     >>> float(next(impute(X, missing=X == 0, k=1)).X[2, 1])
     4.0
     """
-    moved = np.inf
+    X, moved = floats(X), np.inf
     full = np.where(missing, np.mean(X, axis=0, where=~missing), X)  # first guess: column means
     while True:
         mean, _, V = principal_components(full, k)
