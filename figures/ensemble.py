@@ -6,18 +6,22 @@ from itertools import islice
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 
-from mlnotes.datasets import load_breast_cancer, load_wine, make_moons, to_bits
+from mlnotes.datasets import load_breast_cancer, load_wine, make_curve, make_moons, to_bits
 from mlnotes.ensemble import (
     adaboost,
+    bag,
     error_bounds,
+    majority_error,
     plurality,
     random_forest,
     stumps,
     tree_outputs,
     weighted_vote,
 )
+from mlnotes.model_selection import bootstrap_indices
 from mlnotes.plotting import (
     BLUE,
+    GREY,
     INK,
     ORANGE,
     PURPLE,
@@ -28,6 +32,7 @@ from mlnotes.plotting import (
     run_script,
     tint,
 )
+from mlnotes.trees import DecisionTreeRegressor
 
 SEEDS = range(10)
 KS = (1, 3, 13)
@@ -35,6 +40,59 @@ SIZES = 2 ** np.arange(1, 8) - 1  # 1, 3, ..., 127 trees: odd, so that two class
 ROUNDS = 60
 VOTES = LinearSegmentedColormap.from_list("", [tint(ORANGE, 0.5), "white", tint(BLUE, 0.5)])
 LARGEST = 1500  # square points of a marker whose sample has all the weight
+
+
+# --- Votes and means ---------------------------------------------------------------------
+
+
+@figure("majority", claims=("ensemble-02",), size=(4.4, 2.7))
+def majority(ax):
+    """The error of the majority against the number of independent voters, for four errors of a
+    voter. Below one half the majority gets better with each two voters, fast for 0.3 and slowly for
+    0.45. Above one half it gets worse.
+    """
+    T = np.arange(1, 102, 2)
+    for error, look in ((0.3, "-"), (0.45, "--"), (0.5, ":"), (0.55, "-.")):
+        M = [majority_error(error, size) for size in T]
+        ax.plot(T, M, look, color=INK, label=f"$\\epsilon = {error}$")
+    ax.set(xlabel="voters $T$", ylabel="error of the majority $M_T$", ylim=(0, 1.1))
+    ax.legend(ncols=2)
+
+
+def truth(x):
+    """The curve that the bagged trees learn."""
+    return np.sin(6 * x)
+
+
+@cache
+def bagged_trees():
+    """Forty noisy samples of the curve, a grid, and what 50 bagged trees say there (50, 201)."""
+    curve = make_curve(40, truth, sigma=0.4, rng=np.random.default_rng(1))
+    at = np.linspace(0, 1, 201)
+    sets = bootstrap_indices(40, 50, rng=np.random.default_rng(2))
+    members = bag(DecisionTreeRegressor(), curve.X, curve.y, sets)
+    return curve, at, np.array([h.predict(at[:, None]) for h in members])
+
+
+@figure("bagging", claims=("ensemble-07",), panels=2, size=(3.8, 2.7))
+def bagging(left, right):
+    """Left: forty samples (dots), five of fifty bagged trees (grey), the mean of the fifty (blue)
+    and the truth (dashed). Each tree follows the noise of its own bootstrap set, the mean does so
+    less. Right: the squared distance of the mean of the first m trees from the truth. The dashed
+    line is the mean squared distance of a single tree. The first ten trees bring most of the gain.
+    """
+    curve, at, outputs = bagged_trees()
+    left.plot(at, outputs[:5].T, color=GREY, lw=0.7)
+    left.plot(at, outputs.mean(axis=0), color=BLUE, lw=1.8, label="mean of 50")
+    left.plot(at, truth(at), "--", color=INK, label="truth")
+    left.plot(curve.X, curve.y, ".", color=ORANGE, ms=4)
+    left.set(xlabel="$x$", ylabel="$y$")
+    left.legend()
+    m = np.arange(1, 51)
+    means = np.cumsum(outputs, axis=0) / m[:, None]
+    right.plot(m, np.mean((means - truth(at)) ** 2, axis=1), color=BLUE)
+    right.axhline(np.mean((outputs - truth(at)) ** 2), color=GREY, ls="--", lw=1)
+    right.set(xlabel="trees $m$", ylabel="squared distance", ylim=(0, None))
 
 
 # --- Random forests --------------------------------------------------------------------
@@ -135,6 +193,21 @@ def rounds(*axes):
         draw_regions(below, vote, [1, -1])
         draw_weighted(below, X, y, np.full(len(X), 0.03))
         below.set_title(f"sign $F_{t}$: {np.sum(vote(X) != y)} wrong")
+
+
+@figure("charges", claims=("ensemble-27",), size=(4.4, 2.7))
+def charges(ax):
+    """What a sample is charged, against y F. The exponential charge (blue) lies nowhere below the
+    count of errors (black, a step), and both are 1 at 0. A sample that is wrong with a large vote
+    is charged very much. For comparison the logistic loss in bits (dashed), which grows only
+    linearly on the left.
+    """
+    yF = np.linspace(-2, 2, 401)
+    ax.plot(yF, np.exp(-yF), color=BLUE, label="$e^{-y F}$")
+    ax.plot(yF, np.log2(1 + np.exp(-yF)), "--", color=ORANGE, label="$\\log_2(1 + e^{-y F})$")
+    ax.step([-2, 0, 2], [1, 1, 0], where="pre", color=INK, label="1 if wrong")
+    ax.set(xlabel="$y F$", ylabel="charge", ylim=(0, 5))
+    ax.legend()
 
 
 def cancer_rounds():

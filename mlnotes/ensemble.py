@@ -356,13 +356,10 @@ def best_stump(X, y, D):
     Stump(feature=0, threshold=3.0, left=-1, right=1)
     """
     seen = D > 0
-    split = best_split(X[seen], y[seen], D[seen], "error")
-    if split is None:
-        label = plurality(y[None], D)[0].item()
-        return Stump(0, inf, label, label)
-    goes_left = X[:, split.feature] <= split.threshold
-    left, right = (plurality(y[None], D * side)[0].item() for side in (goes_left, ~goes_left))
-    return Stump(split.feature, split.threshold, left, right)
+    f, t, _ = best_split(X[seen], y[seen], D[seen], "error") or (0, inf, 0)
+    goes_left = X[:, f] <= t
+    left, right = (plurality(y[None], D * side).item() for side in (goes_left, ~goes_left))
+    return Stump(f, t, left, right)
 
 
 def stumps(X, y):
