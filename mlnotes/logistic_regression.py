@@ -275,11 +275,10 @@ def stochastic_gradient_ascent(A, y, theta0=0.0, *, eta, rng):
         moved = np.linalg.norm(theta - before)
 
 
-def irls(A, y, theta0=0.0, *, lam=0.0, weights=1.0, solve=None):
+def irls(A, y, theta0=0.0, *, lam=0.0, weights=1.0):
     """Newton's method on F: theta <- theta - H^{-1} gradient.
 
-    For lam = 0 each step solves the weighted least-squares problem of `working_response`. With
-    ``solve=conjugate_gradients`` H is not formed: products H v = A^T (B (A v)) + 2 lam v suffice.
+    For lam = 0 each step solves the weighted least-squares problem of `working_response`.
 
     Yields: the start, then an `optimization.NewtonState` per step.
     Raises: SeparableError if lam = 0, at the first theta that separates the data: no minimum.
@@ -288,24 +287,16 @@ def irls(A, y, theta0=0.0, *, lam=0.0, weights=1.0, solve=None):
     >>> sigmoid(last.x).round(12)
     array([0.75])
     """
-
-    def curvature(theta):
-        if solve is None:
-            return logistic_hessian(A, theta, lam, weights)
-        B = weights * log_loss_curvature(A @ theta)
-        return lambda v: A.T @ (B * (A @ v)) + 2 * lam * v
-
     states = newton(
         lambda theta: logistic_cost(A, y, theta, lam, weights),
         lambda theta: logistic_gradient(A, y, theta, lam, weights),
-        curvature,
+        lambda theta: logistic_hessian(A, theta, lam, weights),
         np.zeros(A.shape[1]) + theta0,
-        solve=solve,
     )
-    counts = np.not_equal(weights, 0)
     for state in states:
-        if not np.any(lam) and np.all(functional_margins(A, y, state.x)[counts] > 0):
-            raise SeparableError(state)  # every label that counts is right
+        wrong = weights * (functional_margins(A, y, state.x) <= 0)
+        if not np.any(lam) and not np.any(wrong):
+            raise SeparableError(state)
         yield state
 
 
@@ -619,10 +610,27 @@ def _newton_states(A, lam, k, weights):
             theta = state.x.reshape(-1, K)
             yield state._replace(x=(theta - theta.mean(axis=1, keepdims=True)).ravel())
         return
-    try:
-        yield from irls(A, 2 * k - 1, lam=lam, weights=weights, solve=conjugate_gradients)
-    except SeparableError as error:
-        yield error.state
+    y = 2 * k - 1
+    for state in _newton_by_products(A, y, lam, weights):
+        yield state
+        if not np.any(lam) and np.all(functional_margins(A, y, state.x)[weights > 0] > 0):
+            return
+
+
+def _newton_by_products(A, y, lam, weights):
+    """The states of `irls` from 0, with products H v = A^T (B (A v)) + 2 lam v in place of H."""
+
+    def curvature(theta):
+        B = weights * log_loss_curvature(A @ theta)
+        return lambda v: A.T @ (B * (A @ v)) + 2 * lam * v
+
+    return newton(
+        lambda theta: logistic_cost(A, y, theta, lam, weights),
+        lambda theta: logistic_gradient(A, y, theta, lam, weights),
+        curvature,
+        np.zeros(A.shape[1]),
+        solve=conjugate_gradients,
+    )
 
 
 def _separates(scores, k):
