@@ -204,6 +204,27 @@ def projection(left, right):
     right.axis("off")
 
 
+@figure("residual_plot", claims=(), size=(5.2, 2.8))
+def residual_plot(ax):
+    """The residuals of 178 wines from the plane over colour and proline, against its predictions of
+    the alcohol, with the least-squares line of each cultivar. Taken together they are a level band
+    of about the same width everywhere. Taken apart, the residuals of each cultivar fall from left
+    to right.
+    """
+    X, y = wine()
+    fitted = LinearRegression().fit(X[:, :2], y).predict(X[:, :2])
+    kinds = load_wine().y
+    ax.axhline(0, color=GREY, lw=0.8)
+    for cultivar, mark, color in zip((1, 2, 3), "o^s", (BLUE, ORANGE, GREEN), strict=True):
+        here = kinds == cultivar
+        x, r = fitted[here], (y - fitted)[here]
+        ax.plot(x, r, mark, color=color, ms=3.5, label=f"cultivar {cultivar}")
+        ends = np.array([[x.min()], [x.max()]])
+        ax.plot(ends, LinearRegression().fit(x[:, None], r).predict(ends), color=color, lw=1.6)
+    ax.set(xlabel="predicted alcohol (%)", ylabel="residual")
+    ax.legend(fontsize=8, loc="upper right")
+
+
 # --- Ridge and LASSO -------------------------------------------------------------------
 
 
@@ -220,9 +241,8 @@ def corners(left, right):
     """The sum of squares (contours) over the two weights, and the region that a budget for the
     penalty allows (blue). The minimum (cross) is outside; the solution (dot) is where the lowest
     contour that reaches the region touches it. The diamond of LASSO is touched at a corner, where
-    the second weight is 0. (At an edge the contour must have exactly the slope of the edge; at a
-    corner a whole range of slopes will do.) The disc of ridge has no corners, and both weights
-    stay.
+    the second weight is 0. At an edge the contour must have exactly the slope of the edge; at a
+    corner a whole range of slopes will do. The disc of ridge has no corners, and both weights stay.
     """
     X, y = two_weights()
     best = qr_solution(X, y)
@@ -245,6 +265,49 @@ def corners(left, right):
         ax.plot(*w, "o", color=INK, ms=6)
 
 
+@figure("kink", claims=(), panels=3, size=(2.6, 2.1))
+def kink(*axes):
+    """The LASSO objective F for a single weight, that of the colour of the wines, for three values
+    of C, and its minimum (dot). As C grows, the minimum moves towards the kink at 0. At C = 200 it
+    sits there.
+    """
+    X, y = wine()
+    x, w = X[:, 1], np.linspace(-0.3, 0.9, 601)
+    for ax, C in zip(axes, (0.0, 80.0, 200.0), strict=True):
+        best = lasso_path(x[:, None], y, [C])[0, 0] if C else slope_of(x[:, None], y)
+        heights = [objective_of_one(x, y - y.mean(), each, C) for each in w]
+        ax.plot(w, heights, color=BLUE, lw=1.6)
+        ax.plot(best, objective_of_one(x, y - y.mean(), best, C), "o", color=ORANGE)
+        ax.set(title=f"$C$ = {C:.0f}", xlabel="$w_j$", ylabel="$F$", xticks=(0, 0.5))
+
+
+def objective_of_one(x, y, w, C):
+    """The LASSO objective for one feature."""
+    return lasso_objective(x[:, None], y, np.array([0.0, w]), C)
+
+
+@figure("staircase", claims=(), panels=2)
+def staircase(left, right):
+    """The LASSO objective over the weights of colour and hue (contours), and the steps of
+    coordinate descent from 0, along one axis at a time. Left: a staircase to the minimum. Right:
+    with a larger C the weight of the hue stays at 0, and one step is enough.
+    """
+    T = load_wine()
+    names = list(T.feature_names)
+    X = T.X[:, [names.index("color_intensity"), names.index("hue")]]
+    X, y = (X - X.mean(axis=0)) / X.std(axis=0), T.X[:, 0] - T.X[:, 0].mean()
+    first, second = np.meshgrid(np.linspace(-0.1, 0.7, 81), np.linspace(-0.15, 0.35, 81))
+    fits = np.stack([first, second], axis=-1) @ X.T
+    for ax, C in ((left, 16.0), (right, 48.0)):
+        way = np.array([state.w for state in islice(coordinate_descent(X, y, C), 5)])
+        F = np.sum((y - fits) ** 2, axis=-1) + C * (np.abs(first) + np.abs(second))
+        levels = F.min() + np.ptp(F) * np.array([0.01, 0.03, 0.06, 0.1, 0.16, 0.24, 0.34, 0.5])
+        ax.contour(first, second, F, levels=levels, colors=GREY, linewidths=0.7)
+        steps = np.repeat(way, 2, axis=0)  # each state twice: one weight moves, then the other
+        ax.plot(steps[1:, 0], steps[:-1, 1], "o-", ms=3.5, color=BLUE, lw=1.2)
+        ax.set(title=f"$C$ = {C:.0f}", xlabel="weight of colour", ylabel="weight of hue")
+
+
 SHOWN = ("proline", "color_intensity", "flavanoids", "ash", "alcalinity_of_ash")
 
 
@@ -260,9 +323,9 @@ def wine():
 def coefficient_paths(left, right):
     """The weights of five standardised features that predict the alcohol of 178 wines, as the
     penalty C grows (the axis is linear up to 10, then logarithmic). At C = 0 both methods are least
-    squares. LASSO sets one weight after the other to exactly 0, the last one at C_max (dotted). Its
-    weight of proline even grows at first. Ridge with lambda = C sets none to 0; two of its weights
-    also grow at first, and in the end all shrink.
+    squares. LASSO sets the weights to exactly 0: two of them before C = 20, and the last one at
+    C_max (dotted). Its weight of proline even grows at first. Ridge with lambda = C sets none to 0;
+    two of its weights also grow at first, and in the end all shrink.
     """
     X, y = wine()
     top = lasso_bound(X, y)

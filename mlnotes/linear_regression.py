@@ -444,17 +444,14 @@ def coordinate_descent(X, y, C, w0=0.0):
     columns = floats(X).T.copy()  # row j holds feature j of all samples
     squares = np.sum(columns**2, axis=1)  # ||x_j||^2
     w = np.where(squares > 0, floats(w0), 0.0)  # a column of zeros gets no weight
+    r = y - w @ columns
     while True:
-        used = np.flatnonzero(w)
-        r = y - w[used] @ columns[used]
         slope = 2 * (columns @ r)
-        objective = r @ r + C * np.sum(np.abs(w))
-        yield LassoState(w, objective, duality_gap(w, r, slope, C))
-        w = w.copy()
-        for j in np.flatnonzero((w != 0) | (np.abs(slope) > C)):  # the others stay 0
-            before, x = w[j], columns[j]
-            w[j] = soft_threshold(x @ r + squares[j] * before, C / 2) / squares[j]
-            r = r + (before - w[j]) * x
+        yield LassoState(w.copy(), r @ r + C * np.sum(np.abs(w)), duality_gap(w, r, slope, C))
+        for j in np.flatnonzero((w != 0) | (np.abs(slope) > C)):  # the others are at their best
+            before = w[j]
+            w[j] = soft_threshold(columns[j] @ r + squares[j] * before, C / 2) / squares[j]
+            r = r + (before - w[j]) * columns[j]
 
 
 def lasso_path(X, y, C, tol=1e-8):
