@@ -1,7 +1,7 @@
 """Lecture figures of the neural-network chapter."""
 
-from functools import cache
-from itertools import pairwise
+from functools import cache, partial
+from itertools import islice, pairwise
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from mlnotes.neural_networks import (
     normal_start,
     passes,
     sgd,
+    train_full_batch,
 )
 from mlnotes.plotting import (
     BLUE,
@@ -290,6 +291,27 @@ def xor(left, right):
     right.set(xlabel="$h_1$", ylabel="$h_2$", title="Hidden layer", xticks=(0, 1, 2), yticks=(0, 1))
 
 
+@figure("xor_steps", claims=(), panels=4, size=(2.0, 2.1))
+def xor_steps(*axes):
+    """A network with two tanh units learns XOR. Blue: output below 1/2. Orange: above 1/2. Circles
+    should be blue and squares orange. After 50 steps (1, 1) is still wrong. After 100 steps all
+    four are right, (1, 1) only just.
+    """
+    net, y = network((2, 2, 1), TANH), 1.0 * PARITY[:, None]
+    start = normal_start(net.sizes, rng=np.random.default_rng(0))
+    states = list(islice(train_full_batch(net, start, CORNERS, y, eta=0.5), 201))
+
+    def says_one(X, layers):
+        return forward(layers, net.activations, X)[-1][:, 0] > 0.5
+
+    for ax, k in zip(axes, (0, 50, 100, 200), strict=True):
+        set_view(ax, CORNERS, margin=0.3)
+        draw_regions(ax, partial(says_one, layers=states[k].x), (0, 1))
+        draw_samples(ax, CORNERS, PARITY, size=7)
+        ax.set(xticks=[], yticks=[])
+        ax.set_title(f"step {k}: J = {states[k].objective:.4f}", fontsize=10)
+
+
 # --- One sample, arrow by arrow --------------------------------------------------------
 
 
@@ -399,6 +421,66 @@ def hard_cases_of_a_line(*axes):
         for ax in (above, below):
             draw_samples(ax, T.X, T.y, size=2.6)
             ax.set(xticks=[], yticks=[])
+
+
+# --- Starting points and descent -------------------------------------------------------
+
+
+@figure("deep_start", claims=(), panels=2, size=(3.6, 2.4))
+def deep_start(left, right):
+    """Ten layers of 100 tanh units; the deltas of the last layer are random. With Glorot's weights
+    (solid) signals and deltas stay within one power of ten. With weights ten times smaller (dashed)
+    the signal has died out in the last layer, and the deltas in the first. With weights five times
+    larger (dotted) most outputs are close to 1 or -1, and the deltas grow on their way back.
+    """
+    start = glorot_start((100,) * 11, rng=np.random.default_rng(0))
+    for factor, color, dash in ((1, BLUE, "-"), (0.1, ORANGE, "--"), (5, PURPLE, ":")):
+        layers, rng = [(factor * W, 0 * b) for W, b in start], np.random.default_rng(1)
+        H = forward(layers, [TANH] * 10, rng.normal(size=(50, 100)))
+        Delta = [rng.normal(size=(50, 100))]
+        for j in range(10, 1, -1):
+            Delta.insert(0, (Delta[0] @ layers[j - 1][0]) * TANH.slope(H[j - 1]))
+        style = {"color": color, "ls": dash, "lw": 1.6}
+        left.semilogy([h.std() for h in H], label=f"{factor} times Glorot's", **style)
+        right.semilogy(range(1, 11), [delta.std() for delta in Delta], **style)
+    left.set(xlabel="layer", ylabel="standard deviation", title="Signals $h$")
+    right.set(xlabel="layer", ylabel="standard deviation", title=r"Deltas, from right to left")
+    left.legend(loc="lower left", fontsize=9)
+
+
+FOUR = np.array([[1.0, 0.1], [1.0, -0.1], [-1.0, 0.1], [-1.0, -0.1]])
+
+
+def on_four(theta, rows):
+    """J and its gradient for the linear neuron theta^T x with the targets x_1 + x_2."""
+    error = FOUR[rows] @ (theta - 1)  # zero at theta = (1, 1)
+    return np.mean(error**2) / 2, FOUR[rows].T @ error / len(rows)
+
+
+@figure("valley", claims=(), panels=3, size=(2.8, 2.4))
+def valley(*axes):
+    """Sixty steps down a long valley (grey: lines of equal J) to the minimum (star). SGD reaches
+    the floor in one step, and then creeps. Momentum swings across the valley, and gains speed along
+    it. Adam at first moves both coordinates at the same speed; it overshoots, and turns back.
+    """
+    start, how = np.array([-1.0, -0.5]), {"n": 4, "batch_size": 4, "rng": None}
+    runs = {
+        r"SGD, $\eta = 1$": sgd(on_four, start, learning_rate=1.0, **how),
+        r"Momentum, $\mu = 0.9$, $\eta = 0.5$": sgd(
+            on_four, start, learning_rate=0.5, momentum=0.9, **how
+        ),
+        r"Adam, $\eta = 0.1$": adam(on_four, start, learning_rate=0.1, **how),
+    }
+    w1, w2 = np.meshgrid(np.linspace(-1.3, 3, 80), np.linspace(-0.8, 1.6, 80))
+    J = ((w1 - 1) ** 2 + 0.01 * (w2 - 1) ** 2) / 2
+    for ax, (name, states) in zip(axes, runs.items(), strict=True):
+        path = np.array([state.theta for state in islice(states, 61)])
+        ax.contour(w1, w2, J, levels=[0.001, 0.005, 0.02, 0.2, 1], colors=[GREY], linewidths=0.7)
+        ax.plot(*path.T, ".-", ms=3, lw=0.8, color=BLUE)
+        ax.plot(1, 1, "*", ms=10, color=ORANGE)
+        ax.set(xlabel=r"$\theta_1$", yticks=(0, 1))
+        ax.set_title(name, fontsize=10)
+    axes[0].set_ylabel(r"$\theta_2$")
 
 
 # --- Films -----------------------------------------------------------------------------
