@@ -278,15 +278,19 @@ def turned(w, v):
     return np.degrees(np.arccos(np.minimum(cosine, 1)))
 
 
-@figure("losses", claims=("svm-57",), size=(4.0, 2.8))
+@figure("losses", claims=("svm-57",), size=(4.2, 2.8))
 def losses(ax):
-    """Three losses of a score f. The hinge is 0 from the margin y f = 1 on, and before it grows in
-    proportion to what is missing; its square is smooth, milder near the margin and harsher far from
-    it. Both are convex and nowhere below the 0-1 loss, which counts mistakes.
+    """Four losses of a score f. The hinge is 0 from the margin y f = 1 on, and before it grows in
+    proportion to what is missing. The log-loss, divided by ln 2 so that it is 1 at y f = 0, is
+    never 0. The squared hinge is milder near the margin and harsher far from it. These three are
+    convex, and nowhere below the 0-1 loss, which counts mistakes.
     """
     m = np.linspace(-1.5, 2.5, 401)
     ax.plot(m, hinge(m, 1) ** 2, color=ORANGE, lw=1.6, ls="--", label="squared hinge")
     ax.plot(m, hinge(m, 1), color=BLUE, lw=1.9, label="hinge")
+    ax.plot(
+        m, np.log2(1 + np.exp(-m)), color=PURPLE, lw=1.6, ls=(0, (4, 1, 1, 1)), label="log-loss"
+    )
     ax.plot([m[0], 0], [1, 1], color=INK, lw=1.6, ls="-.", label="0-1 loss")
     ax.plot([0, m[-1]], [0, 0], color=INK, lw=1.6, ls="-.")
     ax.plot([0, 0], [0, 1], color=GREY, lw=0.8, ls=":")
