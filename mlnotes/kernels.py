@@ -13,7 +13,7 @@ Contents
                             refute, Refutation, empirical_feature_map
     Distances and means     kernel_squared_distances, centre_gram, centre_new
     Least squares           sample_coefficients, coefficient_loss, kernel_descent, KernelState,
-                            kernel_ridge
+                            kernel_ridge, solve_semidefinite
     Functions               RKHSFunction
     Mercer                  apply_operator, eigenfunctions, Eigenfunctions, mercer_sum
     Estimators              make_kernel, FunctionKernel, KernelRidge
@@ -615,6 +615,21 @@ def kernel_descent(K, y, *, eta):
         alpha = alpha - 2 * eta * residual
 
 
+def solve_semidefinite(M, y):
+    """The alpha (n,) with M alpha = y for a PSD M (n, n); the one of least norm if M is singular.
+
+    If M is singular and no alpha solves it, M alpha is as near to y as possible.
+    Raises: ValueError if M has a negative eigenvalue; its message is that of `kernel_ridge`.
+
+    >>> solve_semidefinite(np.array([[2.0, 0.0], [0.0, 0.0]]), np.array([3.0, 0.0]))
+    array([1.5, 0. ])
+    """
+    M, y = symmetric(M), floats(y)
+    if is_definite(M):
+        return np.linalg.solve(M, y)
+    return np.linalg.pinv(semidefinite(M, "K + alpha I"), ROUNDING, hermitian=True) @ y
+
+
 def kernel_ridge(K, y, lam):
     """The alpha (n,) that minimises ||K alpha - y||^2 + lam alpha^T K alpha: (K + lam I) alpha = y.
 
@@ -624,10 +639,8 @@ def kernel_ridge(K, y, lam):
     >>> kernel_ridge(np.array([[2.0, 0.0], [0.0, 6.0]]), np.array([3.0, 8.0]), lam=2.0)
     array([0.75, 1.  ])
     """
-    M, y = symmetric(K) + lam * np.eye(len(K)), floats(y)
-    if is_definite(M):
-        return np.linalg.solve(M, y)
-    return np.linalg.pinv(semidefinite(M, "K + alpha I"), ROUNDING, hermitian=True) @ y
+    M = symmetric(K) + lam * np.eye(len(K))
+    return solve_semidefinite(M, floats(y))
 
 
 # --- Functions -------------------------------------------------------------------------
