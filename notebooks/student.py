@@ -1,13 +1,15 @@
-"""The notebooks without solutions, as one file to hand out: python notebooks/student.py
+"""The notebooks to hand out: python notebooks/student.py [CHAPTER ...]
 
-writes ``_student.zip`` with a folder in which everything is that a student needs: the notebooks,
-the pictures that they link, and the package. In place of a solution that says what the answer is,
-a cell asks for it. Main text, hints and the outputs of both stay as they are.
+writes ``_student.zip`` and ``_instructor.zip``, with all chapters or with those that are named.
+Each has a folder with everything that one needs: the notebooks, the pictures that they link, and
+the package. The students' notebooks have no solutions. In place of a solution that says what the
+answer is, a cell asks for it. Main text, hints and the outputs of both stay as they are.
 
-The file depends on the repository alone: two builds have the same bytes.
+The files depend on the repository alone: two builds have the same bytes.
 """
 
 import re
+import sys
 import zipfile
 from pathlib import Path
 
@@ -16,8 +18,7 @@ from execute import tidy
 from nbformat import v4
 
 ROOT = Path(__file__).resolve().parent.parent
-TARGET = ROOT / "_student.zip"
-TOP = "mlnotes-student"  # the folder in the file
+TOP = "mlnotes"  # the folder in the file
 DATE = (1980, 1, 1, 0, 0, 0)  # of every file in it: the first that a zip file can hold
 PICTURE = re.compile(r"\.\./(figures/[\w/]+\.\w+)")
 CAPTION = re.compile(r"\A\*\*Figure.*?(?:\n\s*\n|\Z)", re.S)  # at the beginning of a cell
@@ -74,13 +75,23 @@ def without_solutions(notebook):
     return student
 
 
-def files(root=ROOT):
-    """What the zip file holds: by name, the bytes."""
-    found = {"README.md": README.encode()}
-    for path in sorted((root / "notebooks").glob("*.ipynb")):
-        student = without_solutions(nbformat.read(path, as_version=4))
-        found[f"notebooks/{path.name}"] = (nbformat.writes(student) + "\n").encode()
-        text = "\n".join(cell.source for cell in student.cells if cell.cell_type == "markdown")
+def files(chapters=(), solutions=False, root=ROOT):
+    """What the zip file of these chapters holds, all if none is named: by name, the bytes.
+
+    Raises: ValueError if there is no such chapter.
+    """
+    found, paths = {"README.md": README.encode()}, sorted((root / "notebooks").glob("*.ipynb"))
+    names = [path.stem.partition("_")[2] for path in paths]
+    if not set(chapters) <= set(names):
+        raise ValueError(f"chapters must be of {', '.join(names)}; got {' '.join(chapters)}")
+    for path, name in zip(paths, names, strict=True):
+        if chapters and name not in chapters:
+            continue
+        notebook = nbformat.read(path, as_version=4)
+        if not solutions:
+            notebook = without_solutions(notebook)
+        found[f"notebooks/{path.name}"] = (nbformat.writes(notebook) + "\n").encode()
+        text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
         found |= {name: (root / name).read_bytes() for name in PICTURE.findall(text)}
     package = [*root.glob("mlnotes/*.py"), *root.glob("mlnotes/data/*.*")]
     for path in (*package, root / "pyproject.toml", root / "LICENSE"):
@@ -103,5 +114,6 @@ def write(path, contents):
 
 
 if __name__ == "__main__":
-    write(TARGET, files())
-    print(f"{TARGET.name}  written")
+    for edition in ("student", "instructor"):
+        write(ROOT / f"_{edition}.zip", files(sys.argv[1:], solutions=edition == "instructor"))
+        print(f"_{edition}.zip  written")

@@ -218,6 +218,15 @@ def unpacked(handed_out, tmp_path_factory):
     return folder / student.TOP
 
 
+def test_chapters_are_chosen_and_solutions_stay_in_the_instructor_s_edition():
+    chosen, whole = student.files(["svm"]), student.files(["svm"], solutions=True)
+    assert [name for name in chosen if name.endswith(".ipynb")] == ["notebooks/19_svm.ipynb"]
+    source = (ROOT / "notebooks" / "19_svm.ipynb").read_bytes()
+    assert whole["notebooks/19_svm.ipynb"] == source != chosen["notebooks/19_svm.ipynb"]
+    with pytest.raises(ValueError, match="chapters must be of .*svm.*; got vsm"):
+        student.files(["vsm"])
+
+
 def pairs(unpacked):
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         yield nbformat.read(path, as_version=4), unpacked / "notebooks" / path.name
