@@ -5,6 +5,7 @@
 
 PYTHON   = python3
 FORMATS  = svg
+FORM     = a4
 CHAPTERS = $(ALL)
 
 ALL    := $(filter-out draw,$(sort $(patsubst figures/%.py,%,$(wildcard figures/*.py))))
@@ -16,7 +17,7 @@ PIP    := $(PY) -m pip install --quiet --disable-pip-version-check --editable
 
 unexport MPLBACKEND PYTHONPATH
 .DELETE_ON_ERROR:
-.PHONY: help figures test lab notebooks site student bench interop claims lint clean
+.PHONY: help figures test lab notebooks site book slides student bench interop claims lint clean
 
 help: ## print this list
 	@echo "make TARGET, where TARGET is"
@@ -31,10 +32,14 @@ test: lint $(VENV)/stamp-test ## lint, then every test, docstring example and no
 notebooks: $(VENV)/stamp-test ## execute the notebooks in place; CHAPTERS chooses
 	$(STEADY) notebooks/execute.py $(CHOSEN)
 site: $(VENV)/stamp-test ## make the whole book as a folder of pages, _site, that opens by a double click
-	$(STEADY) notebooks/site/build_site.py _site
+	$(STEADY) notebooks/site/build_site.py
 	@echo "Open _site/index.html in a browser."
-student: $(VENV)/stamp-test ## make _student.zip: the notebooks without solutions, to hand out
-	$(PY) notebooks/student.py
+book: $(VENV)/stamp-book ## make _book.pdf and _book.epub; CHAPTERS chooses, and so does FORM=tablet
+	$(STEADY) notebooks/site/book.py --form $(FORM) $(CHOSEN)
+slides: $(VENV)/stamp-book ## make a deck of slides for each chapter in _slides; CHAPTERS chooses
+	$(STEADY) notebooks/site/slides.py $(CHOSEN)
+student: $(VENV)/stamp-test ## make _student.zip and _instructor.zip, to hand out; CHAPTERS chooses
+	$(PY) notebooks/student.py $(CHOSEN)
 bench: $(VENV)/stamp-bench ## measure speed and objective beside scikit-learn's; CHAPTERS chooses
 	$(PY) tests/benchmarks/bench.py $(CHOSEN)
 interop: $(VENV)/stamp-bench ## run scikit-learn's own checks on every estimator
@@ -46,7 +51,7 @@ lint: $(VENV)/stamp-package ## check the style of the code, and print its measur
 	$(PY) -m ruff format --check .
 	$(PY) tests/measures.py
 clean: ## remove what make made and git does not keep, except the virtual environment
-	rm -rf .stamps .pytest_cache .ruff_cache _site _student.zip
+	rm -rf .stamps .pytest_cache .ruff_cache _site _slides _book.* _student.zip _instructor.zip
 	rm -f figures/*/*.png figures/*/*.pdf figures/*/*.gif
 	find figures mlnotes notebooks tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -66,6 +71,9 @@ $(VENV)/stamp-package: $(VENV)/stamp-figures
 	@touch $@
 $(VENV)/stamp-test: $(VENV)/stamp-package
 	$(PIP) '.[test]'
+	@touch $@
+$(VENV)/stamp-book: $(VENV)/stamp-test
+	$(PIP) '.[book]'
 	@touch $@
 $(VENV)/stamp-bench: $(VENV)/stamp-test
 	$(PIP) '.[bench]'

@@ -416,7 +416,7 @@ def em_film(K, start):
             f"Step {t}: the mean log-likelihood is {states[t].objective:.3f}. Weights: {weights}."
         )
 
-    return Take((t for t in PASSES), draw, words, lambda t: states[t].objective)
+    return Take((t for t in PASSES), draw, words, lambda t: states[t].objective, number=int)
 
 
 @film("dents", em, measure="log-likelihood", means=("7 and 17", "2 and 3", "25 and 26"))
@@ -446,7 +446,7 @@ def dents_film(means):
             f"{states[t].weights[0]:.2f}."
         )
 
-    return Take((t for t in PASSES), draw, words, lambda t: states[t].objective)
+    return Take((t for t in PASSES), draw, words, lambda t: states[t].objective, number=int)
 
 
 if __name__ == "__main__":

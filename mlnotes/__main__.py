@@ -61,7 +61,8 @@ class Claim(NamedTuple):
     id: str
     kind: str
     form: str  # how it is delivered: a key of `FORMS`
-    statement: str
+    statement: str  # in Markdown, with formulas in TeX; of a slip, what is printed
+    correct: str  # of a slip, what holds; "" for what is no slip
     sources: str
     of: str  # ids of the statements that a walk derives, or that an algorithm computes
     owner: str  # the function or class that computes it, such as "svm.smo", or ""
@@ -275,7 +276,8 @@ def print_claims(claims, citations):
     walked = _walks_of(citations)
     for claim in claims:
         title = f"{claim.id} ({claim.kind}) "
-        print(fill(title + claim.statement, WIDTH, subsequent_indent="    "))
+        said = " Correct: ".join(filter(None, (claim.statement, claim.correct)))
+        print(fill(title + said, WIDTH, subsequent_indent="    "))
         print(fill(claim.sources, WIDTH, initial_indent="    in  ", subsequent_indent="        "))
         for how, names in {
             "computed by": [claim.owner] if claim.owner else [],
@@ -346,7 +348,7 @@ def find(claims, query):
             groups[place].append(claim)
     if groups:
         return sorted(groups.items())
-    found = [claim for claim in every if query.lower() in claim.statement.lower()]
+    found = [c for c in every if query.lower() in f"{c.statement} {c.correct}".lower()]
     return [("", found)] if found else []
 
 

@@ -187,6 +187,7 @@ class Take(NamedTuple):
     words: Callable  # words(state) says in a sentence what has happened
     value: Callable = lambda state: state.objective  # the point of the curve for a state
     length: int = 60  # states; a run that goes on is cut here
+    number: Callable | None = None  # number(state) counts the steps; None: each state is one
 
 
 FILMS = []

@@ -54,47 +54,63 @@ function drawn(mark, places, clip) {
 }
 
 const players = {};
+const GOES_ON = " The film stops here, and the algorithm goes on.";
+
+function short(value) {
+  return Number(value.toPrecision(4)).toString();
+}
+
+// The curve of the measure, on a logarithmic axis where it falls by a factor of 100 or more.
+function curveMarks(run, at, measure) {
+  const values = run.map((each) => each[1]), finite = values.filter(Number.isFinite), numbers = run.map((each) => each[4]);
+  if (!finite.length) return [];
+  const low = Math.min(...finite), high = Math.max(...finite), log = low > 0 && high > 100 * low;
+  const scale = log ? Math.log : Number, span = scale(high) - scale(low) || 1;
+  const first = numbers[0], wide = numbers[numbers.length - 1] - first || 1;
+  const x = (k) => 420 + ((numbers[k] - first) / wide) * 1800, y = (v) => 590 - ((scale(v) - scale(low)) / span) * 400;
+  const d = values.map((v, k) => (Number.isFinite(v) ? `${k && Number.isFinite(values[k - 1]) ? "L" : "M"}${x(k)} ${y(v)}` : "")).join("");
+  const text = (x, y, anchor, words) => element("text", { x, y, "font-size": 84, fill: "#1a1a1a", "text-anchor": anchor }, words);
+  const marks = [
+    element("path", { d: "M420 150V630H2240", fill: "none", stroke: "#1a1a1a", "stroke-width": 7 }),
+    element("path", { d, fill: "none", stroke: "#1f5a99", "stroke-width": 14 }),
+    text(60, 80, "start", measure + (log ? ", logarithmic" : "")),
+    text(390, y(high) + 28, "end", short(high)), text(420, 730, "middle", first), text(2220, 730, "middle", numbers[numbers.length - 1]),
+  ];
+  if (high > low) marks.push(text(390, y(low) + 28, "end", short(low)));
+  if (Number.isFinite(values[at])) {
+    marks.push(element("circle", { cx: x(at), cy: y(values[at]), r: 40, fill: "#d97a1f" }));
+    marks.push(text(2240, 80, "end", short(values[at])));
+  }
+  return marks;
+}
 
 function addFilm(name, recording) {
   const player = players[name], find = (part) => player.querySelector(part);
   const picture = find(".film-picture"), curve = find(".film-curve"), words = find(".film-words");
   const slider = find(".film-step"), lines = player.querySelectorAll(".film-source span.line");
-  const settings = [...player.querySelectorAll(".film-setting")];
+  const settings = [...player.querySelectorAll(".film-setting")], speed = find(".film-speed");
   const [width, height] = recording.view, clip = `clip-${name.replace("/", "-")}`;
   const back = find("button.back"), step = find("button.step"), play = find("button.play");
   let run, at = 0, timer = null;
 
   function frame(k) {
     at = Math.max(0, Math.min(run.length - 1, k));
-    const [marks, , said, line] = run[at];
+    const [marks, , said, line] = run[at], last = at === run.length - 1;
     const box = recording.marks.find((mark) => mark[0] === "frame") || [0, 0, 0, width, height];
     const area = element("clipPath", { id: clip });
     area.append(element("rect", { x: box[1], y: box[2], width: box[3] - box[1], height: box[4] - box[2] }));
     picture.replaceChildren(area, ...marks.map((k) => drawn(recording.marks[k], recording.places, `url(#${clip})`)));
     slider.max = run.length - 1;
     slider.value = at;
-    slider.setAttribute("aria-valuetext", `step ${at} of ${run.length - 1}`);
-    words.textContent = `Step ${at} of ${run.length - 1}. ${said}`;
+    slider.setAttribute("aria-valuetext", `picture ${at + 1} of ${run.length}`);
+    slider.nextElementSibling.textContent = `${at + 1} / ${run.length}`;
+    words.textContent = said + (last && run.goesOn ? GOES_ON : "");
     picture.setAttribute("aria-label", said);
     lines.forEach((each, i) => each.classList.toggle("here", i === line));
-    back.disabled = at === 0;
-    step.disabled = at === run.length - 1;
-    drawCurve();
-  }
-
-  function drawCurve() {
-    if (!curve) return;
-    const values = run.map((each) => each[1]), finite = values.filter(Number.isFinite);
-    const low = Math.min(...finite), high = Math.max(...finite), last = Math.max(1, run.length - 1);
-    const x = (k) => 90 + (k / last) * 2100, y = (v) => 560 - ((v - low) / (high - low || 1)) * 420;
-    const d = values.map((v, k) => (Number.isFinite(v) ? `${k && Number.isFinite(values[k - 1]) ? "L" : "M"}${x(k)} ${y(v)}` : "")).join("");
-    const marks = [element("path", { d, fill: "none", stroke: "#1f5a99", "stroke-width": 14 }),
-      element("text", { x: 90, y: 70, "font-size": 90, fill: "#1a1a1a" }, `${recording.measure} after each step`)];
-    if (Number.isFinite(values[at])) {
-      marks.push(element("circle", { cx: x(at), cy: y(values[at]), r: 40, fill: "#d97a1f" }));
-      marks.push(element("text", { x: 2190, y: 70, "font-size": 90, "text-anchor": "end", fill: "#1a1a1a" }, values[at]));
-    }
-    curve.replaceChildren(...marks);
+    back.setAttribute("aria-disabled", at === 0); // not disabled: the focus would be lost
+    step.setAttribute("aria-disabled", last);
+    if (curve) curve.replaceChildren(...curveMarks(run, at, recording.measure));
+    if (last && timer) stop();
   }
 
   function stop() {
@@ -103,32 +119,50 @@ function addFilm(name, recording) {
     play.textContent = "Play";
   }
 
-  function choose() {
-    let index = 0;
-    settings.forEach((setting, i) => {
-      const values = recording.settings[i][1];
-      index = index * values.length + Number(setting.value);
-      const value = values[setting.value];
-      setting.setAttribute("aria-valuetext", value);
-      setting.parentElement.querySelector("output").textContent = value;
-    });
-    stop();
-    run = recording.runs[index];
-    frame(Math.min(at, run.length - 1));
-  }
-
-  back.onclick = () => { stop(); frame(at - 1); };
-  step.onclick = () => { stop(); frame(at + 1); };
-  slider.oninput = () => { stop(); frame(Number(slider.value)); };
-  play.onclick = () => {
+  function toggle() {
     if (timer) return stop();
     if (at === run.length - 1) frame(0);
     play.textContent = "Stop";
-    timer = setInterval(() => (at < run.length - 1 ? frame(at + 1) : stop()), 700);
-  };
+    timer = setInterval(() => frame(at + 1), Number(speed.value));
+  }
+
+  function move(by) {
+    stop();
+    frame(at + by);
+  }
+
+  function choose() {
+    let index = 0;
+    settings.forEach((setting, i) => {
+      const values = recording.settings[i][1], k = setting.selectedIndex ?? Number(setting.value);
+      index = index * values.length + k;
+      if (setting.type !== "range") return;
+      setting.setAttribute("aria-valuetext", values[k]);
+      setting.nextElementSibling.textContent = values[k];
+    });
+    stop();
+    run = recording.runs[index];
+    run.goesOn = recording.goesOn[index];
+    frame(0);
+  }
+
+  back.onclick = () => move(-1);
+  step.onclick = () => move(1);
+  slider.oninput = () => { stop(); frame(Number(slider.value)); };
+  play.onclick = toggle;
+  speed.onchange = () => { if (timer) { stop(); toggle(); } };
   settings.forEach((setting) => { setting.oninput = choose; });
-  for (const each of [back, step, play, slider, ...settings]) each.disabled = false;
+  player.addEventListener("keydown", (event) => {
+    if (event.target.matches("input, select, a, summary, pre")) return;
+    const act = { ArrowRight: () => move(1), ArrowLeft: () => move(-1), " ": toggle }[event.key];
+    if (!act || (event.key === " " && event.target.matches("button"))) return;
+    event.preventDefault();
+    act();
+  });
+  player.addEventListener("click", (event) => { if (event.target.closest(".film-picture")) player.focus(); });
+  for (const each of [back, step, play, slider, speed, ...settings]) each.disabled = false;
   picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  picture.style.aspectRatio = `${width} / ${height}`;
   choose();
   player.dataset.ready = "yes";
 }

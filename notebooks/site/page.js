@@ -1,5 +1,5 @@
 "use strict";
-// What every page does: the scheme, the search, and what is folded or wider than the page.
+// What every page does: the scheme, folds, copying, and the outline that marks where one is.
 
 const root = document.documentElement;
 
@@ -16,53 +16,6 @@ function changeScheme() {
   try { localStorage.setItem("scheme", root.dataset.scheme); } catch { /* not remembered */ }
 }
 
-// The search. An entry is [kind, title, words, address]; the statements come first.
-
-const MOST = { statement: 12, chapter: 8, code: 6, figure: 4 };
-const TERM = /(?:mln|rep|prnn|isml|irhd)(?: [a-z]+)? \d[\d.]*|\S+/g;
-let entries = null;
-
-function addIndex(all) {
-  entries = all;
-  search();
-}
-
-// A word occurs where a word begins; a number occurs as a whole, so that 8.46 is not in 18.46.
-function pattern(term) {
-  const plain = term.replace(/[^\p{L}\p{N}_]/gu, "\\$&");
-  return new RegExp(/\d$/.test(term) ? `(?<![\\w.])${plain}(?!\\d|\\.\\d)` : `(?<![a-z0-9])${plain}`);
-}
-
-function matches(query) {
-  const words = query.toLowerCase().replace(/[()"“”,]/g, " ").replace(/\beq\b\.?/g, "equation");
-  const terms = (words.replace(/\s+/g, " ").match(TERM) || []).map((term) => term.replace(/\.+$/, ""));
-  const patterns = terms.filter(Boolean).map(pattern), left = { ...MOST };
-  if (!patterns.length) return [];
-  return entries.filter(([kind, , text]) => left[kind] > 0 && patterns.every((each) => each.test(text)) && left[kind]--);
-}
-
-function search() {
-  const results = document.getElementById("results"), query = document.getElementById("query").value;
-  if (!entries || !query.trim()) return results.replaceChildren();
-  const list = document.createElement("ul"), found = matches(query);
-  for (const [kind, title, , address] of found) {
-    const item = document.createElement("li"), link = document.createElement("a"), said = document.createElement("small");
-    link.href = address;
-    link.textContent = title;
-    said.textContent = `${kind} `;
-    item.append(said, link);
-    list.append(item);
-  }
-  results.replaceChildren(found.length ? list : "Nothing found.");
-}
-
-function loadIndex() {
-  if (document.querySelector('script[src="search.js"]')) return;
-  const script = document.createElement("script");
-  script.src = "search.js";
-  document.head.append(script);
-}
-
 function openTarget() {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   const folded = target && target.closest("details:not([open])");
@@ -73,36 +26,87 @@ function openTarget() {
 
 // What scrolls inside itself can be scrolled with the keyboard.
 function reachScrolled() {
-  for (const each of document.querySelectorAll(".wide, .long, pre, .outline")) {
+  for (const each of document.querySelectorAll(".wide, .long, pre, .outline ul")) {
     const scrolls = each.scrollWidth > each.clientWidth || each.scrollHeight > each.clientHeight;
     if (scrolls) each.tabIndex = 0;
     else each.removeAttribute("tabindex");
   }
 }
 
+// A copied formula is its TeX.
+function copyTex(event) {
+  const selection = getSelection();
+  if (!selection.rangeCount) return;
+  const part = selection.getRangeAt(0).cloneContents();
+  const formulas = [...part.querySelectorAll("math")].filter((each) => each.querySelector("annotation"));
+  if (!formulas.length) return;
+  for (const each of formulas) {
+    const mark = each.getAttribute("display") === "block" ? "$$" : "$";
+    each.replaceWith(mark + each.querySelector("annotation").textContent + mark);
+  }
+  event.clipboardData.setData("text/plain", part.textContent);
+  event.preventDefault();
+}
+
+function addCopyButtons() {
+  for (const code of document.querySelectorAll("pre.code")) {
+    const button = document.createElement("button");
+    button.className = "copy";
+    button.textContent = "Copy";
+    button.setAttribute("aria-label", "Copy this code");
+    button.onclick = () => {
+      navigator.clipboard.writeText(code.textContent);
+      button.textContent = "Copied";
+      setTimeout(() => { button.textContent = "Copy"; }, 1500);
+    };
+    const around = document.createElement("div");
+    around.className = "copied";
+    code.before(around);
+    around.append(code, button);
+  }
+}
+
+// The heading that was passed last is marked in the outline.
+function followOutline() {
+  const links = [...document.querySelectorAll(".outline a")];
+  const places = links.map((link) => document.getElementById(decodeURIComponent(link.hash.slice(1))));
+  let marked = null;
+  function mark() {
+    let here = 0;
+    places.forEach((place, k) => { if (place && place.getBoundingClientRect().top < 120) here = k; });
+    if (marked === links[here] || !links.length) return;
+    if (marked) marked.removeAttribute("aria-current");
+    marked = links[here];
+    marked.setAttribute("aria-current", "true");
+    const list = marked.closest("ul"), at = marked.offsetTop - list.offsetTop;
+    if (at < list.scrollTop || at > list.scrollTop + list.clientHeight - 40) list.scrollTop = at - list.clientHeight / 2;
+  }
+  let waiting = false;
+  addEventListener("scroll", () => {
+    if (waiting) return;
+    waiting = true;
+    requestAnimationFrame(() => { waiting = false; mark(); });
+  }, { passive: true });
+  mark();
+}
+
 addEventListener("DOMContentLoaded", () => {
-  const query = document.getElementById("query"), results = document.getElementById("results");
+  const wide = matchMedia("(min-width: 1100px)");
+  const folds = document.querySelectorAll(".outline details, .menu");
+  const unfold = () => { for (const each of folds) each.open = wide.matches; };
+  unfold();
+  wide.onchange = unfold;
   document.getElementById("scheme").onclick = changeScheme;
-  query.onfocus = loadIndex;
-  query.oninput = search;
-  query.form.onsubmit = (event) => {
-    event.preventDefault();
-    const first = results.querySelector("a");
-    if (first) first.click();
-  };
-  results.onclick = () => results.replaceChildren();
-  addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && results.hasChildNodes()) {
-      results.replaceChildren();
-      query.focus();
-    }
-  });
+  for (const link of document.querySelectorAll(".outline a")) link.addEventListener("click", unfold);
   addEventListener("beforeprint", () => {
-    for (const each of document.querySelectorAll("details")) each.open = true;
+    for (const each of document.querySelectorAll("main details:not(.solution)")) each.open = true;
   });
+  addEventListener("copy", copyTex);
   addEventListener("hashchange", openTarget);
   addEventListener("resize", reachScrolled);
   addEventListener("load", reachScrolled);
   document.addEventListener("toggle", reachScrolled, true);
+  addCopyButtons();
+  followOutline();
   openTarget();
 });

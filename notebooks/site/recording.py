@@ -15,6 +15,7 @@ from io import BytesIO
 from itertools import product
 
 import numpy as np
+from matplotlib.axis import Axis
 from matplotlib.collections import Collection, PathCollection
 from matplotlib.colors import to_hex
 from matplotlib.image import AxesImage, imsave
@@ -29,16 +30,25 @@ from mlnotes.reading import source
 
 TENTHS = 10  # units of a point
 FAR = 20_000  # a line is cut off at such a distance
-DASHES = {"--": "40 20", ":": "10 18", "-.": "50 20 10 20"}
+DASHES = {"-": "", "--": "40 20", ":": "10 18", "-.": "50 20 10 20"}
+MARKERS = "o.sDd^vx+PX*|_<>"  # those that film.js has
 SMALL, LABEL = 80, 100  # sizes of the letters
+
+
+def choices(film):
+    """The values of each setting, numbers by their size."""
+    return {
+        name: list(values) if any(isinstance(each, str) for each in values) else sorted(values)
+        for name, values in film.settings.items()
+    }
 
 
 def record(film):
     """The recording of a film: what its player on the page needs, as a dictionary."""
-    marks, places, runs = {}, {}, []
+    marks, places, runs, goes_on = {}, {}, [], []
     first = inspect.getsourcelines(film.algorithm)[1]
     kept = kept_lines(film.algorithm)
-    for values in product(*film.settings.values()):
+    for values in product(*choices(film).values()):
         run = []
         chosen = dict(zip(film.settings, values, strict=True))
         for ax, state, take, line in frames(film, chosen):
@@ -48,15 +58,18 @@ def record(film):
             drawn = [marks.setdefault(json.dumps(mark), len(marks)) for mark in drawn]
             value = float(f"{take.value(state):.6g}") if film.measure else None
             where = kept.index(line - first) if line else None
-            run.append([drawn, value, take.words(state), where])
+            number = take.number(state) if take.number else len(run)
+            run.append([drawn, value, take.words(state), where, number])
         runs.append(run)
+        goes_on.append(len(run) == take.length and next(iter(take.states), None) is not None)
     return {
-        "settings": [[name, list(map(str, values))] for name, values in film.settings.items()],
+        "settings": [[name, list(map(str, values))] for name, values in choices(film).items()],
         "measure": film.measure,
         "view": [round(TENTHS * 72 * side) for side in film.size],
         "places": list(places),
         "marks": [json.loads(mark) for mark in marks],
         "runs": runs,
+        "goesOn": goes_on,
     }
 
 
@@ -115,7 +128,9 @@ def _marks(artist):
         return _image(artist)
     if isinstance(artist, Text) and artist.get_text():
         return _text(artist)
-    return []
+    if isinstance(artist, (Spine, Axis, Text)):  # the frame is a mark of its own
+        return []
+    raise TypeError(f"a film cannot draw {artist!r}")
 
 
 def _color(color):
@@ -131,15 +146,16 @@ def _path(artist, path, stroke, width, dashes, fill, opacity=None):
     clean = path.cleaned(simplify=not _color(fill), curves=False)
     seen = np.isfinite(clean.vertices).all(axis=1)
     places = _places(artist, np.where(seen[:, None], clean.vertices, 0)).tolist()
+    lifted = True  # a piece begins at the start, and after a point that is not finite
     for (x, y), code, finite in zip(places, clean.codes, seen, strict=True):
         if code == Path.CLOSEPOLY:
             d.append("z")
-        elif finite and code in (Path.MOVETO, Path.LINETO):
-            if code == Path.MOVETO:
+        elif code in (Path.MOVETO, Path.LINETO):
+            if finite and (lifted or code == Path.MOVETO):
                 d.append(f"M{x} {y}")
-            elif (x, y) != last:
+            elif finite and (x, y) != last:
                 d.append(f"l{x - last[0]} {y - last[1]}")
-            last = (x, y)
+            lifted, last = not finite, (x, y)
     stroke = _color(stroke) if width else ""
     width = round(TENTHS * width)
     opacity = 1 if opacity is None else round(float(opacity), 2)
@@ -151,7 +167,7 @@ def _line(line):
     if style in ("None", "none", "", " ") or not line.get_linewidth():
         return []
     path = line.get_transform().transform_path(line.get_path())
-    width, dashes = line.get_linewidth(), DASHES.get(style, "")
+    width, dashes = line.get_linewidth(), DASHES[style]
     return _path(line, path, line.get_color(), width, dashes, "none", line.get_alpha())
 
 
@@ -159,6 +175,8 @@ def _markers(line):
     marker = str(line.get_marker())
     if marker in ("None", "none", "", " ") or not len(line.get_xdata()):
         return []
+    if marker not in MARKERS:
+        raise TypeError(f"a film cannot draw the marker {marker!r}")
     points = line.get_transform().transform(line.get_xydata())
     return _points(
         line, marker, line.get_markersize(), line.get_markerfacecolor(),
@@ -206,7 +224,7 @@ def _image(image):
     """An image with one pixel for each entry."""
     file = BytesIO()
     colors = image.to_rgba(image.get_array(), bytes=True, norm=True)
-    imsave(file, colors, format="png", origin="upper", metadata={"Software": None})
+    imsave(file, colors, format="png", origin=image.origin, metadata={"Software": None})
     left, right, low, high = image.get_extent()
     ends = image.axes.transData.transform([(left, high), (right, low)])
     (x1, y1), (x2, y2) = (_page(image, *end) for end in ends)

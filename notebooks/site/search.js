@@ -1,0 +1,187 @@
+"use strict";
+// The search. A document is [kind, title, chapter, address, text]; its script is loaded when the
+// search is first used. Documents are ranked by BM25, words of the title counting as many times.
+
+const KINDS = { chapter: 1.5, section: 1.5, statement: 1, code: 0.9, figure: 0.7, exercise: 0.5, slip: 0.4 };
+const EMPTY = new Set("a an and are as at be by can do does for from how i in is it of on or the to what when where which why with".split(" "));
+const NUMBERED = /^(mln|rep|prnn|isml|irhd)\b.*\d/i;
+const TITLE = 6, SHOWN = 15, K1 = 1.2, B = 0.6;
+const SAME = [ // words that mean the same: who types one of a group looks for the others, too
+  "smo = sequential minimal optimisation", "svm = support vector machine", "svr = support vector regression",
+  "expectation maximisation = em", "expectation maximization = em", "sgd = stochastic gradient descent", "pca = principal component analysis",
+  "ica = independent component analysis", "lda = fisher linear discriminant", "qda = quadratic discriminant",
+  "cnn = convolution", "convnet = convolution", "mlp = neural network", "mle = maximum likelihood",
+  "map = posterior mode", "knn = nearest neighbour", "kde = kernel density", "irls = irls newton",
+  "gmm = gaussian mixture", "roc = roc curve", "cv = cross validation", "vc = vc dimension",
+  "learning rate = step size eta", "backprop = backpropagation", "kmeans = lloyd", "l1 = lasso", "l2 = ridge",
+  "regularization = ridge penalty", "overfitting = complexity test error", "kkt = kkt conditions",
+  "hinge loss = hinge slack", "random forest = forest", "bias variance = bias variance decomposition",
+  "relu = relu rectifier", "logit = logistic", "sigmoid = logistic sigmoid", "softmax = softmax",
+];
+let index = null;
+
+// One form for British and American, singular and plural.
+function stem(word) {
+  let plain = word.replace(/is(e|ed|es|er|ing|ation)s?$/, "iz$1").replace(/our/, "or");
+  if (plain.length > 3) plain = plain.replace(/(?<=[^su])s$/, "");
+  if (plain.length > 6) plain = plain.replace(/(iz)(e|ed|er|ing|ation)$/, "$1").replace(/(ing|ed)$/, "");
+  return plain;
+}
+
+function wordsOf(text) {
+  const plain = text.replace(/k-?means\+\+|kmeans_plus_plus/gi, "kmeanspp").replace(/k-means/gi, "kmeans");
+  return (plain.toLowerCase().replace(/[’']s\b/g, "").match(/\d+(?:\.\d+)+|[\p{L}\p{N}]+/gu) || []).map(stem);
+}
+
+function addDocuments(documents) {
+  const postings = new Map(), lengths = [];
+  documents.forEach(([kind, title, , , text], n) => {
+    const counts = new Map();
+    const count = (words, weight) => { for (const word of words) counts.set(word, (counts.get(word) || 0) + weight); };
+    const body = wordsOf(text);
+    count(wordsOf(title.replace(/_/g, " ")), TITLE);
+    count(body, 1);
+    lengths.push(Math.max(body.length, 30));
+    for (const [word, times] of counts) {
+      if (!postings.has(word)) postings.set(word, []);
+      postings.get(word).push([n, times]);
+    }
+  });
+  const mean = lengths.reduce((sum, each) => sum + each, 0) / lengths.length;
+  const same = SAME.map((line) => line.split(" = ")).map(([name, words]) => [wordsOf(name).join(" "), wordsOf(words)]);
+  index = { documents, postings, lengths, mean, same: new Map(same) };
+  search();
+}
+
+// Whether a letter more, less, other, or two exchanged make one word of the other.
+function isNear(a, b) {
+  if (Math.abs(a.length - b.length) > 1) return false;
+  let i = 0, j = 0;
+  while (i < a.length && a[i] === b[i]) i++;
+  while (j < a.length - i && j < b.length - i && a[a.length - 1 - j] === b[b.length - 1 - j]) j++;
+  const left = a.slice(i, a.length - j), right = b.slice(i, b.length - j);
+  return Math.max(left.length, right.length) <= 1
+    || (left.length === 2 && right.length === 2 && left[0] === right[1] && left[1] === right[0]);
+}
+
+// The words of the index that a word of the query stands for, with their weights.
+function meant(word) {
+  const exact = index.postings.has(word) ? [[word, 1]] : [];
+  const all = [...index.postings.keys()];
+  const longer = word.length >= 4 ? all.filter((each) => each !== word && each.startsWith(word)).map((each) => [each, 0.4]) : [];
+  if (exact.length || longer.length) return [...exact, ...longer];
+  return word.length >= 4 ? all.filter((each) => isNear(word, each)).map((each) => [each, 0.6]) : [];
+}
+
+function expanded(words) {
+  const terms = words.map((word) => meant(word));
+  for (let from = 0; from < words.length; from++) {
+    for (const size of [1, 2]) {
+      const others = index.same.get(words.slice(from, from + size).join(" "));
+      if (!others || from + size > words.length) continue;
+      for (let k = from; k < from + size; k++) {
+        if (size === 2) terms[k] = terms[k].map(([word, weight]) => [word, weight / 4]); // the two are one term
+        for (const other of others) terms[k].push([other, 0.8 / Math.sqrt(others.length)]);
+      }
+    }
+  }
+  return terms;
+}
+
+function ranked(query) {
+  const { documents, postings, lengths, mean } = index, scores = new Map(), hits = new Map();
+  if (NUMBERED.test(query)) {
+    const asked = query.toLowerCase().replace(/[()]/g, "").replace(/\beqs?\b\.?/g, "equation").trim();
+    const whole = new RegExp(`\\b${asked.replace(/[^\w ]/g, "\\$&")}(?![\\d.]*\\d)`, "i");
+    const found = documents.filter(([kind, , , , text]) => (kind === "statement" || kind === "slip") && whole.test(text));
+    if (found.length) return found.slice(0, SHOWN);
+  }
+  const all = wordsOf(query), words = all.filter((word) => !EMPTY.has(word) || all.every((each) => EMPTY.has(each)));
+  const terms = expanded(words), name = query.trim().toLowerCase();
+  terms.forEach((term, k) => {
+    for (const [word, weight] of term) {
+      const list = postings.get(word) || [], rare = Math.log(1 + (documents.length - list.length + 0.5) / (list.length + 0.5));
+      for (const [n, times] of list) {
+        const share = (times * (K1 + 1)) / (times + K1 * (1 - B + (B * lengths[n]) / mean));
+        scores.set(n, (scores.get(n) || 0) + weight * rare * share);
+        if (!hits.has(n)) hits.set(n, new Set());
+        hits.get(n).add(k);
+      }
+    }
+  });
+  const said = words.join(" ");
+  const score = ([n, sum]) => {
+    const [kind, title] = documents[n], inTitle = wordsOf(title.replace(/_/g, " "));
+    let whole = ` ${inTitle.join(" ")} `.includes(` ${said} `) ? 1.4 : 1;
+    if (inTitle.join(" ").replace(/^\d+ (the )?/, "") === said) whole = 2;
+    if (kind === "chapter") whole *= terms.every((term) => term.some(([word]) => inTitle.includes(word))) ? 2 : 0.5;
+    if (kind === "code" && title.toLowerCase().endsWith(`.${name}`)) whole = 4;
+    return sum * KINDS[kind] * (hits.get(n).size / terms.length) ** 2 * whole;
+  };
+  return [...scores].map((pair) => [score(pair), documents[pair[0]]]).sort((a, b) => b[0] - a[0]).slice(0, SHOWN).map(([, each]) => each);
+}
+
+// Some words of the text around the first that was looked for.
+function snippet(text, query) {
+  const wanted = new Set(expanded(wordsOf(query)).flat().map(([word]) => word));
+  const words = text.split(" "), at = words.findIndex((each) => wordsOf(each).some((word) => wanted.has(word)));
+  const from = Math.max(0, at - 8), part = document.createElement("span");
+  if (from > 0) part.append("… ");
+  for (const each of words.slice(from, from + 26)) {
+    const found = wordsOf(each).some((word) => wanted.has(word));
+    const piece = found ? document.createElement("b") : document.createElement("span");
+    piece.textContent = `${each} `;
+    part.append(piece);
+  }
+  return part;
+}
+
+function search() {
+  const results = document.getElementById("results"), query = document.getElementById("query").value;
+  if (!index || !query.trim()) return results.replaceChildren();
+  const list = document.createElement("ul"), found = ranked(query);
+  for (const [kind, title, chapter, address, text] of found) {
+    const item = document.createElement("li"), link = document.createElement("a"), said = document.createElement("small");
+    link.href = address;
+    link.textContent = title;
+    said.textContent = kind === "chapter" ? "chapter " : `${kind} · ${chapter} `;
+    item.append(said, link, document.createElement("br"), snippet(text, query));
+    list.append(item);
+  }
+  results.replaceChildren(found.length ? list : "Nothing found.");
+}
+
+function loadDocuments() {
+  if (document.querySelector('script[src="documents.js"]')) return;
+  const script = document.createElement("script");
+  script.src = "documents.js";
+  document.head.append(script);
+}
+
+addEventListener("DOMContentLoaded", () => {
+  const query = document.getElementById("query"), results = document.getElementById("results");
+  query.onfocus = loadDocuments;
+  query.oninput = search;
+  query.form.onsubmit = (event) => {
+    event.preventDefault();
+    const first = results.querySelector("a");
+    if (first) first.click();
+  };
+  results.onclick = () => results.replaceChildren();
+  addEventListener("keydown", (event) => {
+    if (event.key === "/" && !document.activeElement.matches("input, select, textarea")) {
+      event.preventDefault();
+      query.focus();
+    }
+    if (!results.hasChildNodes()) return;
+    if (event.key === "Escape") {
+      results.replaceChildren();
+      query.focus();
+    }
+    const links = [query, ...results.querySelectorAll("a")], at = links.indexOf(document.activeElement);
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1 }[event.key];
+    if (at < 0 || to === undefined || !links[to]) return;
+    event.preventDefault();
+    links[to].focus();
+  });
+});
