@@ -2,9 +2,11 @@
 
 import numpy as np
 
-from mlnotes.datasets import make_moons, to_bits
+from mlnotes.datasets import load_iris, make_moons, to_bits
 from mlnotes.plotting import (
     BLUE,
+    COLORS,
+    GREY,
     INK,
     ORANGE,
     Take,
@@ -14,15 +16,23 @@ from mlnotes.plotting import (
     figure,
     film,
     run_script,
+    tint,
 )
 from mlnotes.trees import (
     DecisionTreeClassifier,
     Rules,
+    class_fractions,
+    contributions,
+    cut_impurities,
+    entropy,
+    error_rate,
+    gini,
     grow,
     leaf_boxes,
     leaf_of,
     oblique_split,
     prune,
+    weakest_links,
 )
 
 PAIRS = 5
@@ -111,6 +121,86 @@ def diagram(tree, map_of_it, cut):
     map_of_it.set_title("Boxes")
     oblique(cut, X, y, (-reach, reach))
     cut.set_title("One oblique cut")
+
+
+# --- Petals of irises ------------------------------------------------------------------
+
+
+def petals():
+    """Length and width of 150 petals in cm, and the numbers 0, 1, 2 of their species."""
+    iris = load_iris()
+    return iris.X[:, 2:], np.unique(iris.y, return_inverse=True)[1]
+
+
+@figure("chords", claims=("trees-07",), panels=3, size=(2.9, 2.5))
+def chords(*axes):
+    """Three impurities of two classes, and a chord for each of two questions. Look above the share
+    1/2: the height of a chord is J, and the curve above it is the impurity before. Under the curved
+    hills question B is lower than A. Under the roof both chords reach the same height.
+    """
+    share = np.linspace(0, 1, 201)
+    questions = ("A", [1 / 4, 3 / 4], BLUE, "o-"), ("B", [1 / 3, 1], ORANGE, "s-")
+    for ax, impurity in zip(axes, (entropy, gini, error_rate), strict=True):
+        ax.plot(share, impurity([share, 1 - share]), color=INK, lw=1)
+        for name, sides, color, look in questions:
+            p = np.array(sides)
+            ax.plot(p, impurity([p, 1 - p]), look, ms=4, color=color, label=name)
+        ax.axvline(0.5, color=GREY, ls=":", lw=0.8)
+        ax.set(xlabel="share $p_1$", title=impurity.__name__.replace("_", " "), ylim=(-0.02, 0.72))
+    axes[0].legend()
+
+
+@figure("cuts", claims=("trees-08",), panels=2, size=(3.6, 2.5))
+def cuts(*axes):
+    """The impurity J after each possible cut of the petals. The dashed line is the impurity before.
+    No dot lies above it. Each panel has a valley where setosa ends, and a second one between the
+    other two species.
+    """
+    X, y = petals()
+    J = cut_impurities(X.T, contributions(y, np.ones(len(y))))
+    for f, (ax, name) in enumerate(zip(axes, ("length", "width"), strict=True)):
+        values = np.sort(X[:, f])
+        ax.plot((values[:-1] + values[1:]) / 2, J[f], "o", ms=3, color=BLUE)
+        ax.axhline(gini(class_fractions(y)), color=GREY, ls="--", lw=0.8)
+        ax.set(xlabel=f"threshold for the {name} (cm)", ylabel="impurity J", ylim=(0.3, 0.69))
+
+
+@figure("levels", claims=("trees-09",), panels=4, size=(2.3, 2.4))
+def levels(*axes):
+    """The tree of the petals grows, level by level. At depth 3 the box at the upper right has been
+    cut, although both parts are called virginica: the impurity falls, the prediction stays. At
+    depth 5 the tree is whole, and some thin boxes hold only one to three flowers.
+    """
+    X, y = petals()
+    for ax, depth in zip(axes, (1, 2, 3, 5), strict=True):
+        tree = grow(X, y, rules=Rules(max_depth=depth))
+        low, high = (np.clip(corner, 0, 8) for corner in leaf_boxes(tree, 2))
+        for v in np.flatnonzero(tree.left < 0):
+            color = tint(COLORS[tree.value[v].argmax()])
+            (x, bottom), (far, top) = low[v], high[v]
+            ax.fill([x, far, far, x], [bottom, bottom, top, top], fc=color, ec=INK, lw=0.7)
+        draw_samples(ax, X, y, size=2.5)
+        ax.set(xlim=(0.5, 7.5), ylim=(0, 2.7), xlabel="length (cm)", title=f"depth {depth}")
+    axes[0].set_ylabel("width (cm)")
+
+
+@figure("prices", claims=("trees-18",), size=(5.6, 3.2))
+def prices(ax):
+    """The cost of five trees of the pruning path against the price of a leaf. More leaves: a lower
+    start and a steeper line. The thick line is the cost of the tree that pruning at this price
+    leaves. It runs along the lowest of the lines, and changes from one to the next at the dots.
+    """
+    alpha = np.array([0, 0.05])
+    path = list(weakest_links(grow(*petals())))[:5]
+    leaves = np.array([np.sum(step.tree.feature < 0) for step in path])
+    R = np.array([step.objective for step in path])
+    for line in zip(R, leaves, strict=True):
+        ax.plot(alpha, line[0] + alpha * line[1], color=GREY, lw=1)
+        ax.text(0.0505, line[0] + 0.05 * line[1], f"{line[1]} leaves", fontsize=8, va="center")
+    ends = np.array([step.alpha for step in path] + [0.05])
+    ax.plot(ends, np.append(R, R[-1]) + ends * np.append(leaves, leaves[-1]), color=BLUE, lw=2)
+    ax.plot(ends[1:-1], R[1:] + ends[1:-1] * leaves[1:], "o", ms=4, color=BLUE)
+    ax.set(xlabel=r"price $\alpha$ of a leaf", ylabel=r"cost $F_\alpha$", xlim=(0, 0.058), ylim=0)
 
 
 # --- When to stop ----------------------------------------------------------------------
