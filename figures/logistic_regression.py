@@ -43,9 +43,9 @@ MALIGNANT = np.array([-1, -1, -1, 1, 1, -1, 1, 1])
 
 @figure("losses", claims=("logistic_regression-03",), size=(3.6, 2.7))
 def losses(ax):
-    """Losses against the margin t; a label is right where t is positive. The 0-1 loss (black) jumps
-    from 1 to 0 and is flat elsewhere. The log-loss (blue) is smooth and convex. It falls from near
-    the dotted line, -t, towards 0. At t = 0 it is ln 2 = 0.69, below the step. Divided by ln 2
+    """Losses against the margin t; a decision is right where t is positive. The 0-1 loss (black)
+    jumps from 1 to 0 and is flat elsewhere. The log-loss (blue) is smooth and convex. It falls from
+    near the dotted line, -t, towards 0. At t = 0 it is ln 2 = 0.69, below the step. Divided by ln 2
     (orange, dashed) it touches the step there and is above it everywhere else.
     """
     t = np.linspace(-3, 3, 301)

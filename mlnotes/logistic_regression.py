@@ -171,7 +171,7 @@ def binary_cross_entropy(z, f):
 
 
 def functional_margins(A, y, theta):
-    """t_i = y_i theta^T a_i, positive where the label is right: (n,).
+    """t_i = y_i theta^T a_i, positive where the decision is right: (n,).
 
     >>> functional_margins(np.array([[1.0, 3.0]]), np.array([-1]), theta=np.array([1.0, -1.0]))
     array([2.])
