@@ -9,6 +9,7 @@ from mlnotes.kernel_pca import (
 )
 from mlnotes.kernels import FeatureKernel, Gaussian, Linear, ring_map
 from mlnotes.plotting import (
+    BLUE,
     GREY,
     INK,
     Take,
@@ -73,6 +74,28 @@ def unfolded_rings(*axes):
                       linestyles=np.where(dashed, "--", "-"))  # fmt: skip
         draw_samples(below, T.X, T.y, size=2.6)
         below.set(xlabel="$x_1$", ylabel="$x_2$", xticks=(-3, 0, 3), yticks=(-3, 0, 3))
+
+
+@figure("preimage", claims=(), size=(4.4, 3.0))
+def no_preimage(ax):
+    """Nine inputs x, drawn by their two features, x and x squared. All features lie on the curve.
+    The blue line is the first axis of the features, through their mean (cross). One sample (filled
+    dot) is projected on it (square). The square does not lie on the curve, so it is the feature
+    vector of no input. The nearest point of the curve (triangle) belongs to one.
+    """
+    x = np.linspace(-1.0, 1.5, 9)
+    Phi, grid = np.column_stack([x, x**2]), np.linspace(-1.2, 1.6, 400)
+    mean, curve = Phi.mean(axis=0), np.column_stack([grid, grid**2])
+    v = np.linalg.svd(Phi - mean)[2][0]
+    foot = mean + ((Phi[4] - mean) @ v) * v  # of sample 4
+    nearest = curve[np.argmin(np.sum((curve - foot) ** 2, axis=1))]
+    ax.plot(*curve.T, color=GREY, lw=1.2)
+    ax.plot(*np.array([mean - 3 * v, mean + 3 * v]).T, color=BLUE, lw=1.2)
+    ax.plot(*np.array([Phi[4], foot, nearest]).T, color=INK, lw=0.8, ls="--")
+    ax.plot(*Phi.T, "o", color=INK, mfc="white", ms=4)
+    for point, marker in ((Phi[4], "o"), (mean, "x"), (foot, "s"), (nearest, "^")):
+        ax.plot(*point, marker, color=INK, ms=5)
+    ax.set(xlabel="$x$", ylabel="$x^2$", xlim=(-1.6, 2), ylim=(-0.3, 2.4), aspect="equal")
 
 
 # --- Films -----------------------------------------------------------------------------

@@ -193,7 +193,7 @@ def kernel_pca(K, q=None):
     """
     size = np.abs(K).max() or 1.0
     K_c = centre_gram(symmetric(K))  # step 2: H K H
-    mu, B = eigenpairs(nearly_definite(K_c, 1e-6 * size), q)  # steps 3 and 4: the first q
+    mu, B = eigenpairs(nearly_definite(K_c, 1e-6 * size), q)  # steps 3, 4: the first q
     mu = np.where(mu > ROUNDING * max(mu[0], size), mu, 0.0)
     if q is None:
         mu, B = mu[mu > 0], B[:, mu > 0]
