@@ -27,6 +27,7 @@ from mlnotes.plotting import (
     ORANGE,
     Take,
     draw_image,
+    draw_samples,
     figure,
     film,
     run_script,
@@ -97,6 +98,74 @@ def leak(ax):
     ax.set_xticks(KEPT, KEPT)
     ax.set(xlabel="features kept, of 500", ylabel="cross-validation error", ylim=(0, 0.8))
     ax.legend(fontsize=8, loc="upper right")
+
+
+@figure("teams", claims=("feature_selection-03",), panels=2, size=(2.9, 2.8))
+def teams(exclusive, helper):
+    """Two features and two classes. The curves at the edges are the densities of each class in one
+    feature. Left: XOR. In each feature alone the classes have the same density; the four groups
+    show that both together decide. Right: the vertical feature alone says nothing about the class,
+    as both densities agree. Yet it helps: it shows the disturbance that blurs the horizontal one.
+    """
+    rng = np.random.default_rng(0)
+    bits = rng.integers(2, size=(200, 2))
+    y = np.where(bits[:, 0] ^ bits[:, 1], 1, -1)
+    along, across = np.linspace(-3.2, 3.2, 200), np.linspace(-3.2, 3.2, 200)
+
+    def bump(t, mean, s):
+        return np.exp(-(((t - mean) / s) ** 2) / 2) / s
+
+    def edges(ax, left, below):
+        for c, (one, other), style in ((1, left, "-"), (-1, below, "--")):
+            color = BLUE if c == 1 else ORANGE
+            ax.plot(along, -4.6 + 0.7 * one(along), style, color=color, lw=1.4)
+            ax.plot(-4.6 + 0.7 * other(across), across, style, color=color, lw=1.4)
+
+    def two(t):
+        return bump(t, -1.5, 0.5) / 2 + bump(t, 1.5, 0.5) / 2
+
+    draw_samples(exclusive, 3 * bits - 1.5 + 0.5 * rng.normal(size=(200, 2)), y, size=3.5)
+    edges(exclusive, (two, two), (two, two))
+    u, z = rng.normal(size=200), np.repeat([1, -1], 100)
+    draw_samples(
+        helper, np.column_stack([0.6 * z + 0.2 * rng.normal(size=200) + u, u]), z, size=3.5
+    )
+    s = np.sqrt(1.04)
+
+    def unit(t):
+        return bump(t, 0, 1)
+
+    edges(helper, (lambda t: bump(t, 0.6, s), unit), (lambda t: bump(t, -0.6, s), unit))
+    for ax, title in ((exclusive, "XOR"), (helper, "a useless feature that helps")):
+        ax.set(xlim=(-4.8, 3.4), ylim=(-4.8, 3.4), xticks=[], yticks=[], title=title)
+        ax.set(xlabel="$x_0$", ylabel="$x_1$")
+        ax.set_aspect("equal")
+
+
+@figure("missed_pair", claims=("feature_selection-04",), panels=2, size=(2.9, 2.4))
+def missed_pair(above, beside):
+    """Three features and a target as vectors in space. Left: the plane of the first two
+    coordinates. The target y is half the sum of x1 and x2, but each of the two points far away
+    from it. Right: the plane of the first and the third coordinate. The vector x0 points out of the
+    plane on the left, and yet its angle with y is the smallest. Forward selection takes x0 first.
+    """
+    x0, x1, x2, y = np.array([[2, 0, 1], [1, 2, 0], [1, -2, 0], [1, 0, 0]])
+    for ax, axis, shown in (
+        (above, 1, ((x1, "$x_1$", BLUE), (x2, "$x_2$", BLUE), (y, "$y$", ORANGE))),
+        (beside, 2, ((x0, "$x_0$", BLUE), (y, "$y$", ORANGE))),
+    ):
+        for v, name, color in shown:
+            ax.annotate("", (v[0], v[axis]), (0, 0),
+                        arrowprops={"arrowstyle": "-|>", "color": color, "lw": 1.6,
+                                    "shrinkA": 0, "shrinkB": 0})  # fmt: skip
+            ax.text(
+                v[0] + 0.12, v[axis] + (0.3 if name == "$y$" else 0), name, va="center", color=color
+            )
+        ax.axhline(0, color=GREY, lw=0.6, zorder=0)
+        ax.axvline(0, color=GREY, lw=0.6, zorder=0)
+        ax.set(xlim=(-0.6, 2.8), ylim=(-2.4, 2.4), xlabel="coordinate 1", xticks=(0, 1, 2))
+        ax.set(ylabel=f"coordinate {axis + 1}", yticks=(-2, 0, 2))
+        ax.set_aspect("equal")
 
 
 # --- Films -----------------------------------------------------------------------------

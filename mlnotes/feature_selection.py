@@ -147,10 +147,10 @@ def bin_codes(x, n_bins=10):
     >>> bin_codes(np.array([0.1, 7.0, 0.3, 50.0]), n_bins=2)
     array([0, 1, 0, 1])
     """
-    values = np.unique(x)
-    bins = min(n_bins, len(values))
-    first = np.arange(bins) * len(values) // bins  # the place of the first value of each bin
-    return np.searchsorted(values[first[1:]], x, side="right")  # how many edges are <= x
+    values = np.unique(x)  # sorted
+    bins = np.array_split(values, min(n_bins, len(values)))
+    edges = [values_of_bin[0] for values_of_bin in bins[1:]]
+    return np.searchsorted(edges, x, side="right")  # how many edges are <= x
 
 
 def joint_distribution(codes, y):

@@ -139,7 +139,7 @@ def test_bin_codes_are_equal_shares_and_keep_discrete_values(rng):
     np.testing.assert_array_equal(bin_codes(few), np.unique(few, return_inverse=True)[1])
     rare = np.append(np.zeros(99), 1.0)  # no quantile tells it from a constant
     assert bin_codes(rare).tolist() == [0] * 99 + [1]
-    assert bin_codes(np.arange(8), 3).tolist() == [0, 0, 1, 1, 1, 2, 2, 2]
+    assert bin_codes(np.arange(8), 3).tolist() == [0, 0, 0, 1, 1, 1, 2, 2]
 
 
 def test_joint_distribution_counts(rng):
