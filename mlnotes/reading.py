@@ -298,7 +298,7 @@ def _in_words(shape, noun):
     """A shape in words, such as "3 numbers"."""
     if len(shape) > 1:
         return f"an array of shape {tuple(shape)}"
-    return f"{shape[0]} {noun}s" if len(shape) else f"one {noun}"
+    return f"{shape[0]} {noun}s" if len(shape) and shape[0] != 1 else f"one {noun}"
 
 
 _NUMBERED = {  # what stands for labels, and for words

@@ -7,10 +7,11 @@ const NOT_YET = "Not right yet.";
 // The answer that was typed, as nested lists of numbers or of words. Throws if it is neither.
 function read(text, kind) {
   const list = text.trim().replace(/^\{(.*)\}$/, "[$1]").replace(/[({]/g, "[").replace(/[)}]/g, "]");
-  const words = kind === "words" || kind === "labels";
-  const whole = list.startsWith("[") && !/\]\s*,\s*\[/.test(list.replace(/^\[\[.*\]\]$/, "")) ? list : `[${list}]`;
+  const words = kind === "words" || kind === "labels", gap = /(?<=[\w.\]])\s+(?=[-+\w.[])/g;
+  const spaced = kind === "words" ? list : list.replace(gap, ", ");
+  const whole = spaced.startsWith("[") && !/\]\s*,\s*\[/.test(spaced.replace(/^\[\[.*\]\]$/, "")) ? spaced : `[${spaced}]`;
   const item = /[^[\],\s][^[\],]*/g;
-  const value = JSON.parse(whole.replace(/,\s*\]/g, "]").replace(item, (each) => {
+  return JSON.parse(whole.replace(/,\s*\]/g, "]").replace(item, (each) => {
     const plain = each.trim().replace(/^(["'])(.*)\1$/, "$2");
     const named = { true: 1, false: 0 }[plain.toLowerCase()];
     if (named !== undefined && kind !== "words") return named;
@@ -20,7 +21,6 @@ function read(text, kind) {
     if (words) return JSON.stringify(plain);
     throw new TypeError("text");
   }));
-  return value;
 }
 
 // The shape of nested lists, and their entries in a row; axes of length 1 are dropped.
@@ -76,6 +76,7 @@ async function verdict(text, entry) {
   const noun = entry.kind === "words" ? "word" : "number", expected = `Not right yet: expected ${inWords(entry.shape, noun)}, got`;
   let answer;
   try { answer = unpacked(read(text, entry.kind)); } catch (error) { return `${expected} ${error.message === "text" ? "text" : "something else"}.`; }
+  if (entry.kind === "order" && answer.flat.length > 1) answer.shape = [answer.flat.length];
   if (`${answer.shape}` !== `${entry.shape}`) return `${expected} ${inWords(answer.shape, noun)}.`;
   const forms = equivalents(answer.flat, entry.kind);
   const agrees = async (numbers, tol, [phases, digest]) => (await fingerprint(entry.id, numbers, tol, phases)) === digest;

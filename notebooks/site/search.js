@@ -15,7 +15,7 @@ const SAME = [ // words that mean the same: who types one of a group looks for t
   "gmm = gaussian mixture", "roc = roc curve", "cv = cross validation", "vc = vc dimension",
   "learning rate = step size eta", "backprop = backpropagation", "kmeans = lloyd", "l1 = lasso", "l2 = ridge",
   "regularization = ridge penalty", "overfitting = complexity test error", "kkt = kkt conditions",
-  "hinge loss = hinge slack", "random forest = forest", "bias variance = bias variance decomposition",
+  "hinge loss = hinge slack", "ridge regression = ridge", "maximum likelihood = likelihood", "random forest = forest", "bias variance = bias variance decomposition",
   "relu = relu rectifier", "logit = logistic", "sigmoid = logistic sigmoid", "softmax = softmax",
 ];
 let index = null;
@@ -111,14 +111,17 @@ function ranked(query) {
   });
   const said = words.join(" ");
   const score = ([n, sum]) => {
-    const [kind, title] = documents[n], inTitle = wordsOf(title.replace(/_/g, " "));
+    const [kind, title, chapter] = documents[n], inTitle = wordsOf(title.replace(/_/g, " "));
     let whole = ` ${inTitle.join(" ")} `.includes(` ${said} `) ? 1.4 : 1;
     if (inTitle.join(" ").replace(/^\d+ (the )?/, "") === said) whole = 2;
     if (kind === "chapter") whole *= terms.every((term) => term.some(([word]) => inTitle.includes(word))) ? 2 : 0.5;
     if (kind === "code" && title.toLowerCase().endsWith(`.${name}`)) whole = 4;
-    return sum * KINDS[kind] * (hits.get(n).size / terms.length) ** 2 * whole;
+    const early = 1 + 0.5 / (1 + Math.max(0, (parseInt(chapter, 10) || 27) - 1) / 9); // where it is taught first
+    return sum * early * KINDS[kind] * (hits.get(n).size / terms.length) ** 2 * whole;
   };
-  return [...scores].map((pair) => [score(pair), documents[pair[0]]]).sort((a, b) => b[0] - a[0]).slice(0, SHOWN).map(([, each]) => each);
+  const best = [...scores].map((pair) => [score(pair), documents[pair[0]]]).sort((a, b) => b[0] - a[0]).slice(0, 4 * SHOWN);
+  const phrased = best.map(([value, each]) => [value * (words.length > 1 && wordsOf(each[4]).join(" ").includes(said) ? 1.2 : 1), each]);
+  return phrased.sort((a, b) => b[0] - a[0]).slice(0, SHOWN).map(([, each]) => each);
 }
 
 // Some words of the text around the first that was looked for.
