@@ -26,6 +26,7 @@ from mlnotes.plotting import (
     ORANGE,
     PURPLE,
     Take,
+    counted,
     draw_regions,
     figure,
     film,
@@ -265,18 +266,16 @@ def adaboost_film(noise):
         if state.h is not None:
             votes.append(votes[-1] + state.alpha * state.h.predict(points))
         draw_shares(ax, 0.5 + 0.5 * np.sign(votes[-1]) * (1 - np.exp(-np.abs(votes[-1]))), view)
-        for sign, color in ((1, BLUE), (-1, ORANGE)):
-            ax.scatter(
-                *T.X[y == sign].T, s=800 * state.D[y == sign], color=color, ec="white", lw=0.5
-            )
+        for x, label, weight in zip(T.X, y, state.D, strict=True):
+            marker, color = ("o", BLUE) if label > 0 else ("s", ORANGE)
+            ax.plot(*x, marker, ms=np.sqrt(800 * weight), mfc=color, mec="white", mew=0.5)
 
     def words(state):
         wrong = np.sum(np.sign(state.F) != y)
         if state.h is None:
             return "All samples have the same weight."
-        return (
-            f"The stump has error {state.error:.2f} and vote {state.alpha:.2f}. {wrong} are wrong."
-        )
+        said = f"The stump has error {state.error:.2f} and vote {state.alpha:.2f}. "
+        return said + f"The vote of all is wrong for {counted(wrong, 'sample')}."
 
     return Take(adaboost(T.X, y, stumps(T.X, y)), draw, words, length=17)
 
@@ -303,7 +302,8 @@ def forest_film(k):
     def words(forest):
         share = tree_outputs(forest, points).mean(axis=1)
         divided = np.mean((share > 0.1) & (share < 0.9))
-        return f"{len(forest)} trees. Over {divided:.0%} of the plane their votes are divided."
+        said = f"{counted(len(forest), 'tree')}. "
+        return said + f"Over {divided:.0%} of the plane the votes are divided."
 
     return Take(forests, draw, words, error)
 

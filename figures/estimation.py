@@ -26,6 +26,7 @@ from mlnotes.plotting import (
     INK,
     ORANGE,
     Take,
+    counted,
     figure,
     film,
     run_script,
@@ -270,7 +271,7 @@ def tosses_film(prior):
     def words(belief):
         n, heads = tossed(belief), int(belief.a - first.a)
         law = f"Beta({belief.a:g}, {belief.b:g})"
-        return f"{heads} heads in {n} tosses: {law}, mean {belief.mean():.3f}."
+        return f"{heads} heads in {counted(n, 'toss', 'tosses')}: {law}, mean {belief.mean():.3f}."
 
     return Take(sequential(first, x), draw, words, lambda belief: belief.mean())
 

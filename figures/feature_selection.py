@@ -26,6 +26,7 @@ from mlnotes.plotting import (
     INK,
     ORANGE,
     Take,
+    counted,
     draw_image,
     draw_samples,
     figure,
@@ -206,7 +207,7 @@ def pixels_film(digits):
         fitted = LinearRegression().fit(X[train][:, J], y[train])
         wrong = np.count_nonzero(fitted.predict(X[test][:, J]) * y[test] <= 0)
         return (
-            f"{len(J)} pixels, after {step.fits} fits. "
+            f"{counted(len(J), 'pixel')}, after {step.fits} fits. "
             f"{wrong} of {len(test)} other digits are on the wrong side."
         )
 

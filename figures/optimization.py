@@ -527,7 +527,7 @@ def newton_film(start):
         if len(way) == 1:
             return f"The start: f = {state.objective:.4g}."
         share = "The full step" if state.eta == 1 else f"{state.eta:.3g} of the step"
-        return f"{share} is taken: f = {state.objective:.6g}."
+        return f"{share} is taken: f = {state.objective:.4g}."
 
     states = newton(loss, loss_gradient, loss_hessian, [float(each) for each in start.split(",")])
     return Take(states, draw, words)

@@ -19,11 +19,13 @@ from mlnotes.plotting import (
     ORANGE,
     SHADE,
     Take,
+    counted,
     draw_line,
     draw_samples,
     draw_strip,
     figure,
     film,
+    number_samples,
     run_script,
 )
 
@@ -108,6 +110,7 @@ def updates_film(order):
             ax.plot(*X[update.sample], "o", ms=12, mfc="none", mec=INK, mew=1.2)
             ax.plot(*np.transpose([[0, 0], update.w]), color=GREY, lw=2)
             ax.plot(*update.w, "D", color=GREY, ms=5)
+            number_samples(ax, X, [update.sample])
         draw_samples(ax, X, y, size=4)
         ax.set(xlim=(-5.2, 5.2), ylim=(-5.2, 5.2), aspect="equal", xlabel="x₁", ylabel="x₂")
 
@@ -117,9 +120,10 @@ def updates_film(order):
     def words(update):
         if not update.made:
             return "At the start w = 0, and every sample counts as a mistake."
+        left = counted(wrong(update), "sample is", "samples are")
         return (
-            f"Mistake {update.made} is sample {update.sample}. {wrong(update)} samples are wrong "
-            f"after it; the length of w is {np.linalg.norm(update.w):.2f}."
+            f"Mistake {update.made} is sample {update.sample}. {left} wrong after it; "
+            f"the length of w is {np.linalg.norm(update.w):.2f}."
         )
 
     return Take(updates(X, y, rng=rng), draw, words, wrong)
@@ -146,7 +150,8 @@ def adaline_film(share):
 
     def words(state):
         wrong = int(np.sum(is_mistake(y, decision(X, state.x))))
-        return f"Step {len(made) - 1}: J = {state.objective:.3f}. {wrong} samples are wrong."
+        left = counted(wrong, "sample is", "samples are")
+        return f"Step {len(made) - 1}: J = {state.objective:.3f}. {left} wrong."
 
     states = adaline(X, y, [-0.6, 0.4], eta=share * adaline_max_eta(X))
     return Take(states, draw, words, length=21)

@@ -14,6 +14,7 @@ from mlnotes.plotting import (
     ORANGE,
     PURPLE,
     Take,
+    counted,
     draw_contours,
     draw_line,
     draw_regions,
@@ -21,6 +22,7 @@ from mlnotes.plotting import (
     draw_strip,
     figure,
     film,
+    number_samples,
     run_script,
     set_view,
     tint,
@@ -541,15 +543,15 @@ def smo_film(C):
         alpha = np.abs(state.beta)
         ax.plot(*T.X[alpha == C].T, "o", ms=9, color=GREY, mew=0)
         ax.plot(*T.X[(alpha > 0) & (alpha < C)].T, "o", ms=9, mfc="none", mec=GREY, mew=1)
-        for sign, color in ((1, BLUE), (-1, ORANGE)):
-            ax.plot(*T.X[T.y == sign].T, "o", ms=4, color=color, mew=0)
+        draw_samples(ax, T.X, T.y, size=4)
         ax.plot(*T.X[list(state.pair)].T, "o", ms=12, mfc="none", mec=INK, mew=1.6)
+        number_samples(ax, T.X, state.pair)
         ax.set(xlim=(-1.6, 2.6), ylim=(-1.1, 1.6), xlabel="x₁", ylabel="x₂")
 
     def words(state):
         moved = f"Samples {state.pair[0]} and {state.pair[1]} moved. " if state.pair else ""
-        held = np.count_nonzero(state.beta)
-        return f"{moved}{held} multipliers are not 0. The worst violation is {state.violation:.3f}."
+        held = counted(np.count_nonzero(state.beta), "multiplier is", "multipliers are")
+        return f"{moved}{held} not 0. The worst violation is {max(state.violation, 0):.3f}."
 
     return Take(smo(K, dual), draw, words, length=41)
 

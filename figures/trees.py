@@ -10,6 +10,7 @@ from mlnotes.plotting import (
     INK,
     ORANGE,
     Take,
+    counted,
     draw_line,
     draw_regions,
     draw_samples,
@@ -260,7 +261,8 @@ def growing_film(criterion):
     def words(tree):
         leaves = np.sum(tree.feature < 0)
         wrong = np.sum(tree.value[leaf_of(tree, X)].argmax(axis=1) != y)
-        return f"Depth {tree.depth.max()}: {leaves} leaves. {wrong} of 80 samples are wrong."
+        said = f"Depth {tree.depth.max()}: {counted(leaves, 'leaf', 'leaves')}. "
+        return said + f"The tree is wrong for {wrong} of 80 samples."
 
     return Take(trees, lambda ax, tree: draw_boxes(ax, X, y, tree), words, impurity)
 
@@ -276,7 +278,8 @@ def pruning_film(criterion):
 
     def words(state):
         alpha, tree = state
-        return f"Price of a leaf {alpha:.3f}: {np.sum(tree.feature < 0)} leaves are left."
+        left = counted(np.sum(tree.feature < 0), "leaf is", "leaves are")
+        return f"Price of a leaf {alpha:.3f}: {left} left."
 
     return Take(pruned, lambda ax, s: draw_boxes(ax, X, y, s[1]), words, lambda s: impurity(s[1]))
 

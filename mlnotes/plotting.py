@@ -13,7 +13,7 @@ Whatever colours tell apart, lightness and markers or dashes tell apart as well.
 
 Contents
     Figures of a chapter    figure, LectureFigure, REGISTRY, pictures, draw_all, run_script
-    Films of a chapter      film, Film, Take, FILMS, frames
+    Films of a chapter      film, Film, Take, FILMS, frames, counted, number_samples
     The style               use_style, INK, BLUE, ORANGE, GREEN, PURPLE, GREY, SHADE, COLORS,
                             MARKERS, tint
     What chapters draw      set_view, draw_samples, draw_line, draw_strip, draw_regions,
@@ -228,6 +228,24 @@ def frames(one_film, values):
             _wipe(ax, bare)
             take.draw(ax, state)
             yield ax, state, take, take.states.gi_frame.f_lineno if runs else None
+
+
+def counted(n, noun, plural=""):
+    """How many there are, in words.
+
+    >>> counted(1, "leaf", "leaves"), counted(2, "tree")
+    ('1 leaf', '2 trees')
+    """
+    return f"{n} {noun if n == 1 else plural or noun + 's'}"
+
+
+def number_samples(ax, X, which):
+    """Write their numbers beside the samples `which` of X (n, 2)."""
+    from matplotlib.transforms import offset_copy
+
+    beside = offset_copy(ax.transData, ax.figure, x=7, y=5, units="points")
+    for i in which:
+        ax.text(*X[i], str(i), transform=beside, fontsize=9, color=INK, zorder=7)
 
 
 def _wipe(ax, bare):
