@@ -45,7 +45,7 @@ from mlnotes.reading import CAPTION, headings, public_names, shown, source
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-KEPT = ROOT / ".stamps" / "films"  # recordings, by a hash of their sources
+KEPT = ROOT / ".stamps" / "site"  # recordings, by a hash of their sources, and that of the whole
 NOTES = {
     "MLN": "Machine learning notes",
     "REP": "Machine learning report",
@@ -384,13 +384,25 @@ def player(film):
 <noscript><p>The film needs JavaScript.</p></noscript></figure>"""
 
 
+def digest_of(*folders):
+    """A hash of all files in these folders."""
+    paths = (path for folder in folders for path in sorted(folder.rglob("*.*")) if path.is_file())
+    kept = (path for path in paths if "__pycache__" not in path.parts)
+    return sha256(b"".join(path.read_bytes() for path in kept)).hexdigest()[:16]
+
+
+@cache
+def digest_for_films(chapter):
+    """A hash of what the films of a chapter are recorded from."""
+    sources = (HERE / "recording.py", ROOT / "figures" / f"{chapter}.py")
+    text = b"".join(path.read_bytes() for path in sources)
+    return sha256(text + digest_of(ROOT / "mlnotes").encode()).hexdigest()[:16]
+
+
 def recorded(film, keep):
     """The recording of a film as a script; with `keep`, that of unchanged sources is taken."""
-    sources = [HERE / "recording.py", ROOT / "figures" / f"{film.chapter}.py"]
-    sources += sorted((ROOT / "mlnotes").rglob("*.*"))
-    digest = sha256(b"".join(path.read_bytes() for path in sources if path.suffix != ".pyc"))
     name = f"{film.chapter}.{film.name}"
-    path = KEPT / f"{name}.{digest.hexdigest()[:16]}.js"
+    path = KEPT / f"{name}.{digest_for_films(film.chapter)}.js"
     if keep and path.exists():
         return path.read_text(encoding="utf-8")
     content = json.dumps(record(film), separators=(",", ":"), ensure_ascii=False)
@@ -832,10 +844,11 @@ def files_of(keep=False):
     with ProcessPoolExecutor(2) as pool:
         results = pool.map(partial(chapter_files, keep=keep), CHAPTERS)
         made = dict(zip(CHAPTERS, results, strict=True))
+        modules = dict(zip(MODULES, pool.map(module_page, MODULES), strict=True))
     files = {name: content for _, _, each in made.values() for name, content in each.items()}
     for chapter, (body, outline, _) in made.items():
         files[f"{file_of(chapter)}.html"] = chapter_page(chapter, body, outline)
-    files |= {f"module_{module}.html": module_page(module) for module in MODULES}
+    files |= {f"module_{module}.html": text for module, text in modules.items()}
     cited = {name.partition("::")[0] for each in read_citations().tests.values() for name in each}
     files |= {f"{Path(n).stem}.html": tests_page(ROOT / "tests" / n) for n in sorted(cited)}
     chapters = dict.fromkeys(claim.chapter for claim in load_claims().values())
@@ -856,7 +869,14 @@ def files_of(keep=False):
 
 
 def build(folder, keep=False):
-    """Write all pages into the folder; an earlier one is replaced when the new one is whole."""
+    """Write all pages into the folder; an earlier one is replaced when the new one is whole.
+
+    With `keep`, a folder that was made from these very sources stays, and recordings are kept.
+    """
+    stamp = KEPT / "sources"
+    digest = digest_of(*(ROOT / name for name in ("mlnotes", "figures", "notebooks", "tests")))
+    if keep and folder.exists() and stamp.exists() and stamp.read_text() == digest:
+        return
     part = folder.with_name(folder.name + ".part")
     shutil.rmtree(part, ignore_errors=True)
     for name, content in files_of(keep).items():
@@ -865,6 +885,9 @@ def build(folder, keep=False):
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
     shutil.rmtree(folder, ignore_errors=True)
     part.rename(folder)
+    if keep:
+        KEPT.mkdir(parents=True, exist_ok=True)
+        stamp.write_text(digest)
 
 
 if __name__ == "__main__":
