@@ -114,9 +114,9 @@ def near_by(n=60):
 def moved_digits(*panels):
     """Five images of one digit, shifted and turned. They have 10000 pixels, but only three numbers
     change: two shifts and an angle. The last panel shows the variances along the axes, relative to
-    the first, on a logarithmic scale. For 60 images that are far apart (squares) they do not drop
-    after the third. For 60 images that hardly differ (dots) they do. The images lie on a curved
-    surface, and only small pieces of it are nearly flat.
+    the first, on a logarithmic scale. For 60 images that are far apart (squares) they fall slowly.
+    For 60 images that hardly differ (dots) they drop sharply after the third. The images lie on a
+    curved surface, and only small pieces of it are nearly flat.
     """
     T = make_shifted_digits(60, rng=np.random.default_rng(1))
     for ax, image in zip(panels[:5], T.images, strict=False):
