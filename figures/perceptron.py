@@ -44,8 +44,8 @@ def perceptron_at_work(left, right):
     """Left: twenty samples, and the boundary after each mistake, the later the darker. The last
     one (black) separates the classes. The grey strip is the empty space around another separator
     w*. The last boundary does not run along its middle. Right: the squared length of w after k
-    mistakes (dots). It stays below the dashed line and above the parabola. The two meet at the
-    mistake bound, so the run cannot go beyond it.
+    mistakes (dots). It is never above the dashed line and never below the parabola. The two meet
+    at the mistake bound, so the run cannot go beyond it.
     """
     X, y, w_star = lecture_set()
     W = np.array([update.w for update in updates(X, y)])

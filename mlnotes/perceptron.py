@@ -30,7 +30,6 @@ flips the samples of class 0, so that its x is our y x. REP writes M for our k.
 """
 
 from dataclasses import dataclass
-from math import isqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -120,25 +119,16 @@ def loss_gradient(X, y, f):
 def sweep(X, y, w, *, eta=1.0, rng=None):
     """One pass over the samples: if y_i w^T x_i <= 0, then w <- w + eta y_i x_i.
 
-    w stays until a mistake, so that one product scores the next block of samples.
     Yields: i, w (d,) for every mistake: its sample, and the weights after it.
 
     >>> list(sweep(np.array([[1.0], [2.0], [3.0]]), np.array([1, 1, 1]), w=np.array([-1.5])))
     [(0, array([-0.5])), (1, array([1.5]))]
     """
-    order = np.arange(len(X)) if rng is None else rng.permutation(len(X))
-    Z = eta * signs(y)[order, None] * X[order]  # z = eta y x: w^T z <= 0 is a mistake
-    start, block = 0, isqrt(len(X))
-    while start < len(X):
-        wrong = Z[start : start + block] @ w <= 0
-        first = wrong.argmax()
-        if wrong[first]:
-            i = start + first
-            w = w + Z[i]
-            yield int(order[i]), w
-            start = i + 1
-        else:
-            start += block
+    Z = signs(y)[:, None] * X  # z = y x: w^T z <= 0 is a mistake
+    for i in range(len(X)) if rng is None else rng.permutation(len(X)):
+        if Z[i] @ w <= 0:
+            w = w + eta * Z[i]
+            yield int(i), w
 
 
 class PerceptronState(NamedTuple):
