@@ -124,11 +124,12 @@ def sweep(X, y, w, *, eta=1.0, rng=None):
     >>> list(sweep(np.array([[1.0], [2.0], [3.0]]), np.array([1, 1, 1]), w=np.array([-1.5])))
     [(0, array([-0.5])), (1, array([1.5]))]
     """
+    order = np.arange(len(X)) if rng is None else rng.permutation(len(X))
     Z = signs(y)[:, None] * X  # z = y x: w^T z <= 0 is a mistake
-    for i in range(len(X)) if rng is None else rng.permutation(len(X)):
-        if Z[i] @ w <= 0:
-            w = w + eta * Z[i]
-            yield int(i), w
+    for i, z in zip(order.tolist(), Z[order], strict=True):
+        if w.dot(z) <= 0:
+            w = w + eta * z
+            yield i, w
 
 
 class PerceptronState(NamedTuple):
