@@ -119,9 +119,9 @@ def forest_errors(seed, k):
 @figure("forest", claims=("ensemble-18",), size=(4.4, 2.9))
 def forest(ax):
     """Forests that learn from half of the 178 wines, and their error on the other half; the mean of
-    ten random halves. k of the 13 features are drawn in each node. A single tree (left end) is best
-    for k = 13. A forest of seven trees or more is worst for k = 13, which is bagging. All curves
-    fall and then stay nearly flat: more trees do no harm.
+    ten random halves. k of the 13 features are drawn in each node; k = 13 is bagging. All curves
+    fall and then stay nearly flat: more trees do no harm. Ten halves of so few wines do not settle
+    which k is best.
     """
     looks = zip(KS, ("o:", "s-", "^--"), (PURPLE, BLUE, ORANGE), strict=True)
     for k, style, color in looks:
