@@ -142,7 +142,7 @@ def risk(setting, counts=None):
         return np.tensordot(distribution(setting.P, "P"), L, axes=over_pairs)
     counts = floats(counts)
     n = counts.sum(axis=(-2, -1))[..., None]
-    return np.tensordot(counts, L, axes=over_pairs) / n  # at the end: equal sums stay equal
+    return np.tensordot(counts, L, axes=over_pairs) / n  # divided last: ties stay ties
 
 
 def erm(setting, counts):
