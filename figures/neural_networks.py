@@ -172,8 +172,8 @@ def networks(neuron, five, layered, passes):
     """Networks as graphs. Above: one neuron, and the network of five nodes of walk 2. Below, left:
     an input x, a hidden layer h and an output layer s; each unit feeds all units of the next layer,
     and no others. Below, right: one sample goes forward (black: the output h of each node), and
-    derivatives come back over the same weights (orange: the delta of each node, the subject of walk
-    5).
+    derivatives come back over the same weights (orange: the delta of each hidden and output node,
+    the subject of walk 5).
     """
     draw_neuron(neuron)
     draw_five(five)
