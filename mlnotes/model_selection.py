@@ -139,7 +139,7 @@ def smoother_matrix(A, B=None, lam=0.0):
 def optimism(S, sigma):
     """2 sigma^2 tr(S) / n: the expected error at new y for the same x, minus the training error.
 
-    For least squares with p weights it is 2 sigma^2 p / n. S is (n, n), at the samples.
+    For least squares with m weights it is 2 sigma^2 m / n. S is (n, n), at the samples.
 
     >>> optimism(np.eye(3), sigma=1.0)
     2.0
@@ -369,7 +369,7 @@ def bootstrap_losses(model, X, y, sets, loss):
 def bootstrap_error(L):
     """e1 = 1/B sum_b 1/n sum_i L(fhat_b(x_i), y_i), the naive estimate.
 
-    It is too small, because fhat_b was trained on most of the x_i.
+    It hides overfitting, because fhat_b was trained on most of the x_i.
 
     >>> bootstrap_error(np.array([[0.0, 9.0], [0.0, 0.0]]))
     2.25
