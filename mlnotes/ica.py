@@ -166,7 +166,7 @@ def fixed_point(Z, W, fun="logcosh"):
     """
     W, moved = orthonormal_rows(W), np.inf
     while True:
-        Y = (W @ Z.T).T  # y = W z, a component after the other in memory: their means are quick
+        Y = Z @ W.T  # y = W z
         distance, g, slope = contrast(Y, fun)
         yield Unmixing(W, distance @ distance, moved)
         before = W
