@@ -59,15 +59,19 @@ def errors_with_irrelevant():
 
 
 def errors_of_noise():
-    """Cross-validation errors where nothing can be learnt: features chosen before, in the folds."""
-    rng = np.random.default_rng(2)
-    X, y = rng.normal(size=(60, 500)), np.arange(60) % 2
-    model = KNeighborsClassifier()
-    before = []
-    for k in KEPT:
-        chosen = SelectKBest(correlation_scores, k=k).fit_transform(X, y)
-        before.append(cross_validation_error(model, chosen, y, zero_one, np.arange(60) // 12).error)
-    return before, number_of_features(model, X, y, KEPT, score_func=correlation_scores).errors
+    """Cross-validation errors where nothing can be learnt, means over 20 draws: features chosen
+    before, in the folds.
+    """
+    rng, y, model = np.random.default_rng(2), np.arange(60) % 2, KNeighborsClassifier()
+    before, inside = np.empty((2, DRAWS, len(KEPT)))
+    for i in range(DRAWS):
+        X = rng.normal(size=(60, 500))
+        for c, k in enumerate(KEPT):
+            chosen = SelectKBest(correlation_scores, k=k).fit_transform(X, y)
+            parts = np.arange(60) // 12
+            before[i, c] = cross_validation_error(model, chosen, y, zero_one, parts).error
+        inside[i] = number_of_features(model, X, y, KEPT, score_func=correlation_scores).errors
+    return before.mean(axis=0), inside.mean(axis=0)
 
 
 @figure("irrelevant", claims=("feature_selection-05",))
@@ -87,8 +91,9 @@ def irrelevant(ax):
 def leak(ax):
     """Sixty samples with 500 features of pure noise, and labels that depend on none of them: the
     true error of every rule is 0.5. If the best features are chosen from all samples before
-    cross-validation (dashed), the estimated error of five nearest neighbours is far below. If they
-    are chosen anew in each fold, from its training part (solid), it stays near 0.5.
+    cross-validation (dashed), the estimated error of five nearest neighbours falls below 0.2. If
+    they are chosen anew in each fold, from its training part (solid), it stays near 0.5. Both lines
+    are means of 20 draws.
     """
     before, inside = errors_of_noise()
     ax.plot(KEPT, before, "s--", color=ORANGE, ms=4, label="chosen before")
