@@ -147,7 +147,8 @@ class LinearState(NamedTuple):
 def descend_linear(X, W, V, *, eta):
     """Gradient descent on J: W <- W - eta dJ/dW and V <- V - eta dJ/dV, both at once.
 
-    Small steps end at the smallest J, unless they start at a saddle point such as W = V = 0.
+    From almost all starts small steps end at the smallest J; at a saddle point such as W = V = 0
+    they rest.
     Yields: the start, then a `LinearState` per step; the last has gradient 0.
 
     >>> states = descend_linear(np.eye(1), np.eye(1), np.zeros((1, 1)), eta=0.5)
