@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mlnotes.datasets import make_fish
+from mlnotes.datasets import load_breast_cancer, make_fish
 from mlnotes.decision_theory import (
+    BayesClassifier,
     absolute,
     absolute_subdifferential,
     bayes_action,
@@ -422,6 +423,35 @@ def median(left, right):
     left.legend(loc="upper center")
     right.axhline(0, color=INK, lw=0.7)
     right.set(xlim=(0, 12), ylim=(-1.1, 1.1), xlabel="$c$", ylabel="slopes of $g$ at $c$")
+
+
+TUMOUR_FEATURES = ["worst perimeter", "worst smoothness"]
+MISS_10 = np.array([[0.0, 10.0], [1.0, 0.0]])
+
+
+@figure("regions", claims=(), panels=3, size=(2.8, 2.7))
+def regions(left, middle, right):
+    """All tumours, and the regions of three rules with own covariances. Left: 0-1 loss. Middle: a
+    miss costs 10, so the boundary moves into the benign tumours. Right: a question costs 0.5; in
+    the band between the two clear regions one asks. The boundaries are curved, because each class
+    has its own covariance matrix.
+    """
+    T = load_breast_cancer()
+    X = T.X[:, [T.feature_names.index(name) for name in TUMOUR_FEATURES]]
+    words = ["benign", "malignant", "ask"]
+    rules = {
+        "0-1 loss": zero_one_matrix(2),
+        "a miss costs 10": MISS_10,
+        "one may ask": with_reject(MISS_10, 0.5),
+    }
+    for ax, (title, L) in zip((left, middle, right), rules.items(), strict=True):
+        model = BayesClassifier(loss=L, actions=words[: len(L)]).fit(X, T.y)
+        ax.set(xlim=(45, 260), ylim=(0.06, 0.23), title=title, xlabel=TUMOUR_FEATURES[0])
+        draw_regions(ax, model.predict, words)
+        draw_samples(ax, X, T.y, size=2.5)
+    left.set_ylabel(TUMOUR_FEATURES[1])
+    left.legend(loc="lower right", handletextpad=0)
+    right.annotate("ask", (95, 0.17), (200, 0.2), arrowprops={"arrowstyle": "-"})
 
 
 # --- Films -----------------------------------------------------------------------------
