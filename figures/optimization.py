@@ -376,7 +376,7 @@ def dual_functions(left, right):
     right.plot([best, best], [g.max(), value], color=ORANGE, lw=2.2)
     right.annotate("gap", (best, (g.max() + value) / 2), (6, 0), textcoords="offset points")
     for ax, height in ((left, 1.0), (right, value)):
-        ax.annotate(r"$p_\star$", (ax.get_xlim()[1], height), (-14, 4), textcoords="offset points")
+        ax.annotate(r"$f_\star$", (ax.get_xlim()[1], height), (-14, 4), textcoords="offset points")
         ax.set(xlabel=r"$\lambda$")
     left.set(ylabel=r"$g(\lambda)$", ylim=(-0.1, 1.25), xticks=(0, 2, 4))
     right.set(ylim=(-1.75, -0.55))

@@ -520,15 +520,15 @@ def dual_function(problem, lam, points):
     """The dual function g(lam) = inf_x L(x, lam), the infimum over `points` (k, d): a number.
 
     If a minimiser of L is among the points, this is g itself; otherwise it is at least g. If
-    lam_j >= 0 on I, then g(lam) <= p_star, the infimum of f over the feasible x. By strong duality
-    the largest g is p_star for convex f and linear constraints. Rows of lam give (l,).
+    lam_j >= 0 on I, then g(lam) <= f_star, the infimum of f over the feasible x. By strong duality
+    the largest g is f_star for convex f and linear constraints. Rows of lam give (l,).
 
     >>> problem = quadratic_program([[2.0]], [0.0], G=[[1.0]], h=[1.0])  # x^2 on x >= 1
     >>> dual_function(problem, np.array([[0.0], [2.0], [4.0]]), np.linspace(-5, 5, 101)[:, None])
     array([0., 1., 0.])
 
     Errata: optimization-22 (PRNN claims strong duality of every problem), optimization-23 (IRHD
-    has lam >= 0 on E, too), optimization-24 (IRHD takes the infimum over all x for p_star).
+    has lam >= 0 on E, too), optimization-24 (IRHD takes the infimum over all x for f_star).
     """
     values = np.array([problem.f(x) for x in points])
     c = np.array([constraints(problem, x) for x in points])
