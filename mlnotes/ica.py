@@ -135,7 +135,7 @@ def contrast(Y, fun="logcosh"):
 def orthonormal_rows(W):
     """(W W^T)^{-1/2} W = U V^T (k, k), where W = U Delta V^T: the nearest W with orthonormal rows.
 
-    No row is preferred.
+    The order of the rows plays no part; a longer row is turned less.
 
     >>> orthonormal_rows(np.array([[0.0, 2.0], [3.0, 0.0]]))
     array([[0., 1.],
