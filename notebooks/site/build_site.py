@@ -23,20 +23,24 @@ import importlib
 import json
 import re
 import shutil
-import struct
 import sys
+import zipfile
+from argparse import Namespace
 from collections import defaultdict
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache, partial
 from hashlib import sha256
 from html import escape, unescape
+from io import BytesIO
 from itertools import groupby
 from pathlib import Path
 
 from formulas import in_line, to_html, visible
+from PIL import Image
 from pygments.lexers import PythonLexer
 from pygments.token import Comment, Keyword, Name, Number, Operator, String
 from recording import choices, record
+from scour import scour
 
 from mlnotes import CHAPTERS
 from mlnotes.__main__ import ID, algorithms_shown, load_claims, places, read_citations
@@ -62,6 +66,11 @@ MENU = {
     "symbols.html": "Symbols",
     "guide.html": "How to use this",
 }
+SMALLER = scour.sanitizeOptions(
+    Namespace(
+        digits=4, remove_metadata=True, strip_comments=True, indent_type="none", newlines=False
+    )
+)
 LOOKS = ((Comment, "c"), (Keyword, "k"), (Operator.Word, "k"), (String, "s"), (Number, "n"))
 RULED = re.compile(r"^# (?:--- (.+?) -{5,}|={20,}\n# (.+)\n# ={20,})$", re.M)  # a section, a half
 
@@ -268,8 +277,12 @@ class Chapter:
         """What a cell printed, drew or showed."""
         data = output.get("data", {})
         if "image/png" in data:
-            content = self.pictures[f"{name}.png"] = base64.b64decode("".join(data["image/png"]))
-            width, height = struct.unpack(">II", content[16:24])
+            picture = Image.open(BytesIO(base64.b64decode("".join(data["image/png"]))))
+            width, height = picture.size
+            picture.convert("RGB").quantize(128, dither=Image.Dither.NONE).save(
+                file := BytesIO(), "PNG", optimize=True
+            )
+            self.pictures[f"{name}.png"] = file.getvalue()
             alt = output["metadata"].get("image/png", {}).get("alt", "")
             return (
                 f'<img src="pictures/{name}.png" alt="{escape(alt)}" width="{width}" '
@@ -318,7 +331,7 @@ def chapter_page(chapter, body, outline):
     links = [f'<a href="{file_of(order[k])}.html">{w}: {title_of(order[k])}</a>' for w, k in near]
     links += [f'<a href="module_{chapter}.html">The code</a>']
     links += [f'<a href="statements_{chapter}.html">The statements</a>']
-    links += [f'<a href="notebooks/{file_of(chapter)}.ipynb" download>This notebook</a>']
+    links += ['<a href="notebooks.zip" download>The notebooks</a>']
     around = f'<nav class="near" aria-label="%s">{" ".join(links)}</nav>'
     items = (
         f'<li class="level{level}"><a href="#{slug}">{words}</a></li>'
@@ -748,18 +761,17 @@ def gallery_page():
 
 
 def symbols_page():
-    """The tables of symbols of all chapters, and what each letter means in each of them."""
-    meanings, tables = defaultdict(list), []
+    """What each letter means in each chapter that has it among its symbols."""
+    meanings = defaultdict(list)
     for chapter in CHAPTERS:
         words = "Symbols here and in the notes"
         cell = next(c["source"] for c in cells_of(chapter) if words in c["source"])
-        link = f'<a href="{file_of(chapter)}.html">{title_of(chapter)}</a>'
-        table = re.sub(r'<a id="[^"]*"></a>', "", markdown(cell))
-        tables.append(f'<h2 id="{chapter}">{link}</h2>{table}')
+        link = (
+            f'<a href="{file_of(chapter)}.html#symbols">{title_of(chapter).partition(". ")[2]}</a>'
+        )
         for row in cell.partition("\n\n| here")[0].splitlines():
             columns = [each.strip() for each in row.strip("|").split(" | ")]
             if row.startswith("| $") and len(columns) > 1:
-                link = f'<a href="#{chapter}">{title_of(chapter).partition(". ")[2]}</a>'
                 meanings[columns[0]].append(f"{markdown(columns[1])[3:-5]} ({link})")
     rows = "".join(
         f"<tr><td>{in_line(symbol)}</td><td>{'<br>'.join(meanings[symbol])}</td></tr>"
@@ -768,7 +780,7 @@ def symbols_page():
     head = '<th scope="col">symbol</th><th scope="col">meaning in the chapters</th>'
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
     body = f'<h1>Symbols</h1><div class="wide">{table}</div>'
-    return page("Symbols", body + "".join(tables), here="symbols.html")
+    return page("Symbols", body, here="symbols.html")
 
 
 def statements_index():
@@ -833,9 +845,9 @@ def chapter_files(chapter, keep=False):
     files = {f"pictures/{name}": content for name, content in made.pictures.items()}
     files |= {f"films/{chapter}.{f.name}.js": recorded(f, keep) for f in films_of(chapter)}
     for path in sorted((ROOT / "figures" / chapter).glob("*.svg")):
-        files[f"figures/{chapter}/{path.name}"] = path.read_bytes()
-    notebook = ROOT / "notebooks" / f"{made.file}.ipynb"
-    return made.body, made.outline, files | {f"notebooks/{notebook.name}": notebook.read_bytes()}
+        smaller = scour.scourString(path.read_text(encoding="utf-8"), SMALLER)
+        files[f"figures/{chapter}/{path.name}"] = smaller
+    return made.body, made.outline, files
 
 
 def files_of(keep=False):
@@ -859,6 +871,7 @@ def files_of(keep=False):
     guide = markdown((HERE / "guide.md").read_text(encoding="utf-8"))
     files["guide.html"] = page(MENU["guide.html"], guide, here="guide.html")
     files["index.html"] = contents_page()
+    files["notebooks.zip"] = zipped_notebooks()
     documents = search_documents({chapter: body for chapter, (body, _, _) in made.items()})
     documents = json.dumps(documents, separators=(",", ":"), ensure_ascii=False)
     files["documents.js"] = f"addDocuments({documents});\n"
@@ -866,6 +879,20 @@ def files_of(keep=False):
         path for kind in ("js", "css", "svg", "woff2", "txt") for path in HERE.glob(f"*.{kind}")
     ]
     return files | {path.name: path.read_bytes() for path in copied}
+
+
+def zipped_notebooks():
+    """The bytes of a zip file with all notebooks, to be run: their outputs are left out."""
+    file = BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for chapter in CHAPTERS:
+            name = f"notebooks/{file_of(chapter)}.ipynb"
+            notebook = json.loads((ROOT / name).read_text(encoding="utf-8"))
+            for cell in notebook["cells"]:
+                cell |= {"outputs": []} if "outputs" in cell else {}
+            entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))  # the same bytes on every day
+            archive.writestr(entry, json.dumps(notebook, ensure_ascii=False), zipfile.ZIP_DEFLATED)
+    return file.getvalue()
 
 
 def build(folder, keep=False):

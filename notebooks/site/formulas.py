@@ -9,7 +9,8 @@ from math_core import LatexToMathML
 ASIDE = re.compile(r"```.*?^```|`[^`\n]*`|\$\$(.+?)\$\$|(?<![\\$])\$([^$]+?)(?<!\\)\$", re.S | re.M)
 LONG = 20  # characters of a formula that may scroll where the page is narrow
 
-_converter = LatexToMathML(annotation=True)  # which holds the TeX, for copying
+_converter = LatexToMathML()
+_annotating = LatexToMathML(annotation=True)  # which adds the TeX, for copying
 _render = mistune.create_markdown(escape=False, plugins=["table", "strikethrough"])
 
 
@@ -20,9 +21,13 @@ def mathml(tex, display=False):
     >>> mathml("x^2").count("<mi>x</mi>")
     1
     """
-    element = _converter.convert_with_local_state(tex.strip(), displaystyle=display)
+    plain = re.fullmatch(r"[\w\s=<>+,()]*", tex)  # what is seen is its TeX
+    converter = _converter if plain else _annotating
+    element = converter.convert_with_local_state(tex.strip(), displaystyle=display)
     if r"\begin{aligned}" in tex:
         element = element.replace("<math", '<math class="aligned"', 1)
+        if tex.count(r"\begin{") == 1:  # the style sheet aligns the columns, in fewer bytes
+            element = re.sub(r'<mtd style="[^"]*"', "<mtd", element)
     return element
 
 

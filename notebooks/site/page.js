@@ -38,11 +38,11 @@ function copyTex(event) {
   const selection = getSelection();
   if (!selection.rangeCount) return;
   const part = selection.getRangeAt(0).cloneContents();
-  const formulas = [...part.querySelectorAll("math")].filter((each) => each.querySelector("annotation"));
+  const formulas = [...part.querySelectorAll("math")];
   if (!formulas.length) return;
   for (const each of formulas) {
     const mark = each.getAttribute("display") === "block" ? "$$" : "$";
-    each.replaceWith(mark + each.querySelector("annotation").textContent + mark);
+    each.replaceWith(mark + (each.querySelector("annotation") || each).textContent + mark);
   }
   event.clipboardData.setData("text/plain", part.textContent);
   event.preventDefault();
