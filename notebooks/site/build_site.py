@@ -68,9 +68,10 @@ MENU = {
 }
 SMALLER = scour.sanitizeOptions(
     Namespace(
-        digits=4, remove_metadata=True, strip_comments=True, indent_type="none", newlines=False
+        digits=4, remove_metadata=True, strip_comments=True, strip_ids=True, shorten_ids=True,
+        indent_type="none", newlines=False,
     )
-)
+)  # fmt: skip
 LOOKS = ((Comment, "c"), (Keyword, "k"), (Operator.Word, "k"), (String, "s"), (Number, "n"))
 RULED = re.compile(r"^# (?:--- (.+?) -{5,}|={20,}\n# (.+)\n# ={20,})$", re.M)  # a section, a half
 
