@@ -21,7 +21,7 @@ def mathml(tex, display=False):
     >>> mathml("x^2").count("<mi>x</mi>")
     1
     """
-    plain = re.fullmatch(r"[\w\s=<>+,()]*", tex)  # what is seen is its TeX
+    plain = re.fullmatch(r"[a-zA-Z0-9\s=<>+,()]*", tex)  # what is seen is its TeX
     converter = _converter if plain else _annotating
     element = converter.convert_with_local_state(tex.strip(), displaystyle=display)
     if r"\begin{aligned}" in tex:
