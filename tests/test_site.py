@@ -239,7 +239,7 @@ def test_the_page_shows_what_the_ledger_stores(pages):
 def test_the_search_knows_equations_by_their_numbers(site):
     text = (site / "documents.js").read_text(encoding="utf-8")
     documents = json.loads(text.removeprefix("addDocuments(").removesuffix(");\n"))
-    kinds = {"chapter", "section", "exercise", "slip", "statement", "code", "figure"}
+    kinds = {"chapter", "section", "walk", "exercise", "slip", "statement", "code", "figure"}
     assert {kind for kind, *_ in documents} == kinds
     stated = [text for kind, *_, text in documents if kind == "statement"]
     assert any("IRHD 8.46" in text for text in stated)

@@ -805,7 +805,8 @@ def search_documents(bodies):
             if level == "2":
                 part = {"Exercises": "exercise", "Slips in the notes": "slip"}.get(words, "section")
             text = plain(re.sub(r"<pre.*?</pre>|<form.*?</form>", " ", html, flags=re.S))
-            found.append((part, words, chapter, f"{file_of(chapter)}.html#{slug}", text))
+            kind = "walk" if part == "section" and words.startswith("Walk") else part
+            found.append((kind, words, chapter, f"{file_of(chapter)}.html#{slug}", text))
     for claim in load_claims().values():
         if claim.form not in ("walk", "shown"):  # these are sections of a chapter
             kind, text = "slip" if claim.kind == "erratum" else "statement", plain(stated(claim))

@@ -2,7 +2,7 @@
 // The search. A document is [kind, title, chapter, address, text]; its script is loaded when the
 // search is first used. Documents are ranked by BM25, words of the title counting as many times.
 
-const KINDS = { chapter: 1.5, section: 1.5, statement: 1, code: 0.9, figure: 0.7, exercise: 0.5, slip: 0.4 };
+const KINDS = { chapter: 1.5, section: 1.5, walk: 1.2, statement: 1, code: 0.9, figure: 0.7, exercise: 0.5, slip: 0.4 };
 const EMPTY = new Set("a an and are as at be by can do does for from how i in is it of on or the to what when where which why with".split(" "));
 const NUMBERED = /^(mln|rep|prnn|isml|irhd)\b.*\d/i;
 const TITLE = 6, SHOWN = 15, K1 = 1.2, B = 0.6;
@@ -15,7 +15,7 @@ const SAME = [ // words that mean the same: who types one of a group looks for t
   "gmm = gaussian mixture", "roc = roc curve", "cv = cross validation", "vc = vc dimension",
   "learning rate = step size eta", "backprop = backpropagation", "kmeans = lloyd", "l1 = lasso", "l2 = ridge",
   "regularization = ridge penalty", "overfitting = complexity test error", "kkt = kkt conditions",
-  "hinge loss = hinge slack", "ridge regression = ridge", "maximum likelihood = likelihood", "random forest = forest", "bias variance = bias variance decomposition",
+  "hinge loss = hinge slack", "ridge regression = ridge", "maximum likelihood = likelihood", "support vector = support vector machine", "choose k = many clusters", "random forest = forest", "bias variance = bias variance decomposition",
   "relu = relu rectifier", "logit = logistic", "sigmoid = logistic sigmoid", "softmax = softmax",
 ];
 let index = null;
@@ -116,7 +116,7 @@ function ranked(query) {
     if (inTitle.join(" ").replace(/^\d+ (the )?/, "") === said) whole = 2;
     if (kind === "chapter") whole *= terms.every((term) => term.some(([word]) => inTitle.includes(word))) ? 2 : 0.5;
     if (kind === "code" && title.toLowerCase().endsWith(`.${name}`)) whole = 4;
-    const early = 1 + 0.5 / (1 + Math.max(0, (parseInt(chapter, 10) || 27) - 1) / 9); // where it is taught first
+    const early = 1 + 0.8 / (1 + Math.max(0, (parseInt(chapter, 10) || 27) - 1) / 9); // where it is taught first
     return sum * early * KINDS[kind] * (hits.get(n).size / terms.length) ** 2 * whole;
   };
   const best = [...scores].map((pair) => [score(pair), documents[pair[0]]]).sort((a, b) => b[0] - a[0]).slice(0, 4 * SHOWN);
