@@ -730,7 +730,7 @@ def chapter_map():
         boxes.append(f'<a href="{file_of(chapter)}.html"><rect x="{x - 70:.0f}" y="{y - 20}" '
                      f'width="140" height="40" rx="5"/><text x="{x:.0f}" y="{y + 5}">'
                      f"{words[0]} {escape(SHORT.get(chapter, words[2]))}</text></a>")  # fmt: skip
-    look = f'class="map" viewBox="0 0 960 {80 + 92 * (len(rows) - 1)}" role="img"'
+    look = f'class="map" viewBox="0 0 960 {80 + 92 * (len(rows) - 1)}" role="group"'
     drawn = f'<svg {look} aria-label="What builds on what">{"".join(lines + boxes)}</svg>'
     return f'<div class="wide">{drawn}</div>'
 
