@@ -280,7 +280,7 @@ class Chapter:
         if "image/png" in data:
             picture = Image.open(BytesIO(base64.b64decode("".join(data["image/png"]))))
             width, height = picture.size
-            picture.convert("RGB").quantize(64, dither=Image.Dither.NONE).save(
+            picture.convert("RGB").quantize(32, dither=Image.Dither.NONE).save(
                 file := BytesIO(), "PNG", optimize=True
             )
             self.pictures[f"{name}.png"] = file.getvalue()
