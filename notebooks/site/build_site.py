@@ -804,6 +804,8 @@ def search_documents(bodies):
             words = title_of(chapter) if level == "1" else plain(title)
             if level == "2":
                 part = {"Exercises": "exercise", "Slips in the notes": "slip"}.get(words, "section")
+            if words == "Symbols":  # they have a page of their own
+                continue
             text = plain(re.sub(r"<pre.*?</pre>|<form.*?</form>", " ", html, flags=re.S))
             kind = "walk" if part == "section" and words.startswith("Walk") else part
             found.append((kind, words, chapter, f"{file_of(chapter)}.html#{slug}", text))
