@@ -73,6 +73,7 @@ SMALLER = scour.sanitizeOptions(
     )
 )  # fmt: skip
 LOOKS = ((Comment, "c"), (Keyword, "k"), (Operator.Word, "k"), (String, "s"), (Number, "n"))
+HIDDEN = re.compile(r"<pre.*?</pre>|<form.*?</form>|<details class=.solution.*?</details>", re.S)
 RULED = re.compile(r"^# (?:--- (.+?) -{5,}|={20,}\n# (.+)\n# ={20,})$", re.M)  # a section, a half
 
 
@@ -806,7 +807,7 @@ def search_documents(bodies):
                 part = {"Exercises": "exercise", "Slips in the notes": "slip"}.get(words, "section")
             if words == "Symbols":  # they have a page of their own
                 continue
-            text = plain(re.sub(r"<pre.*?</pre>|<form.*?</form>", " ", html, flags=re.S))
+            text = plain(HIDDEN.sub(" ", html))
             kind = "walk" if part == "section" and words.startswith("Walk") else part
             found.append((kind, words, chapter, f"{file_of(chapter)}.html#{slug}", text))
     for claim in load_claims().values():
@@ -895,7 +896,9 @@ def zipped_notebooks():
             for cell in notebook["cells"]:
                 cell |= {"outputs": []} if "outputs" in cell else {}
             entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))  # the same bytes on every day
-            archive.writestr(entry, json.dumps(notebook, ensure_ascii=False), zipfile.ZIP_DEFLATED)
+            archive.writestr(
+                entry, json.dumps(notebook, ensure_ascii=False), zipfile.ZIP_DEFLATED, 9
+            )
     return file.getvalue()
 
 
