@@ -97,7 +97,7 @@ def page(title, body, outline="", here=""):
     return f"""<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="description" content="{escape(words[:150])}">
+<meta name="description" content="{escape(words[:100])}">
 <title>{escape(visible(title))} · mlnotes</title><link rel="stylesheet" href="style.css">
 <link rel="icon" href="icon.svg">{loaded}</head>
 <body>
@@ -281,7 +281,7 @@ class Chapter:
         if "image/png" in data:
             picture = Image.open(BytesIO(base64.b64decode("".join(data["image/png"]))))
             width, height = picture.size
-            picture.convert("RGB").quantize(32, dither=Image.Dither.NONE).save(
+            picture.convert("RGB").quantize(20, dither=Image.Dither.NONE).save(
                 file := BytesIO(), "PNG", optimize=True
             )
             self.pictures[f"{name}.png"] = file.getvalue()
@@ -321,7 +321,7 @@ def anchor(name, own=True):
     if name not in load_claims():
         return f"<span{mark}></span>"
     to = f"statements_{load_claims()[name].chapter}.html#{name}"
-    label = f'aria-label="{name} in the list of statements"'
+    label = f'aria-label="Statement {name}"'
     return f'<a{mark} class="permalink" href="{to}" {label}>§</a>'
 
 
