@@ -2,13 +2,21 @@
 
 import numpy as np
 
-from mlnotes.datasets import five_events, make_moons
+from mlnotes.datasets import (
+    five_events,
+    load_wine,
+    make_curve,
+    make_moons,
+    make_quadrants,
+    make_rings,
+)
 from mlnotes.decision_theory import bayes_error
 from mlnotes.neighbors import (
     KNeighborsClassifier,
     asymptotic_error,
     cover_hart_bound,
     knn_classify,
+    leave_one_out_errors,
     nearest_neighbors,
     nearest_to_farthest,
     norm_log_density,
@@ -32,6 +40,33 @@ from mlnotes.plotting import (
     tint,
 )
 from mlnotes.probability import gauss_legendre, normal_log_density
+
+BOTTLE = 4  # the wine whose label is put aside
+
+
+@figure("units", claims=(), panels=2, size=(4.1, 3.4))
+def units(left, right):
+    """The known bottles, the unknown bottle (cross) and its seven nearest (ringed). Left: by the
+    distance of the raw numbers. The seven have nearly the same proline as the cross, and quite
+    different colours. Right, enlarged: by the distance of the standardised features. The curve
+    holds all points that are as far away as the seventh neighbour. In raw units it is an ellipse.
+    """
+    wine = load_wine()
+    two = wine.X[:, [9, 12]]
+    bottle, X, y = two[[BOTTLE]], np.delete(two, BOTTLE, axis=0), np.delete(wine.y, BOTTLE)
+    for ax, spread in ((left, np.ones(2)), (right, X.std(axis=0))):
+        near = nearest_neighbors(bottle / spread, X / spread, 7)
+        draw_samples(ax, X, y, size=4, names=["grower 1", "grower 2", "grower 3"])
+        ax.plot(*X[near.index[0]].T, "o", ms=10, mfc="none", mec=INK)
+        ax.plot(*bottle.T, "x", ms=9, mew=2, color=INK)
+        ax.set(xlabel="colour intensity")
+    turn = np.linspace(0, 2 * np.pi, 181)
+    rim = bottle + near.distance[0, -1] * spread * np.column_stack([np.cos(turn), np.sin(turn)])
+    right.plot(*rim.T, color=INK, lw=0.8)
+    left.set(title="distance of the raw numbers", ylabel="proline")
+    right.set(title="distance of standardised features", xlim=(2.8, 5.8), ylim=(550, 920))
+    left.legend(loc="upper right", fontsize=9)
+
 
 QUERY = np.array([[0.0, 0.0]])
 KS = (1, 3, 7)  # neighbours of the query that are asked
@@ -86,6 +121,22 @@ def draw_events(ax):
     ax.plot(4.0, float(level), "x", color=INK, ms=7, mew=1.6, zorder=4)
     ax.annotate(r"$f_3(4) = 10/3$", (2.9, float(level)), ha="right", va="center")
     ax.set(xlim=(0.5, 5.5), ylim=(0.5, 5.5), xlabel="$x$", ylabel="$y$", aspect="equal")
+
+
+@figure("averages", claims=(), panels=3, size=(2.8, 2.5))
+def averages(*axes):
+    """Sixty noisy samples (dots), the true function (dashed) and the average of k neighbours
+    (solid). With one neighbour the curve goes through every sample, noise included. With thirty it
+    is too flat: the neighbours of a peak reach down to where the sine is 0. k = 8 is in between.
+    """
+    x = np.linspace(0, 1, 201)
+    T = make_curve(60, lambda x: np.sin(2 * np.pi * x), sigma=0.3, rng=np.random.default_rng(5))
+    for ax, k in zip(axes, (1, 8, 30), strict=True):
+        ax.plot(T.X[:, 0], T.y, "o", ms=3, color=GREY, mew=0)
+        ax.plot(x, np.sin(2 * np.pi * x), "--", color=INK, lw=0.9)
+        ax.plot(x, regress(x[:, None], T.X, T.y, k), color=BLUE, lw=1.4)
+        ax.set(title=f"$k = {k}$", xlabel="$x$", xticks=(0, 0.5, 1), ylim=(-1.8, 1.8))
+    axes[0].set_ylabel("$y$")
 
 
 VIEW = np.array([[-3.0, -2.4], [3.0, 2.4]])
@@ -159,6 +210,28 @@ def decision_maps(*axes):
         ax.set_xlabel("$x_1$")
     for ax in axes[::2]:
         ax.set_ylabel("$x_2$")
+
+
+@figure("shapes", claims=(), panels=3, size=(2.9, 2.8))
+def shapes(*axes):
+    """Three shapes, 400 samples each, and the answers of k-NN (tint). The boundary follows the
+    samples. The titles give the chosen k and the error on 400 new samples.
+    """
+    makers = {
+        "XOR": lambda rng: make_quadrants(400, rng=rng),
+        "rings": lambda rng: make_rings(400, noise=0.4, rng=rng),
+        "moons": lambda rng: make_moons(400, noise=0.25, rng=rng),
+    }
+    for ax, (name, make) in zip(axes, makers.items(), strict=True):
+        A, B = make(np.random.default_rng(1)), make(np.random.default_rng(2))
+        k = 1 + 2 * np.argmin(leave_one_out_errors(A.X, A.y, ks=range(1, 30, 2)))
+        model = KNeighborsClassifier(n_neighbors=k).fit(A.X, A.y)
+        set_view(ax, A.X)
+        draw_regions(ax, model.predict, [1, -1])
+        draw_samples(ax, A.X, A.y, size=2.5)
+        ax.set_title(f"{name}: $k = {k}$, error {1 - model.score(B.X, B.y):.3f}")
+        ax.set_xlabel("$x_1$")
+    axes[0].set_ylabel("$x_2$")
 
 
 T, DT = gauss_legendre(-14, 18, 320)
