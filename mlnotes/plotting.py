@@ -231,7 +231,7 @@ def frames(one_film, values):
 
 
 def counted(n, noun, plural=""):
-    """How many there are, in words.
+    """A number n with its noun in words; the `plural` is the noun with an s if it is not given.
 
     >>> counted(1, "leaf", "leaves"), counted(2, "tree")
     ('1 leaf', '2 trees')
