@@ -244,8 +244,7 @@ class Chapter:
         html = re.sub(r'<p>((?:<a id="[^"]*"></a>\s*)+)</p>\s*(<h\d>)', r"\2\1", html)
         html = re.sub(r'<p><a id="(figure-\d+-\d+)"></a>', r'<p class="caption" id="\1">', html)
         html = re.sub(r"<h(\d)>(.*?)</h\1>", self.heading, html, flags=re.S)
-        html = html.replace("<details>\n<summary>Sol", '<details class="solution">\n<summary>Sol')
-        html = html.replace("<details><summary>Sol", '<details class="solution"><summary>Sol')
+        html = re.sub(r"<details(?=>\s*<summary>Sol)", '<details class="solution"', html)
         return re.sub(r'<a id="([^"]*)"></a>', lambda m: anchor(m[1]), html)
 
     def heading(self, found):
@@ -908,7 +907,8 @@ def build(folder, keep=False):
     With `keep`, a folder that was made from these very sources stays, and recordings are kept.
     """
     stamp = KEPT / "sources"
-    digest = digest_of(*(ROOT / name for name in ("mlnotes", "figures", "notebooks", "tests")))
+    sources = (ROOT / name for name in ("mlnotes", "figures", "notebooks", "tests"))
+    digest = digest_of(*sources) if keep else ""
     if keep and folder.exists() and stamp.exists() and stamp.read_text() == digest:
         return
     part = folder.with_name(folder.name + ".part")
