@@ -5,8 +5,8 @@ narrow code compresses; with linear units it finds the subspace of PCA. A wide c
 input, unless the input is corrupted in training or only a few units may be active.
 
 Contents
-    Linear units          linear_error, linear_gradient, linear_optimum, Pair, recoded,
-                          LinearState, descend_linear
+    Linear units          linear_error, linear_gradient, linear_optimum, Pair, LinearState,
+                          descend_linear
     Any units             autoencoder_network, encoder, encode, decode, relu_identity
     Corruption            corrupt, signal_and_noise, corrupted_moments, Moments, linear_denoiser,
                           denoising_error
@@ -111,7 +111,8 @@ class Pair(NamedTuple):
 def linear_optimum(X, k):
     """W = U_k and V = U_k^T, with the top k right singular vectors of X in U_k (d, k): a `Pair`.
 
-    For k <= min(n, d) it has the smallest J, s_{k+1}^2 + s_{k+2}^2 + ..., like others: `recoded`.
+    For k <= min(n, d) it has the smallest J, s_{k+1}^2 + s_{k+2}^2 + ...
+    So has (W A, A^{-1} V) for any invertible A: the units of a code need not be uncorrelated.
 
     >>> W, V = linear_optimum(np.array([[3.0, 0.0], [0.0, 1.0], [4.0, 0.0]]), 1)
     >>> ((W @ V).round(12) + 0.0).tolist()
@@ -121,18 +122,6 @@ def linear_optimum(X, k):
     """
     _, _, Vt = np.linalg.svd(floats(X), full_matrices=False)
     return Pair(Vt[:k].T, Vt[:k])
-
-
-def recoded(W, V, A):
-    """(W A, A^{-1} V), the same reconstructions from other codes, z' = A^{-1} z: a `Pair`.
-
-    So the units of a trained code span the principal subspace, but need not be uncorrelated.
-
-    >>> recoded(np.array([[1.0]]), np.array([[1.0]]), A=np.array([[2.0]]))
-    Pair(W=array([[2.]]), V=array([[0.5]]))
-    """
-    A, V = floats(A, V)
-    return Pair(W @ A, np.linalg.solve(A, V))
 
 
 class LinearState(NamedTuple):

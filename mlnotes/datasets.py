@@ -5,7 +5,7 @@ files in a folder of yours; their bytes are checked. A generated set, from a fun
 begins with make, also holds its truth: the parameters that it was generated from.
 
 Contents
-    The training set     TrainingSet, encode_labels, decode_labels, to_signs, to_bits
+    The training set     TrainingSet, encode_labels, to_signs, to_bits
     Real sets            load_iris, load_wine, load_breast_cancer, load_digits
     From a folder        load_mnist, TrainTest, read_idx, load_orl_faces, read_pgm, REAL_SETS
     Printed examples     joint_table, five_events
@@ -131,7 +131,7 @@ class TrainingSet:
 def encode_labels(y, codes=(-1, 1)):
     """Replace the classes of an output by numbers: class k, in sorted order, becomes codes[k].
 
-    Returns: the numbers (n,), and the classes (K,), which `decode_labels` needs.
+    Returns: the numbers (n,), and the classes (K,).
     Raises: ValueError unless there are as many codes as classes and all codes differ.
 
     >>> encode_labels(["spam", "ham", "spam"])
@@ -143,22 +143,6 @@ def encode_labels(y, codes=(-1, 1)):
     if len(set(codes)) < len(codes):
         raise ValueError(f"the codes must differ; got {codes}")
     return np.asarray(codes)[k], classes
-
-
-def decode_labels(coded, classes, codes=(-1, 1)):
-    """The labels of the numbers `coded` by `encode_labels`: codes[k] becomes classes[k] again.
-
-    Raises: ValueError if a number is not one of the codes, or unless there is a code per class.
-
-    >>> decode_labels([1, -1, 1], ["ham", "spam"])
-    array(['spam', 'ham', 'spam'], dtype='<U4')
-    """
-    if len(classes) != len(codes):
-        raise ValueError(f"there must be a code per class; got {len(codes)} for {classes}")
-    match = np.asarray(coded)[:, None] == np.asarray(codes)
-    if not match.any(axis=1).all():
-        raise ValueError(f"the codes must be among {codes}; got {np.unique(coded)}")
-    return np.asarray(classes)[match.argmax(axis=1)]
 
 
 def to_signs(y):

@@ -7,14 +7,14 @@ Contents
     Losses                  zero_one, margin_zero_one, squared, absolute, empirical_risk, estimate,
                             Estimate
     Bayes' formula          log_prior, log_joint, log_evidence, log_posterior, posterior
-    The Bayes classifier    bayes_classify, likelihood_ratio_rule, normal_log_odds
+    The Bayes classifier    bayes_classify, normal_log_odds
     Probability of error    product_rule, decision_regions, error_probability, bayes_error,
                             excess_error
     Actions and losses      zero_one_matrix, with_reject, conditional_risk, bayes_action,
                             total_risk
     One feature, one cut    Cut, halfway, cut_errors, best_cut, cut_rule
-    Predicting numbers      expected_prediction_error, conditional_mean, conditional_variance,
-                            conditional_median, conditional_mode
+    Predicting numbers      expected_prediction_error, conditional_mean, conditional_median,
+                            conditional_mode
     Why the median          absolute_subdifferential, is_median
     Learning from rewards   BanditState, epsilon_greedy
     For all classifiers     labelled_samples, chosen_prior, check_possible
@@ -203,16 +203,6 @@ def bayes_classify(log_p, prior):
     Errata: decision_theory-06 (PRNN gives a tie to class 0 in section 1, to class 1 in section 4).
     """
     return log_joint(log_p, prior).argmax(axis=1)
-
-
-def likelihood_ratio_rule(log_p, prior):
-    """Class 0 where p(x | 0) / p(x | 1) >= pi_1 / pi_0, else class 1, for two classes: (n,).
-
-    >>> likelihood_ratio_rule(np.log([[0.1, 0.3], [0.1, 0.4]]), prior=np.array([0.75, 0.25]))
-    array([0, 1])
-    """
-    log_0, log_1 = log_prior(prior)
-    return np.where(log_p[:, 0] - log_p[:, 1] >= log_1 - log_0, 0, 1)
 
 
 def normal_log_odds(mu, Sigma, prior):
@@ -435,18 +425,6 @@ def conditional_mean(joint, y):
     Errata: decision_theory-27 (IRHD writes f(X) for the minimiser at x, which is f(x)).
     """
     return y @ (joint / joint.sum(axis=0))
-
-
-def conditional_variance(joint, y):
-    """Var(Y | X = x), the squared loss that remains at x: (k_x,).
-
-    Its mean over x is the smallest possible expected prediction error.
-
-    >>> conditional_variance(np.array([[0.25, 0.0], [0.25, 0.5]]), y=np.array([0.0, 2.0]))
-    array([1., 0.])
-    """
-    squares = (y[:, None] - conditional_mean(joint, y)) ** 2
-    return np.sum(joint / joint.sum(axis=0) * squares, axis=0)
 
 
 def conditional_median(joint, y):

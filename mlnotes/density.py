@@ -11,11 +11,9 @@ Contents
     Round windows              Window, WINDOWS, log_positive, log_cosine_integral, cosine_lengths,
                                sample_kernel
     The kernel estimate        kernel_log_density, window_log_density
-    The error of an estimate   NormalMixture, kernel_mixture, mixture_inner_product,
-                               integrated_squared_error, normal_mise
+    The error of an estimate   NormalMixture, mixture_inner_product, normal_mise
     Choosing the bandwidth     scott, silverman, leave_one_out, best_bandwidth
-    Nearest neighbours         nearest_samples, knn_density, class_counts, knn_joint_density,
-                               knn_posterior
+    Nearest neighbours         nearest_samples, knn_density, class_counts, knn_posterior
     Estimators                 KernelDensity
 
 Symbols
@@ -321,16 +319,6 @@ class NormalMixture(NamedTuple):
     variances: np.ndarray  # (k,)
 
 
-def kernel_mixture(X, h):
-    """The Gaussian kernel estimate from samples X (n, 1), written as a mixture of n normals.
-
-    >>> kernel_mixture(np.array([[0.0], [4.0]]), h=0.5)
-    NormalMixture(weights=array([0.5, 0.5]), means=array([0., 4.]), variances=array([0.25, 0.25]))
-    """
-    n = len(X)
-    return NormalMixture(np.full(n, 1 / n), np.squeeze(X, axis=1), np.full(n, h**2))
-
-
 def mixture_inner_product(p, q):
     """int p q = sum_ij v_i w_j N(mu_i; nu_j, sigma_i^2 + tau_j^2), exact for normal mixtures.
 
@@ -340,17 +328,6 @@ def mixture_inner_product(p, q):
     """
     (v, mu, sigma2), (w, nu, tau2) = floats(*p), floats(*q)
     return v @ np.exp(normal_log_density(mu[:, None], nu, sigma2[:, None] + tau2)) @ w
-
-
-def integrated_squared_error(p, q):
-    """int (p - q)^2 = int p^2 - 2 int p q + int q^2, for two normal mixtures.
-
-    >>> left, right = (NormalMixture(np.ones(1), np.array([m]), np.ones(1)) for m in (0.0, 99.0))
-    >>> round(float(integrated_squared_error(left, right) * np.sqrt(np.pi)), 12)
-    1.0
-    """
-    pp, pq, qq = (mixture_inner_product(*pair) for pair in ((p, p), (p, q), (q, q)))
-    return np.maximum(0.0, pp - 2 * pq + qq)  # rounding may make it negative
 
 
 def normal_mise(h, n):
@@ -451,17 +428,6 @@ def class_counts(x, X, y, k):
     index, _ = nearest_samples(x, X, k)
     labels = y[index]  # for every point a row of k labels
     return np.stack([(labels == name).sum(axis=1) for name in np.unique(y)], axis=1)
-
-
-def knn_joint_density(x, X, y, k):
-    """p(x, i) = k_i / (n V) for every class i; their sum is the density k / (n V): (m, K).
-
-    >>> knn_joint_density(np.array([[1.0]]), np.array([[0.0], [2.0]]), np.array([7, 8]), k=2)
-    array([[0.25, 0.25]])
-    """
-    n, d = X.shape
-    _, r = nearest_samples(x, X, k)
-    return count_density(class_counts(x, X, y, k), n, ball_volume(r, d)[:, None])
 
 
 def knn_posterior(x, X, y, k):

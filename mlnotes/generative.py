@@ -8,10 +8,10 @@ Contents
     One class at a time    GenerativeModel, learn_classes, NormalDensity, fit_normal, log_densities,
                            log_joint_density, map_classify
     Two features           bivariate_normal_density, ellipse, ellipse_probability, ellipse_radius
-    Normal classes         share_covariance, shrunken_covariance, quadratic_log_odds, linear_scores
+    Normal classes         share_covariance, shrunken_covariance, linear_scores
     Naive Bayes            NaiveDensity, fit_naive, naive_moments, naive_normal_log_density
     Discrete features      category_counts, binary_counts, smoothed_log_frequencies,
-                           categorical_log_density, binary_log_density, binary_log_odds
+                           categorical_log_density, binary_log_density
     Estimators             QuadraticDiscriminantAnalysis, SharedCovarianceClassifier, GaussianNB,
                            CategoricalNB, BernoulliNB
 
@@ -236,26 +236,6 @@ def shrunken_covariance(Sigma, r):
     return (1 - r) * Sigma + r * np.eye(len(Sigma))
 
 
-def quadratic_log_odds(mu, covariances, prior):
-    """A (d, d), w (d,), b of the conic x^T A x + w^T x + b = ln Pr(1 | x) - ln Pr(0 | x):
-
-        A = (P_0 - P_1) / 2,    w = P_1 mu_1 - P_0 mu_0,
-        b = ln(pi_1 / pi_0) + (ln |Sigma_0| - ln |Sigma_1| + mu_0^T P_0 mu_0 - mu_1^T P_1 mu_1) / 2
-
-    with P_k = Sigma_k^{-1}, for two normal classes.
-
-    >>> variances, prior = np.array([[[1.0]], [[4.0]]]), np.array([0.5, 0.5])
-    >>> quadratic_log_odds(np.zeros((2, 1)), variances, prior)[:2]  # class 1 is the wide one
-    (array([[0.375]]), array([0.]))
-    """
-    mu, covariances = floats(mu, [symmetric(Sigma, "Sigma_k") for Sigma in covariances])
-    L, P = np.linalg.cholesky(covariances), np.linalg.inv(covariances)
-    log_det = 2 * np.log(np.einsum("kjj->kj", L)).sum(axis=1)
-    w = np.einsum("kij,kj->ki", P, mu)
-    terms = log_prior(prior) - (log_det + np.sum(w * mu, axis=1)) / 2
-    return (P[0] - P[1]) / 2, w[1] - w[0], terms[1] - terms[0]
-
-
 def linear_scores(means, Sigma, prior):
     """W (K, d) and b (K,): W x + b is ln Pr(x, k) up to terms without k, if Sigma is shared:
 
@@ -390,23 +370,6 @@ def binary_log_density(X, log_on, log_off):
     """
     X, classes = bits(X), zip(log_on, log_off, strict=True)
     return np.array([np.where(X == 1, on, off).sum(axis=1) for on, off in classes]).T
-
-
-def binary_log_odds(p, prior):
-    """w (d,) and b of naive Bayes for binary features, w^T x + b = ln Pr(1 | x) - ln Pr(0 | x):
-
-        w_j = ln [p_1j (1 - p_0j)] / [p_0j (1 - p_1j)],
-        b = ln(pi_1 / pi_0) + sum_j ln [(1 - p_1j) / (1 - p_0j)]
-
-    p (2, d) holds Pr(x_j = 1 | k), strictly between 0 and 1.
-
-    >>> w, b = binary_log_odds(np.array([[0.5, 0.2], [0.5, 0.8]]), prior=np.array([0.5, 0.5]))
-    >>> np.exp(w).round(12), round(float(np.exp(b)), 12)
-    (array([ 1., 16.]), 0.25)
-    """
-    log_odds, log_off = np.log(p) - np.log1p(-p), np.log1p(-p).sum(axis=1)
-    terms = log_prior(prior) + log_off
-    return log_odds[1] - log_odds[0], terms[1] - terms[0]
 
 
 # =======================================================================================

@@ -13,7 +13,7 @@ Contents
     The network           Network, network, forward, output_loss, network_risk
     Jacobians             mult_jacobian, softmax_jacobian, activation_jacobian, jacobian_rows
     Backpropagation       deltas, backpropagate
-    The gradient check    n_parameters, pack, unpack
+    The gradient check    pack, unpack
     Starting points       normal_start, glorot_start
     Descent               tree_map, train_full_batch, mini_batches, Pass, passes, sgd, adam
     Estimators            hidden_widths, Trainer, MLPClassifier, MLPRegressor
@@ -449,15 +449,6 @@ def backpropagate(net, layers, X, Y, *, alpha=0.0):
 
 
 # --- The gradient check ----------------------------------------------------------------
-
-
-def n_parameters(sizes):
-    """p = sum_j d_j (d_{j-1} + 1): the number of weights and biases.
-
-    >>> n_parameters((32 * 32 * 3, 10))
-    30730
-    """
-    return sum(m * (k + 1) for k, m in zip(sizes[:-1], sizes[1:], strict=True))
 
 
 def pack(layers):

@@ -8,7 +8,7 @@ Contents
     Gradient descent       gradient_descent, DescentState, backtrack, descent_bound,
                            stochastic_gradient_descent, StochasticState
     Newton's method        newton, NewtonState, newton_direction
-    Projected gradient     projected_gradient, ProjectedState, project_ball, project_sphere
+    Projected gradient     projected_gradient, ProjectedState, project_ball
     Constraints            Problem, QuadraticProgram, quadratic_program, box, constraints,
                            active_set, lagrangian, lagrangian_gradient, kkt_residuals,
                            KKTResiduals, max_norm
@@ -337,16 +337,6 @@ def project_ball(x, radius=1.0):
     """
     x = floats(x)
     return x * (radius / np.maximum(radius, np.linalg.norm(x)))
-
-
-def project_sphere(x, radius=1.0):
-    """The point of the sphere ||x|| = `radius` nearest to x != 0: (d,).
-
-    >>> project_sphere(np.array([0.3, 0.4]))
-    array([0.6, 0.8])
-    """
-    x = floats(x)
-    return x * (radius / np.linalg.norm(x))
 
 
 # --- Constraints -----------------------------------------------------------------------

@@ -6,8 +6,7 @@ variance and loses least when the samples are projected on it.
 Contents
     Matrices                   frobenius_product, projector
     Samples from their mean    sample_covariance, standardise, Standardised
-    Most variance              kept_variance, variance_lagrangian_gradient, first_axis,
-                               power_iteration, PowerState
+    Most variance              kept_variance, first_axis, power_iteration, PowerState
     Least error                approximation, best_coordinates, squared_error, projection_error
     Routes to the axes         signed, Principal, by_covariance, by_svd, by_gram, by_deflation,
                                principal_components, scores, reconstruct
@@ -123,18 +122,6 @@ def kept_variance(Sigma, V):
     2.08
     """
     return frobenius_product(V, Sigma @ floats(V))
-
-
-def variance_lagrangian_gradient(v, lam, Sigma):
-    """dL/dv = 2 (Sigma v - lam v), (d,), of L = v^T Sigma v + lam (1 - v^T v): 0 at eigenvectors.
-
-    >>> variance_lagrangian_gradient(np.array([0.0, 1.0]), 1.0, np.diag([4.0, 1.0]))
-    array([0., 0.])
-
-    Errata: pca-13 (ISML omits v_i^T v_j = 0 for several directions: each would be the first axis).
-    """
-    v = floats(v)
-    return 2 * (Sigma @ v - lam * v)
 
 
 def first_axis(Sigma):

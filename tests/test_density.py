@@ -19,11 +19,8 @@ from mlnotes.density import (
     gaussian_window,
     histogram_density,
     hypercube,
-    integrated_squared_error,
     kernel_log_density,
-    kernel_mixture,
     knn_density,
-    knn_joint_density,
     knn_posterior,
     leave_one_out,
     mixture_inner_product,
@@ -317,26 +314,12 @@ def density_of(p, x):
     return sum(w * np.exp(normal_log_density(x, mu, s2)) for w, mu, s2 in zip(*p, strict=True))
 
 
-def test_integrated_squared_error_and_inner_product_by_quadrature(rng):
+def test_mixture_inner_product_by_quadrature(rng):
     p = NormalMixture(np.array([0.5, 0.3, 0.2]), rng.normal(size=3), rng.uniform(0.1, 2, size=3))
     q = NormalMixture(np.array([0.6, 0.4]), rng.normal(size=2), rng.uniform(0.1, 2, size=2))
     x, w = gauss_legendre(-20, 20, pieces=400)
     by_quadrature = w @ (density_of(p, x) * density_of(q, x))
     assert mixture_inner_product(p, q) == pytest.approx(by_quadrature, rel=1e-12)
-    error = w @ (density_of(p, x) - density_of(q, x)) ** 2
-    assert integrated_squared_error(p, q) == pytest.approx(error, rel=1e-10)
-    for _ in range(50):  # rounding does not make it negative
-        X = rng.normal(size=(6, 1))
-        p, q = kernel_mixture(X, 0.5), kernel_mixture(X + 1e-9, 0.5)
-        assert 0 <= integrated_squared_error(p, q) < 1e-14
-
-
-def test_kernel_mixture_is_the_kernel_estimate(rng):
-    X, h, x = rng.normal(size=(20, 1)), 0.4, np.linspace(-3, 3, 50)
-    p = density_of(kernel_mixture(X, h), x)
-    np.testing.assert_allclose(p, gaussian_estimate(x[:, None], X, h), rtol=1e-10)
-    with pytest.raises(ValueError, match="size not equal to one"):
-        kernel_mixture(np.zeros((4, 2)), h)
 
 
 @pytest.mark.parametrize("h, n", [(0.2, 15), (1.4, 60)])
@@ -435,17 +418,18 @@ def test_knn_density_has_an_integral_that_grows_like_a_logarithm(k, rng):
 
 
 @pytest.mark.claims("density-11")
-def test_knn_joint_density_sums_to_the_density_and_divides_to_the_posterior(rng):
+def test_knn_posterior_is_the_joint_density_divided_by_its_sum(rng):
     X, x, k = rng.normal(size=(60, 2)), rng.normal(size=(25, 2)), 9
     y = rng.choice(["ash", "birch", "cedar"], size=60, p=[0.6, 0.3, 0.1])
-    counts, joint = class_counts(x, X, y, k), knn_joint_density(x, X, y, k)
+    counts = class_counts(x, X, y, k)
     posterior = knn_posterior(x, X, y, k)
     nearest = np.argsort(np.linalg.norm(x[:, None] - X, axis=2), axis=1)[:, :k]
     for i, name in enumerate(["ash", "birch", "cedar"]):
         np.testing.assert_array_equal(counts[:, i], (y[nearest] == name).sum(axis=1))
+    _, r = nearest_samples(x, X, k)
+    joint = counts / (60 * pi * r**2)[:, None]  # p(x, i) = k_i / (n V)
     np.testing.assert_allclose(joint.sum(axis=1), knn_density(x, X, k), rtol=1e-12)
     np.testing.assert_allclose(posterior, joint / joint.sum(axis=1, keepdims=True), rtol=1e-12)
-    _, r = nearest_samples(x, X, k)
     for V in (pi * r**2, (2 * r) ** 2, 7 * r):  # ball, cube, nonsense: it cancels
         of_V = count_density(counts, 60, V[:, None])
         np.testing.assert_allclose(of_V / of_V.sum(axis=1, keepdims=True), posterior, rtol=1e-12)

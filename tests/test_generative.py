@@ -15,7 +15,6 @@ from mlnotes.decision_theory import (
     error_probability,
     excess_error,
     log_posterior,
-    normal_log_odds,
     posterior,
     product_rule,
 )
@@ -31,7 +30,6 @@ from mlnotes.generative import (
     SharedCovarianceClassifier,
     binary_counts,
     binary_log_density,
-    binary_log_odds,
     bivariate_normal_density,
     categorical_log_density,
     category_counts,
@@ -47,7 +45,6 @@ from mlnotes.generative import (
     map_classify,
     naive_moments,
     naive_normal_log_density,
-    quadratic_log_odds,
     share_covariance,
     smoothed_log_frequencies,
 )
@@ -277,21 +274,6 @@ def test_share_covariance_maximises_the_likelihood_of_all_classes_together(rng):
     assert likelihood(np.mean([Sigma for _, Sigma in separate.densities], axis=0)) < best
 
 
-def test_quadratic_log_odds_are_the_difference_of_the_log_joints(rng):
-    mu = rng.normal(size=(2, 3))
-    covariances = np.array([random_covariance(rng, 3) for _ in range(2)])
-    prior, X = np.array([0.3, 0.7]), rng.normal(scale=3, size=(20, 3))
-    A, w, b = quadratic_log_odds(mu, covariances, prior)
-    laws = [NormalDensity(*law) for law in zip(mu, covariances, strict=True)]
-    joint = log_joint_density(X, GenerativeModel(np.arange(2), prior, laws))
-    conic = np.einsum("ij,jk,ik->i", X, A, X) + X @ w + b
-    np.testing.assert_allclose(conic, joint[:, 1] - joint[:, 0], rtol=1e-9)
-    A, w, b = quadratic_log_odds(mu, np.repeat(covariances[:1], 2, axis=0), prior)
-    w_line, b_line = normal_log_odds(mu, covariances[0], prior)
-    np.testing.assert_array_equal(A, 0)  # with equal covariances a line
-    np.testing.assert_allclose([*w, b], [*w_line, b_line], rtol=1e-9)
-
-
 def test_linear_scores_differ_from_the_joint_by_what_classes_share(rng):
     means, Sigma = rng.normal(size=(4, 3)), random_covariance(rng, 3)
     prior, X = np.array([0.1, 0.2, 0.3, 0.4]), rng.normal(scale=3, size=(20, 3))
@@ -303,12 +285,9 @@ def test_linear_scores_differ_from_the_joint_by_what_classes_share(rng):
 
 
 @pytest.mark.parametrize("Sigma", [[[1.0, 0.5], [0.0, 1.0]], [[-1.0, 0.0], [0.0, 1.0]]])
-def test_log_odds_and_scores_refuse_what_is_no_covariance(Sigma):
-    mu, both = np.eye(2), np.array([np.eye(2), Sigma])
+def test_linear_scores_refuse_what_is_no_covariance(Sigma):
     with pytest.raises(ValueError, match="symmetric|positive definite"):
-        quadratic_log_odds(mu, both, HALF)
-    with pytest.raises(ValueError, match="symmetric|positive definite"):
-        linear_scores(mu, np.array(Sigma), HALF)
+        linear_scores(np.eye(2), np.array(Sigma), HALF)
 
 
 # --- Naive Bayes -----------------------------------------------------------------------
@@ -417,16 +396,6 @@ def test_binary_log_density_is_the_categorical_one_of_two_categories(rng, alpha)
     assert np.isinf(binary).any() == (alpha == 0)
     with pytest.raises(ValueError, match="must hold labels 0 and 1; got 2.0"):
         binary_log_density(2 * X, log_p[..., 1], log_p[..., 0])  # how often, not whether
-
-
-@pytest.mark.claims("generative-09")
-def test_binary_log_odds_are_those_of_the_products(rng):
-    p, prior = rng.uniform(0.05, 0.95, size=(2, 5)), np.array([0.3, 0.7])
-    X = np.array(list(product([0.0, 1.0], repeat=5)))
-    products = prior * np.prod(np.where(X[:, None] == 1, p, 1 - p), axis=2)
-    w, b = binary_log_odds(p, prior)
-    log_odds = np.log(products[:, 1] / products[:, 0])
-    np.testing.assert_allclose(X @ w + b, log_odds, rtol=1e-12, atol=1e-12)
 
 
 # --- Normal classes: estimators --------------------------------------------------------
@@ -600,7 +569,9 @@ def test_bernoulli_classifier_has_the_binary_log_odds_of_the_smoothed_shares(rng
     p, y = rng.uniform(0.2, 0.8, size=(2, 1000)), rng.integers(2, size=400)
     X = (rng.random((400, 1000)) < p[y]).astype(float)
     shares = [(0.5 + X[y == k].sum(axis=0)) / (1 + np.sum(y == k)) for k in (0, 1)]
-    w, b = binary_log_odds(np.array(shares), np.bincount(y) / 400)
+    p_0, p_1 = shares
+    w = np.log(p_1 * (1 - p_0) / (p_0 * (1 - p_1)))
+    b = np.log(np.mean(y == 1) / np.mean(y == 0)) + np.sum(np.log((1 - p_1) / (1 - p_0)))
     for model, on in ((BernoulliNB(alpha=0.5, binarize=2.0), X + 2), (CategoricalNB(alpha=0.5), X)):
         log_q = model.fit(on, y).predict_log_proba(on)
         assert log_q.min() < -100  # a product of probabilities would be 0

@@ -14,7 +14,7 @@ from checks import panels
 from mlnotes.clustering import euclidean
 from mlnotes.datasets import five_events, load_iris, load_mnist
 from mlnotes.decision_theory import bayes_error
-from mlnotes.density import knn_joint_density, knn_posterior
+from mlnotes.density import knn_posterior
 from mlnotes.neighbors import (
     KNeighborsClassifier,
     KNeighborsRegressor,
@@ -277,9 +277,8 @@ def test_a_wrong_label_is_an_island_that_five_neighbours_repair_and_all_see_no_c
 def test_knn_classify_is_the_bayes_rule_with_the_k_nn_density(rng):
     X, x, y = rng.normal(size=(90, 2)), rng.normal(size=(40, 2)), rng.integers(3, size=90)
     r, index = nearest_neighbors(x, X, 7)
-    joint, posterior = knn_joint_density(x, X, y, 7), knn_posterior(x, X, y, 7)
+    posterior = knn_posterior(x, X, y, 7)
     expected = tally(y[index], 3) / (90 * pi * r[:, -1:] ** 2)  # k_i / (n V)
-    np.testing.assert_allclose(joint, expected, rtol=1e-10)
     np.testing.assert_array_equal(knn_classify(x, X, y, 7), expected.argmax(axis=1))
     np.testing.assert_array_equal(knn_classify(x, X, y, 7), posterior.argmax(axis=1))
 

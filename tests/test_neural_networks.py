@@ -37,7 +37,6 @@ from mlnotes.neural_networks import (
     logistic,
     mini_batches,
     mult_jacobian,
-    n_parameters,
     net_input,
     network,
     network_risk,
@@ -69,7 +68,7 @@ def close(actual, expected, tol=1e-12):
 def drawn(sizes, hidden=TANH, loss=SQUARED_ERROR, output=None, n=6, seed=0):
     """A network, layers with biases, samples and targets that suit the loss."""
     rng, o = np.random.default_rng(seed), sizes[-1]
-    layers = unpack(rng.normal(size=n_parameters(sizes)), sizes)
+    layers = unpack(rng.normal(size=sum((m + 1) * k for m, k in pairwise(sizes))), sizes)
     X, Y = rng.normal(size=(n, sizes[0])), rng.normal(size=(n, o))
     if loss is CROSS_ENTROPY:
         Y = np.eye(o)[rng.integers(o, size=n)]
@@ -140,7 +139,7 @@ def test_net_input_is_affine_and_a_constant_feature_absorbs_its_bias():
     W, b, X = rng.normal(size=(3, 4)), rng.normal(size=3), rng.normal(size=(5, 4))
     close(net_input(X, W, b), [[W[k] @ x + b[k] for k in range(3)] for x in X])
     close(augment(X) @ np.column_stack([b, W]).T, net_input(X, W, b))
-    assert n_parameters((32 * 32 * 3, 10)) == 30720 + 10
+    assert len(pack([(np.zeros((10, 32 * 32 * 3)), np.zeros(10))])) == 30720 + 10
 
 
 @pytest.mark.claims("neural_networks-05")
@@ -251,7 +250,7 @@ def test_forward_is_the_nested_composition(sizes):
         for (W, b), sigma in zip(layers, net.activations, strict=True):
             h = sigma.f(np.array([sum(W[k] * h) + b[k] for k in range(len(b))]))
         close(H[-1][i], h)
-    assert n_parameters(sizes) == sum(W.size + b.size for W, b in layers)
+    assert len(pack(layers)) == sum(W.size + b.size for W, b in layers)
 
 
 @pytest.mark.claims("neural_networks-10")
