@@ -59,11 +59,10 @@ def slanted_classes():
 def directions(left, right, below_left, below_right):
     """The same two classes (discs and squares) twice. Above: a direction w (dashed) and the
     decision line (solid). Points on the decision line are projected halfway between the projected
-    means; samples on one side of it count as class 0, on the other as class 1. Below: how many
-    samples of each class have which projection. w has length 1, and the constant b puts the zero
-    of the axis at the decision line. Left (mean difference): w joins the class means, and the
+    means. Below: how many samples of each class have which projection. A number b is added, so
+    that the decision line is at 0. Left (mean difference): w joins the class means, and the
     projections overlap. Right: along Fisher's direction the projected means are closer together,
-    but the projections overlap far less. The number J in the titles measures this: see walk 1.
+    but the projections overlap far less. The number J in the titles is defined below.
     """
     T = slanted_classes()
     mu = class_means(T.X, T.y)

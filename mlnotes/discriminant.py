@@ -123,8 +123,8 @@ def projected_scatters(X, y, w):
     """
     _, k = np.unique(y, return_inverse=True)  # class of each sample
     z = project_on_line(X, w)
-    zbar = class_means(z[:, None], y)  # z as a column: zbar (C, 1)
-    return np.bincount(k, (z - zbar[k, 0]) ** 2)  # the sum for each class
+    zbar = project_on_line(class_means(X, y), w)  # the projected means
+    return np.bincount(k, (z - zbar[k]) ** 2)  # the sum for each class
 
 
 def fisher_ratio(X, y, w):
