@@ -832,15 +832,13 @@ class AgglomerativeClustering(_Pairwise):
 
     Parameters
     ----------
-    n_clusters : int or None; None where distance_threshold says where to cut
+    n_clusters : int
     metric : "euclidean", "manhattan", or "precomputed": X is D (n, n)
     linkage : "ward" (only for "euclidean"), "complete", "average" or "single"
-    distance_threshold : float or None; clusters at this distance or farther are not merged
 
     Attributes
     ----------
     labels_ : ndarray of shape (n,); clusters are numbered as they first appear
-    n_clusters_ : int
     children_ : ndarray of shape (n - 1, 2); the clusters merged, numbered as in `Merge`
     distances_ : ndarray of shape (n - 1,); the distances of these clusters
 
@@ -848,28 +846,20 @@ class AgglomerativeClustering(_Pairwise):
     array([0, 1, 0, 1])
     """
 
-    n_clusters: int | None = 2
+    n_clusters: int = 2
     _: KW_ONLY
     metric: str = "euclidean"
     linkage: str = "ward"
-    distance_threshold: float | None = None
 
     def fit(self, X, y=None):
         """Cluster the samples X (n, d), or X = D (n, n); return self."""
         given, X = X, check_samples(X)
-        K, threshold = self.n_clusters, self.distance_threshold
-        if (K is None) == (threshold is None):
-            raise ValueError(f"n_clusters or distance_threshold must be None; got {K}, {threshold}")
-        if threshold is None:
-            _check_clusters(K, len(X))
-        else:
-            check_number("distance_threshold", threshold, at_least=0)
+        K = _check_clusters(self.n_clusters, len(X))
         if check_choice("linkage", self.linkage, LINKAGES) == "ward":
             check_choice("metric", self.metric, ["euclidean"])
         merges = linkage(self._dissimilarities(X), self.linkage)
         self.children_, self.distances_ = merges[:, :2].astype(int), merges[:, 2]
-        self.n_clusters_ = K or 1 + int(np.sum(self.distances_ >= threshold))
-        self.labels_ = cut_dendrogram(merges, self.n_clusters_)
+        self.labels_ = cut_dendrogram(merges, K)
         return self._remember(given)
 
 

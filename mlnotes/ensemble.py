@@ -863,13 +863,6 @@ class AdaBoostClassifier(ProbabilisticClassifier):
         self.estimator_weights_ = np.array([each.alpha for each in rounds])
         self.estimator_errors_ = np.array([each.error for each in rounds])
 
-    @property
-    def feature_importances_(self):
-        """The mean importances of members that have them, weighted by their votes: (d,)."""
-        self._require_fit()
-        each = [h.feature_importances_ for h in self.estimators_]
-        return np.average(each, axis=0, weights=self.estimator_weights_)
-
     def _scores(self, X):
         """The scores f (n, K) after every round; see `decision_function`."""
         X, K = self._check_fitted(X), self.n_classes_

@@ -10,7 +10,7 @@ Contents
     Closed forms             normal_equations, qr_solution, eigen_solution, compact_svd,
                              minimum_norm
     Sample by sample         lms, LMSState
-    The statistical view     population_solution, regression_function, gaussian_log_likelihood,
+    The statistical view     population_solution, gaussian_log_likelihood,
                              noise_deviation
     Ridge                    ridge, shrinkage, centred_ridge, ridge_path, weight_posterior,
                              Posterior
@@ -256,19 +256,6 @@ def population_solution(A, y, p):
     """
     A, p = floats(A), distribution(p)
     return np.linalg.solve(A.T * p @ A, A.T * p @ y)
-
-
-def regression_function(joint, y):
-    """The conditional means f*(x_j) = E[y | x = x_j] = sum_i y_i p_ij / sum_i p_ij: (k_x,).
-
-    f* minimises E(f(x) - y)^2 over all functions f. `joint` (k_y, k_x) holds the probabilities p_ij
-    of y = y_i and x = x_j.
-
-    >>> regression_function(np.array([[0.25, 0.0], [0.25, 0.5]]), np.array([0.0, 2.0]))
-    array([1., 2.])
-    """
-    joint = distribution(joint, "joint")
-    return y @ joint / joint.sum(axis=0)
 
 
 def gaussian_log_likelihood(A, y, theta, sigma):

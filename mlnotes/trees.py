@@ -11,7 +11,7 @@ Contents
     Pruning            prune, Pruned, weakest_links, leaves_below, collapse
     Categories         Category, id3, id3_predict
     Showing a tree     tree_layout
-    Estimators         TreeRules, DecisionTreeClassifier, DecisionTreeRegressor, export_text, ID3
+    Estimators         TreeRules, DecisionTreeClassifier, DecisionTreeRegressor, ID3
 
 Symbols
     X          (n, d)    samples x, one per row
@@ -363,7 +363,6 @@ class Rules:
     max_depth: Any = None  # a node so deep is a leaf
     min_samples_split: int = 2  # a node with fewer samples is a leaf
     min_samples_leaf: int = 1  # a split leaves so many samples on each side
-    min_impurity_decrease: float = 0.0  # a split lowers the impurity of the whole tree by so much
 
 
 WHOLE = Rules()  # no leaf is impure, unless its inputs are equal
@@ -490,9 +489,7 @@ def tabulate(nodes, y, w, rules=WHOLE):
     value, impurity, weight = node_values(samples, y, w, rules.criterion)
     size, depth = [len(i) for i in samples], [v.bit_length() - 1 for v in place]
     question = map(np.array, (feature, threshold, left, right))
-    tree = Tree(*question, value, impurity, weight / weight[0], np.array(size), np.array(depth))
-    too_little = (1 + ROUNDING) * impurity_decrease(tree) < rules.min_impurity_decrease
-    return collapse(tree, too_little) if too_little.any() else tree
+    return Tree(*question, value, impurity, weight / weight[0], np.array(size), np.array(depth))
 
 
 def impurity_decrease(tree):
@@ -696,7 +693,6 @@ class TreeRules(Rules):
             check_number("max_depth", self.max_depth, at_least=1, integer=True)
         check_number("min_samples_split", self.min_samples_split, at_least=2, integer=True)
         check_number("min_samples_leaf", self.min_samples_leaf, at_least=1, integer=True)
-        check_number("min_impurity_decrease", self.min_impurity_decrease, at_least=0)
         check_number("ccp_alpha", self.ccp_alpha, at_least=0)
         if self.max_features is None or isinstance(self.max_features, str):
             rule = check_choice("max_features", self.max_features, (None, "sqrt"))
@@ -778,7 +774,6 @@ class DecisionTreeClassifier(_DecisionTree, ProbabilisticClassifier):
     min_samples_leaf : int; a split leaves at least so many on each side
     max_features : int, "sqrt" or None; features that a node considers, None for all
     random_state : None, int or Generator; draws those features
-    min_impurity_decrease : float; a split lowers the impurity of the whole tree at least by this
     ccp_alpha : float; the price of a leaf when the tree is pruned, 0 for no pruning
 
     Attributes
@@ -843,38 +838,6 @@ class DecisionTreeRegressor(_DecisionTree, Regressor):
         """The mean target at the leaf of every sample: (n,)."""
         leaf = self.apply(X)
         return self.tree_.value[leaf, 0]
-
-
-def export_text(model, feature_names=None):
-    """The tree of a fitted model as text: its questions, indented by depth, and its answers.
-
-    Behind an answer stands the number of training samples. `feature_names` (d,) replace the names
-    of the table that the model was fitted to, or x_0, x_1, ...
-
-    >>> model = DecisionTreeClassifier().fit([[1.0], [2.0], [4.0]], ["short", "short", "long"])
-    >>> print(export_text(model, ["length"]))
-    length <= 3
-    |   short (2)
-    length > 3
-    |   long (1)
-    """
-    model._require_fit()
-    tree, names = model.tree_, [f"x_{f}" for f in range(model.n_features_in_)]
-    names = getattr(model, "feature_names_in_", names) if feature_names is None else feature_names
-    classes, lines = getattr(model, "classes_", None), []
-
-    def tell(v, pad):
-        if tree.feature[v] == LEAF:
-            value = tree.value[v]
-            answer = f"{value[0]:.4g}" if classes is None else classes[value.argmax()]
-            lines.append(f"{pad}{answer} ({tree.n_samples[v]})")
-            return
-        for child, sign in ((tree.left[v], "<="), (tree.right[v], ">")):
-            lines.append(f"{pad}{names[tree.feature[v]]} {sign} {tree.threshold[v]:.4g}")
-            tell(child, f"{pad}|   ")
-
-    tell(0, "")
-    return "\n".join(lines)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -760,9 +760,6 @@ def test_agglomerative_clustering_is_a_cut(rng, method):
     if method != "ward":
         pairs = AgglomerativeClustering(4, metric="precomputed", linkage=method).fit(D)
         np.testing.assert_array_equal(model.labels_, pairs.labels_)
-    for threshold, K in ((1e9, 1), (0, 60), (merges[-3, 2], 4)):  # three merges are so high
-        model.set_params(n_clusters=None, distance_threshold=threshold)
-        assert model.fit(X).n_clusters_ == K == model.labels_.max() + 1
 
 
 @pytest.mark.claims("clustering-22")
@@ -800,10 +797,7 @@ REFUSED = [
     (KMeans, {"tol": -1}, "tol must .*>= 0; got -1"),
     (KMedoids, {"metric": "precomputed"}, r"precomputed X must be square; got shape \(4, 2\)"),
     (SpectralClustering, {"affinity": "precomputed"}, "precomputed X must be square; got"),
-    (AgglomerativeClustering, {"n_clusters": None}, "must be None; got None, None"),
-    (AgglomerativeClustering, {"distance_threshold": 1.0}, "must be None; got 2, 1.0"),
     (AgglomerativeClustering, {"metric": "manhattan"}, "metric must .*got 'manhattan'"),
-    (AgglomerativeClustering, {"n_clusters": None, "distance_threshold": -1}, "got -1"),
     (SpectralClustering, {"gamma": 0}, "gamma must .*> 0; got 0"),
     (SpectralClustering, {"affinity": "nearest_neighbors"}, "n_neighbors must .*10 for 4"),
 ]

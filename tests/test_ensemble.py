@@ -863,9 +863,6 @@ def test_adaboost_classifier_runs_samme(rng):
     assert list(model.staged_score(X, y[:, None])) == scores and scores[-1] == model.score(X, y)
     e = np.exp(F / 2)
     np.testing.assert_allclose(model.predict_proba(X), e / e.sum(axis=1, keepdims=True))
-    shares = [h.feature_importances_ for h in model.estimators_]
-    mean = np.average(shares, axis=0, weights=model.estimator_weights_)
-    np.testing.assert_allclose(model.feature_importances_, mean)
 
 
 def test_adaboost_classifier_of_two_classes_has_one_score(rng):
