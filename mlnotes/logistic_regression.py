@@ -275,10 +275,11 @@ def stochastic_gradient_ascent(A, y, theta0=0.0, *, eta, rng):
         moved = np.linalg.norm(theta - before)
 
 
-def irls(A, y, theta0=0.0, *, lam=0.0, weights=1.0):
+def irls(A, y, theta0=0.0, *, lam=0.0, weights=1.0, hessian=logistic_hessian, solve=None):
     """Newton's method on F: theta <- theta - H^{-1} gradient.
 
     For lam = 0 each step solves the weighted least-squares problem of `working_response`.
+    With ``solve(H, gradient)`` = H^{-1} gradient, `hessian` may return what `solve` takes for H.
 
     Yields: the start, then an `optimization.NewtonState` per step.
     Raises: SeparableError if lam = 0, at the first theta that separates the data: no minimum.
@@ -290,8 +291,9 @@ def irls(A, y, theta0=0.0, *, lam=0.0, weights=1.0):
     states = newton(
         lambda theta: logistic_cost(A, y, theta, lam, weights),
         lambda theta: logistic_gradient(A, y, theta, lam, weights),
-        lambda theta: logistic_hessian(A, theta, lam, weights),
+        lambda theta: hessian(A, theta, lam, weights),
         np.zeros(A.shape[1]) + theta0,
+        solve=solve,
     )
     for state in states:
         wrong = weights * (functional_margins(A, y, state.x) <= 0)
@@ -610,27 +612,17 @@ def _newton_states(A, lam, k, weights):
             theta = state.x.reshape(-1, K)
             yield state._replace(x=(theta - theta.mean(axis=1, keepdims=True)).ravel())
         return
-    y = 2 * k - 1
-    for state in _newton_by_products(A, y, lam, weights):
-        yield state
-        if not np.any(lam) and np.all(functional_margins(A, y, state.x)[weights > 0] > 0):
-            return
+    products = {"hessian": _hessian_product, "solve": conjugate_gradients}
+    try:
+        yield from irls(A, 2 * k - 1, lam=lam, weights=weights, **products)
+    except SeparableError as error:
+        yield error.state
 
 
-def _newton_by_products(A, y, lam, weights):
-    """The states of `irls` from 0, with products H v = A^T (B (A v)) + 2 lam v in place of H."""
-
-    def curvature(theta):
-        B = weights * log_loss_curvature(A @ theta)
-        return lambda v: A.T @ (B * (A @ v)) + 2 * lam * v
-
-    return newton(
-        lambda theta: logistic_cost(A, y, theta, lam, weights),
-        lambda theta: logistic_gradient(A, y, theta, lam, weights),
-        curvature,
-        np.zeros(A.shape[1]),
-        solve=conjugate_gradients,
-    )
+def _hessian_product(A, theta, lam, weights):
+    """The function v -> H v = A^T (B (A v)) + 2 lam v, which does not form H (m, m)."""
+    B = weights * log_loss_curvature(A @ theta)
+    return lambda v: A.T @ (B * (A @ v)) + 2 * lam * v
 
 
 def _separates(scores, k):
