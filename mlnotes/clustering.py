@@ -168,7 +168,7 @@ def one_hot_labels(labels, K):
     array([[1., 0., 0.],
            [0., 0., 1.]])
     """
-    return np.equal.outer(np.arange(K), labels).astype(float).T
+    return np.equal.outer(labels, np.arange(K)).astype(float)
 
 
 def distortion(X, centers, labels):
@@ -490,8 +490,9 @@ def agglomerate(D, method):
     for new in range(n, 2 * n - 1):
         a, b = nearest_pair(D, least)
         yield Merge((number[a], number[b]), D[a, b], size[a] + size[b])
-        D[a] = D[:, a] = LINKAGES[method](D[a], D[b], D[a, b], size[a], size[b], size)
-        D[b] = D[:, b] = D[a, a] = least[b] = np.inf  # row a is of a + b, and b is gone
+        merged = LINKAGES[method](D[a], D[b], D[a, b], size[a], size[b], size)
+        D[a] = D[:, a] = merged  # the distances of a + b to all others
+        D[b] = D[:, b] = D[a, a] = least[b] = np.inf  # b is gone
         number[a], size[a] = new, size[a] + size[b]
 
 
@@ -608,8 +609,9 @@ def spectral_embedding(W, K, normalized=False):
     (True, False)
     """
     L, g = graph_laplacian(W), np.sum(W, axis=1, dtype=float)
-    root = np.sqrt(np.where(normalized & (g > 0), g, 1.0))[:, None]
-    return lowest_eigenvectors(L / (root * root.T), K)[1] / root
+    root = np.sqrt(np.where(g > 0, g, 1)) if normalized else np.ones(len(g))
+    values, F = lowest_eigenvectors(L / np.outer(root, root), K)
+    return F / root[:, None]
 
 
 # --- Judging groupings -----------------------------------------------------------------
