@@ -13,6 +13,7 @@ from mlnotes.model_selection import (
     KFold,
     StandardScaler,
     cross_validation_error,
+    linear_decomposition,
     regularised_least_squares,
     smoother_matrix,
     train_test_split,
@@ -42,7 +43,7 @@ DEGREES = np.arange(13)
 NEIGHBORS = np.array([1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48])
 SMOOTH = 41  # neighbours of the smooth boundary
 N, FOLDS = 20, 5
-CURVATURE, NOISE = 2.0, 0.3  # of the six points: a, and the standard deviation of eps
+CURVATURE, NOISE = 2.0, 0.3  # a of the six points; the standard deviation of eps
 PENALTIES = (0.001, 0.1, 3.0)
 
 
@@ -142,6 +143,28 @@ def fish(wiggly, smooth):
         ax.set(xlabel="length (standardised)", ylabel="lightness (standardised)")
 
 
+# --- Bias and variance -----------------------------------------------------------------
+
+
+@figure("bias_variance", claims=("model_selection-07",), panels=2, size=(3.6, 2.5))
+def bias_variance(few, many):
+    """Noise, squared bias, variance and their sum, averaged over the samples. The bias falls at odd
+    degrees only, because the sine is an odd function and the points lie symmetrically. The sum has
+    its minimum at degree 5. With four times as many samples (right) the variance is a quarter, and
+    the bias of each degree is much the same.
+    """
+    for ax, n in ((few, 15), (many, 60)):
+        x = np.linspace(-1, 1, n)
+        matrices = [smoother_matrix(polynomial(x, degree)) for degree in DEGREES[:11]]
+        found = [linear_decomposition(S, np.sin(4 * x), NOISE) for S in matrices]
+        ax.plot([np.mean(f.bias**2) for f in found], "s--", color=BLUE, ms=4, label="bias²")
+        ax.plot([f.variance.mean() for f in found], "^-.", color=ORANGE, ms=4, label="variance")
+        ax.plot([f.error.mean() for f in found], "o-", color=INK, ms=4, label="error")
+        ax.axhline(NOISE**2, color=GREY, ls=":", label="noise")
+        ax.set(title=f"n = {n}", xlabel="degree", ylim=(0, 0.6))
+    many.legend(fontsize=8)
+
+
 # --- Parts -----------------------------------------------------------------------------
 
 
@@ -184,6 +207,25 @@ def splits(parts, folds):
         ax.tick_params(length=0)
         ax.spines[["left", "bottom"]].set_visible(False)
     parts.set_xticks(())
+
+
+@figure("fold_steps", claims=(), panels=3, size=(2.8, 2.4))
+def fold_steps(*axes):
+    """Cross-validation, step by step. In each panel the line is fitted to the round points only.
+    The squares are the part that was left out, and the dotted gaps are its errors.
+    """
+    x, y = np.arange(7.0), np.array([1.0, 2.0, 2.0, 4.0, 2.0, 6.0, 5.0])
+    rho, A = KFold(3, shuffle=True, random_state=0).folds(x), polynomial(x, 1)
+    for j, ax in enumerate(axes):
+        part = rho == j
+        line = smoother_matrix(A[~part], A) @ y[~part]
+        ax.plot(x, line, color=BLUE)
+        ax.plot(x[~part], y[~part], "o", color=BLUE)
+        ax.plot(x[part], y[part], "s", ms=7, color=ORANGE)
+        ax.vlines(x[part], line[part], y[part], color=ORANGE, ls=":")
+        ax.set(title=f"part {j + 1}: error {np.mean((y - line)[part] ** 2):.2f}", xlabel="x")
+        ax.set_ylim(0.5, 6.5)
+    axes[0].set_ylabel("y")
 
 
 # --- A penalty -------------------------------------------------------------------------
