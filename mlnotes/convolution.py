@@ -273,15 +273,13 @@ def max_pool_backward(G, V, F, *, stride=None):
     """
     S = F if stride is None else stride
     n, _, _, D = V.shape
+    image, d = np.arange(n)[:, None], np.arange(D)  # every image with every map
     dV = np.zeros(V.shape)
-    number = np.arange(F * F)[:, None]  # of the entries of a window
     for i, j in np.ndindex(G.shape[1:3]):
-        rows = slice(S * i, S * i + F)
-        columns = slice(S * j, S * j + F)
-        window = V[:, rows, columns].reshape(n, F * F, D)
-        winner = window.argmax(axis=1)  # (n, D)
-        g = np.where(number == winner[:, None], G[:, i, j, None], 0.0)
-        dV[:, rows, columns] += g.reshape(n, F, F, D)
+        window = V[:, S * i : S * i + F, S * j : S * j + F].reshape(n, F * F, D)
+        winner = window.argmax(axis=1)  # (n, D): its number in the window
+        m, u = winner // F, winner % F  # its row and column in the window
+        dV[image, S * i + m, S * j + u, d] += G[:, i, j]
     return dV
 
 
@@ -545,8 +543,8 @@ def cnn_forward(params, layers, V):
     [-1.0, 0.0, 0.5]
     """
     volumes = [V]
-    for layer, Wb in zip(layers, params, strict=True):
-        volumes.append(layer.forward(volumes[-1], *Wb))
+    for number in range(len(layers)):
+        volumes.append(layers[number].forward(volumes[number], *params[number]))
     return volumes
 
 
@@ -558,14 +556,14 @@ def loss_and_gradient(params, layers, V, T):
     (0.6931471805599453, [(array([[-0.5],
            [ 0.5]]), array([-0.5,  0.5]))])
     """
-    *inputs, Y = cnn_forward(params, layers, V)
-    f = Y.reshape(T.shape)  # the scores, (n, C)
+    volumes = cnn_forward(params, layers, V)
+    f = volumes[-1].reshape(T.shape)  # the scores, (n, C)
     L = np.mean(softmax_cross_entropy(f, T))
-    G = ((softmax(f) - T) / len(T)).reshape(Y.shape)  # dL/dY
-    gradient = []
-    for layer, V, Wb in zip(layers[::-1], inputs[::-1], params[::-1], strict=True):  # back
-        G, *slopes = layer.backward(G, V, *Wb)
-        gradient.insert(0, tuple(slopes))
+    G = ((softmax(f) - T) / len(T)).reshape(volumes[-1].shape)
+    gradient = [()] * len(layers)
+    for number in reversed(range(len(layers))):
+        G, *slopes = layers[number].backward(G, volumes[number], *params[number])
+        gradient[number] = tuple(slopes)
     return float(L), gradient
 
 
