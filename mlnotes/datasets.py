@@ -7,7 +7,7 @@ begins with make, also holds its truth: the parameters that it was generated fro
 Contents
     The training set     TrainingSet, encode_labels, to_signs, to_bits
     Real sets            load_iris, load_wine, load_breast_cancer, load_digits
-    From a folder        load_mnist, TrainTest, read_idx, load_orl_faces, read_pgm, REAL_SETS
+    From a folder        load_mnist, TrainTest, read_idx, load_orl_faces, read_pgm
     Printed examples     joint_table, five_events
     Linear models        make_linear, LinearTruth, make_curve, Curve, make_patients, Risk
     Learning theory      make_separable, Hyperplane, make_independent_labels
@@ -32,7 +32,6 @@ Methods"; ISML "Hard cases", "Feature Extraction". REP writes x^(i) for our x_i;
 import gzip
 import io
 import re
-import zipfile
 import zlib
 from dataclasses import dataclass
 from fractions import Fraction
@@ -146,9 +145,7 @@ def encode_labels(y, codes=(-1, 1)):
 
 
 def to_signs(y):
-    """y' = 2 y - 1: labels 0 and 1 become -1 and +1.
-
-    Raises: ValueError for other labels.
+    """y' = 2 y - 1: labels 0 and 1 become -1 and +1. Others raise a ValueError.
 
     >>> to_signs(np.array([0, 1, 1]))
     array([-1,  1,  1])
@@ -157,9 +154,7 @@ def to_signs(y):
 
 
 def to_bits(y):
-    """y = (y' + 1) / 2: labels -1 and +1 become 0 and 1.
-
-    Raises: ValueError for other labels.
+    """y = (y' + 1) / 2: labels -1 and +1 become 0 and 1. Others raise a ValueError.
 
     >>> to_bits(np.array([-1, 1, 1]))
     array([0, 1, 1])
@@ -189,6 +184,8 @@ def load_iris():
 
 def load_wine():
     """UCI Wine: 178 wines of three cultivars (labels 1, 2, 3), 13 chemical measurements.
+
+    Errata: datasets-04 (REP announces three data sets, and uses these in a notebook, too).
 
     >>> load_wine().X.shape
     (178, 13)
@@ -232,16 +229,18 @@ def _load(name, label, image_shape=()):
 def _shipped_lines(name):
     """The lines of a data file of the package, which must be as it was shipped."""
     path = DATA.joinpath(name)
-    if not path.is_file():
-        raise FileNotFoundError(f"{path}: missing: install mlnotes again")
     content = path.read_bytes().replace(b"\r\n", b"\n")  # git on Windows may write CR LF
-    digest = sha256(content).hexdigest()
-    if digest != SHIPPED_FILES[name]:
-        raise ValueError(
-            f"{path}: damaged: its SHA-256 must be {SHIPPED_FILES[name]}; got {digest}. "
-            "Install mlnotes again."
-        )
+    _check_original(path, content, SHIPPED_FILES[name])
     return content.decode("utf-8").splitlines()
+
+
+def _check_original(path, content, original):
+    """Raise a ValueError unless the SHA-256 of a file's content is that of the original."""
+    digest = sha256(content).hexdigest()
+    if digest != original:
+        raise ValueError(
+            f"{path}: damaged, or not the original: its SHA-256 must be {original}; got {digest}"
+        )
 
 
 # --- From a folder ---------------------------------------------------------------------
@@ -254,16 +253,12 @@ class TrainTest(NamedTuple):
     test: TrainingSet
 
 
-MNIST_FILES = {  # the shape of the array in each file, and the SHA-256 of the file
-    "train-images-idx3-ubyte.gz": (
-        (60000, 28, 28), "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609"),
-    "train-labels-idx1-ubyte.gz": (
-        (60000,), "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c"),
-    "t10k-images-idx3-ubyte.gz": (
-        (10000, 28, 28), "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6"),
-    "t10k-labels-idx1-ubyte.gz": (
-        (10000,), "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6"),
-}  # fmt: skip
+MNIST_FILES = {  # SHA-256 of the gzipped files
+    "train-images-idx3-ubyte": "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609",
+    "train-labels-idx1-ubyte": "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c",
+    "t10k-images-idx3-ubyte": "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6",
+    "t10k-labels-idx1-ubyte": "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6",
+}
 
 
 def load_mnist(folder=None, *, n=None):
@@ -282,7 +277,11 @@ def load_mnist(folder=None, *, n=None):
         check_number("n", n, at_least=1, integer=True)
     if folder is None:
         return _mnist_stand_in(n)
-    parts = [_mnist_file(Path(folder), name)[:n] for name in MNIST_FILES]
+    parts = []
+    for name, original in MNIST_FILES.items():
+        path = Path(folder) / f"{name}.gz"
+        _check_original(path, _read(path), original)
+        parts.append(read_idx(path)[:n])
     sets = zip(parts[::2], parts[1::2], strict=True)
     return TrainTest(*(_image_set(images / 255, y, "MNIST") for images, y in sets))
 
@@ -307,22 +306,6 @@ def _image_set(images, y, source):
     )
 
 
-def _mnist_file(folder, name):
-    """The array in one of the four files, whose bytes must be those of the original."""
-    path = folder / name
-    shape, original = MNIST_FILES[name]
-    digest = sha256(_read(path)).hexdigest()
-    for other, (_, known) in MNIST_FILES.items():
-        if digest == known != original:
-            raise ValueError(f"{path}: renamed: it is MNIST's {other}")
-    values = read_idx(path)  # where it fails, its message says more than a wrong checksum
-    if values.shape != shape:
-        raise ValueError(f"{path}: must hold {_contents(shape)}; got {_contents(values.shape)}")
-    if digest != original:
-        raise ValueError(f"{path}: not MNIST's original: SHA-256 must be {original}; got {digest}")
-    return values
-
-
 def read_idx(path):
     """The array of bytes in a gzipped IDX file, the format of MNIST.
 
@@ -338,35 +321,19 @@ def read_idx(path):
     ...     read_idx(path)
     array([7, 2, 1], dtype=uint8)
     """
-    data = _unzip(path)
-    magic = int.from_bytes(data[:4], "big")
-    dimensions = magic - 2048
-    if not 1 <= dimensions <= 3:
-        raise ValueError(
-            f"{path}: not an IDX file of bytes: its magic number must be 2049 (labels) or "
-            f"2051 (images); got {magic}"
-        )
-    start = 4 + 4 * dimensions
-    shape = tuple(int.from_bytes(data[i : i + 4], "big") for i in range(4, start, 4))
-    if len(data) != start + prod(shape):
-        word = "truncated" if len(data) < start + prod(shape) else "too long"
-        raise ValueError(
-            f"{path}: {word}: its header promises {_times(shape)} bytes; "
-            f"got {max(len(data) - start, 0)}"
-        )
-    return np.frombuffer(data, np.uint8, offset=start).reshape(shape)
-
-
-def _unzip(path):
     raw = _read(path)
-    if raw[:2] != b"\x1f\x8b":
-        raise ValueError(f"{path}: not a gzip file: it must start with 1f 8b; got {_hex(raw)}")
     try:
-        return gzip.decompress(raw)
-    except EOFError:
-        raise ValueError(f"{path}: truncated: the gzip stream has no end") from None
-    except (OSError, zlib.error) as error:
-        raise ValueError(f"{path}: damaged: {error}") from None
+        data = gzip.decompress(raw)
+        magic = int.from_bytes(data[:4], "big")
+        if magic not in (2049, 2050, 2051):
+            raise ValueError(f"its magic number must be 2049, 2050 or 2051; got {magic}")
+        start = 4 * (magic - 2047)
+        shape = tuple(int.from_bytes(data[i : i + 4], "big") for i in range(4, start, 4))
+        if len(data) != start + prod(shape):
+            raise ValueError(f"its header promises the shape {shape}; got {len(data)} bytes in all")
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        raise ValueError(f"{path}: damaged, or not a gzipped IDX file of bytes: {error}") from error
+    return np.frombuffer(data, np.uint8, offset=start).reshape(shape)
 
 
 def _read(path):
@@ -379,19 +346,6 @@ def _read(path):
     there = sorted(entry.name for entry in path.parent.iterdir())
     listed = ", ".join(there[:9] + ["..."] * (len(there) > 9)) or "nothing"
     raise FileNotFoundError(f"{path}: missing: the folder holds {listed}")
-
-
-def _hex(raw):
-    return raw[:2].hex(" ") or "an empty file"
-
-
-def _times(shape):
-    return " x ".join(map(str, shape))
-
-
-def _contents(shape):
-    n, *image = shape
-    return f"{n} images of {_times(image)} pixels" if image else f"{n} labels"
 
 
 FACE = (112, 92)  # height and width of an ORL picture
@@ -415,13 +369,20 @@ def load_orl_faces(folder=None):
         return _image_set(T.images, T.y, "stand-in for the ORL faces: synthetic, from make_faces")
     folder, subject = Path(folder), np.repeat(np.arange(1, SUBJECTS + 1), PICTURES)
     if (folder / "s1").is_dir():
-        names = [folder / f"s{s}" / f"{i % PICTURES + 1}.pgm" for i, s in enumerate(subject)]
-        images = np.array([_face(name) for name in names])
+        paths = [folder / f"s{s}" / f"{i % PICTURES + 1}.pgm" for i, s in enumerate(subject)]
+        images = [read_pgm(path) for path in paths]
     else:
-        images = _npz_faces(folder / "orl.npz", subject)
-        names = [f"{folder / 'orl.npz'} (picture {i})" for i in range(len(images))]
-    _check_faces(names, images, subject)
-    return _image_set(images / 255, subject, "ORL faces, AT&T Laboratories Cambridge")
+        paths = [folder / "orl.npz"] * len(subject)
+        images = _npz_faces(paths[0], subject)
+    known = _face_checksums()
+    for path, image, s in zip(paths, images, subject, strict=True):
+        digest = sha256(image.tobytes()).hexdigest()[:16]
+        if image.shape != FACE or known.pop(digest, None) != s:
+            raise ValueError(
+                f"{path}: damaged, or not the original: it must show subject {s}, no picture "
+                f"twice; got {image.shape} pixels, whose SHA-256 starts with {digest}"
+            )
+    return _image_set(np.array(images) / 255, subject, "ORL faces, AT&T Laboratories Cambridge")
 
 
 def read_pgm(path):
@@ -441,75 +402,33 @@ def read_pgm(path):
     raw = _read(path)
     gap = rb"(?:\s|#[^\n]*\n)+"
     header = re.match(rb"P5" + 3 * (gap + rb"(\d{1,9})") + rb"\s", raw)
-    if header is None:
+    width, height, levels = map(int, header.groups()) if header else (0, 0, 0)
+    start = header.end() if header else 0
+    if header is None or levels > 255 or len(raw) != start + width * height:
         raise ValueError(
-            f"{path}: not a binary PGM file: it must start with P5, the width, the height and the "
-            f"largest level, of at most nine digits each; got {raw[:20]!r}"
+            f"{path}: damaged, or not a binary PGM file: it must start with P5, the width, the "
+            f"height and the largest level, at most 255, and promise the bytes that follow; got "
+            f"{raw[: start or 20]!r} and {len(raw) - start} bytes"
         )
-    width, height, levels = (int(number) for number in header.groups())
-    if levels > 255:
-        raise ValueError(f"{path}: must have one byte per pixel; got levels up to {levels}")
-    pixels = raw[header.end() :]
-    if len(pixels) != width * height:
-        word = "truncated" if len(pixels) < width * height else "too long"
-        raise ValueError(
-            f"{path}: {word}: its header promises {width} x {height} pixels; got {len(pixels)}"
-        )
-    return np.frombuffer(pixels, np.uint8).reshape(height, width)
-
-
-def _face(path):
-    image = read_pgm(path)
-    if image.shape != FACE:
-        raise ValueError(f"{path}: must be {_times(FACE)} pixels; got {_times(image.shape)}")
-    return image
+    return np.frombuffer(raw, np.uint8, offset=start).reshape(height, width)
 
 
 def _npz_faces(path, subject):
-    """The pictures of an .npz file, by subject."""
-    images, subjects = _npz_arrays(path, "images", "subject")
-    if images.shape != (len(subject), *FACE) or images.dtype != np.uint8:
-        expected = _times((len(subject), *FACE))
-        got = f"{_times(images.shape)} of {images.dtype}"
-        raise ValueError(f"{path}: images must be {expected} of uint8; got {got}")
-    if not np.array_equal(np.sort(subjects, axis=None), subject):
-        got = f"{_times(subjects.shape)} numbers, {len(np.unique(subjects))} of them different"
-        raise ValueError(
-            f"{path}: subject must be 1, ..., {SUBJECTS}, {PICTURES} times each; got {got}"
-        )
-    return images[np.argsort(subjects, kind="stable")]
-
-
-def _npz_arrays(path, *names):
-    raw = _read(path)
-    if raw[:2] != b"PK":
-        raise ValueError(f"{path}: not an .npz file: it must start with PK; got {_hex(raw)}")
+    """The pictures in an .npz file, ordered by subject."""
+    content = _read(path)
     try:
-        bad = zipfile.ZipFile(io.BytesIO(raw)).testzip()  # np.load reads on past a wrong checksum
-        if bad:
-            raise zipfile.BadZipFile(f"{bad} does not match its checksum")
-        with np.load(io.BytesIO(raw)) as arrays:
-            return [arrays[name] for name in names]
-    except (KeyError, ValueError):
-        raise ValueError(f"{path}: must hold the arrays {' and '.join(names)}") from None
-    except (OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
-        raise ValueError(f"{path}: damaged or truncated: {error}") from None
-
-
-def _check_faces(names, images, subject):
-    """Check by its checksum that each picture shows its subject and does not occur twice."""
-    known, seen = _face_checksums(), {}
-    for name, image, s in zip(names, images, subject, strict=True):
-        digest = sha256(image.tobytes()).hexdigest()[:16]
-        if digest not in known:
-            raise ValueError(
-                f"{name}: damaged: its pixels are not those of any of the 400 originals"
-            )
-        if known[digest] != s:
-            raise ValueError(f"{name}: renamed: it shows subject {known[digest]}, not {s}")
-        if digest in seen:
-            raise ValueError(f"{name}: the same picture as {seen[digest]}")
-        seen[digest] = name
+        with np.load(io.BytesIO(content)) as arrays:
+            images, subjects = arrays["images"], arrays["subject"]
+        if images.dtype != np.uint8 or len(images) != len(subject):
+            raise ValueError(f"got {images.shape} pixels of {images.dtype}")
+        if not np.array_equal(np.sort(subjects), subject):
+            raise ValueError(f"got the subjects {np.unique(subjects)}")
+        return images[np.argsort(subjects, kind="stable")]
+    except Exception as error:  # numpy, zipfile and zlib raise errors of many kinds
+        raise ValueError(
+            f"{path}: damaged, or not the original: it must hold {len(subject)} images of bytes, "
+            f"and the subject of each, 1, ..., {SUBJECTS}, {PICTURES} times: {error}"
+        ) from error
 
 
 def _face_checksums():
@@ -517,14 +436,6 @@ def _face_checksums():
     lines = _shipped_lines("orl_checksums.csv")
     rows = [line.split(",") for line in lines if not line.startswith("#")]
     return {digest: int(subject) for subject, *digests in rows for digest in digests}
-
-
-REAL_SETS = {  # of REP. Its overview does not announce Wine, which a notebook uses (datasets-04)
-    "iris": load_iris,
-    "breast_cancer": load_breast_cancer,
-    "mnist": load_mnist,
-    "wine": load_wine,
-}
 
 
 # --- Printed examples ------------------------------------------------------------------
@@ -563,9 +474,7 @@ class LinearTruth(NamedTuple):
 
 
 def make_linear(n, w, b=0.0, *, sigma=1.0, rng):
-    """A set with y = w^T x + b + noise, x from N(0, I) and noise from N(0, sigma^2).
-
-    Its truth is `LinearTruth`.
+    """A set with y = w^T x + b + noise, x from N(0, I), noise from N(0, sigma^2): `LinearTruth`.
 
     >>> make_linear(1, w=[2.0, -1.0], b=3.0, sigma=0.0, rng=np.random.default_rng(0))[:]
     (array([[ 0.12573022, -0.13210486]]), array([3.38356531]))
@@ -603,8 +512,6 @@ class Risk(NamedTuple):
 def make_patients(n, w=(0.08, -0.8, 0.012), b=-7.0, *, rng):
     """IRHD's patients: age, gender (0 male, 1 female), cholesterol (mg/dl); +1 for those who die.
 
-    Returns: a `TrainingSet` whose truth is `Risk`.
-
     >>> make_patients(1, rng=np.random.default_rng(0)).X.round()
     array([[ 65.,   1., 227.]])
     """
@@ -635,7 +542,7 @@ class Hyperplane(NamedTuple):
 def make_separable(n, d=2, *, gap=0.5, rng):
     """Two classes of equal size with a strip of width 2 gap between them, around a hyperplane.
 
-    Returns: a `TrainingSet` whose truth is `Hyperplane`. Raises: ValueError unless gap >= 0.
+    Raises: ValueError unless gap >= 0.
 
     >>> T = make_separable(50, gap=0.5, rng=np.random.default_rng(0))
     >>> bool(np.min(T.y * (T.X @ T.truth.w + T.truth.b)) >= 0.5)
@@ -693,13 +600,10 @@ def make_blobs(sizes, centers, covariances=None, *, rng):
     if not np.allclose(Sigma, Sigma.swapaxes(-1, -2)):
         raise ValueError(f"covariances must be symmetric; got {covariances}")
     Sigma = np.array(np.broadcast_to(Sigma, (K, d, d)))
-    draws = [
-        rng.normal(size=(n_k, d)) @ np.linalg.cholesky(S).T
-        for n_k, S in zip(sizes, Sigma, strict=True)
-    ]
-    y = np.repeat(np.arange(K), sizes)
+    roots = zip(sizes, np.linalg.cholesky(Sigma), strict=True)
+    draws = [rng.normal(size=(n_k, d)) @ L.T for n_k, L in roots]
+    y, truth = np.repeat(np.arange(K), sizes), Blobs(sizes / sizes.sum(), centers, Sigma)
     X = centers[y] + np.vstack(draws)
-    truth = Blobs(sizes / sizes.sum(), centers, Sigma)
     return TrainingSet(X, y, class_names=tuple(str(k) for k in range(K)), truth=truth)
 
 
@@ -898,9 +802,8 @@ class Faces(NamedTuple):
 def make_faces(subjects=40, pictures=10, *, q=24, rng):
     """Faces of 112 x 92 pixels from q latent factors: weighted means of q + 1 drawn faces.
 
-    Each of the `subjects` has weights of its own, and each of its `pictures` varies them.
-
-    Returns: a `TrainingSet` with labels 1, ..., subjects, whose truth is `Faces`.
+    Each of the `subjects`, labels 1, 2, ..., has weights of its own, and each of its `pictures`
+    varies them. The truth is `Faces`.
 
     >>> make_faces(5, 4, q=3, rng=np.random.default_rng(0)).X.shape
     (20, 10304)
@@ -918,9 +821,8 @@ def _draw_face(rng):
     """A face (112, 92): a bright oval, lit from one side, with dark hair, eyes, nose and mouth."""
     v, u = np.indices(FACE) / (FACE[0] / 2) - np.array([1, FACE[1] / FACE[0]])[:, None, None]
     height, width, light = rng.uniform([0.75, 0.5, -0.5], [0.95, 0.65, 0.5])
-    eyes, apart, mouth, smile, hair = rng.uniform(
-        [-0.25, 0.2, 0.35, -0.4, -0.7], [-0.1, 0.3, 0.5, 0.6, -0.4]
-    )
+    low, high = [-0.25, 0.2, 0.35, -0.4, -0.7], [-0.1, 0.3, 0.5, 0.6, -0.4]
+    eyes, apart, mouth, smile, hair = rng.uniform(low, high)
 
     def spot(x, y, wide, high):
         return np.exp(-(((u - x) / wide) ** 2) - ((v - y) / high) ** 2)
@@ -931,6 +833,5 @@ def _draw_face(rng):
     brows = sum(spot(side * apart, eyes - 0.13, 0.14, 0.03) for side in (-1, 1))
     lips = np.exp(-((u / 0.2) ** 2) - ((v - mouth + smile * u**2) / 0.04) ** 2)
     nose = spot(0.04 * np.sign(light), 0.12, 0.05, 0.12)
-    return np.clip(
-        0.15 + head * (skin - 0.15 - 0.45 * (dark + brows / 2 + lips) - 0.2 * nose), 0, 1
-    )
+    face = skin - 0.15 - 0.45 * (dark + brows / 2 + lips) - 0.2 * nose
+    return np.clip(0.15 + head * face, 0, 1)
