@@ -426,8 +426,8 @@ def _npz_faces(path, subject):
         return images[np.argsort(subjects, kind="stable")]
     except Exception as error:  # numpy, zipfile and zlib raise errors of many kinds
         raise ValueError(
-            f"{path}: damaged, or not the original: it must hold {len(subject)} images of bytes, "
-            f"and the subject of each, 1, ..., {SUBJECTS}, {PICTURES} times: {error}"
+            f"{path}: damaged, or not the original: it must hold the arrays images, {len(subject)} "
+            f"of bytes, and subject, 1, ..., {SUBJECTS}, {PICTURES} times each: {error}"
         ) from error
 
 

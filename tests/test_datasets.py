@@ -444,12 +444,12 @@ def test_faces_are_the_pixels_of_their_files(orl, pictures):
     assert T.X.shape == (4, 5 * 3) and load_orl_faces(orl / "npz") == T
 
 
-@pytest.mark.parametrize("name, step", [("s2/1.pgm", 1), ("npz/orl.npz", 7)])
-def test_any_flipped_bit_of_the_faces_is_found(orl, name, step):
-    path, expected, found = orl / name, load_orl_faces(orl), 0
+@pytest.mark.parametrize("folder, name, step", [("", "s2/1.pgm", 1), ("npz", "orl.npz", 7)])
+def test_any_flipped_bit_of_the_faces_is_found(orl, folder, name, step):
+    path, expected, found = orl / folder / name, load_orl_faces(orl), 0
     for _ in flips(path, step):
         try:
-            assert load_orl_faces(path.parent if step == 7 else orl) == expected
+            assert load_orl_faces(orl / folder) == expected
         except ValueError as error:
             assert str(error).startswith(f"{path}: damaged, or not ")
             found += 1
@@ -507,7 +507,9 @@ def test_an_npz_file_of_other_arrays_is_refused(tmp_path, pictures):
         {"images": pictures, "subject": subject.astype(object)},
     ):
         np.savez(path, **held)
-        told = re.escape(f"{path}: damaged, or not the original: it must hold 4 images of bytes")
+        told = re.escape(
+            f"{path}: damaged, or not the original: it must hold the arrays images, 4 "
+        )
         with pytest.raises(ValueError, match=f"^{told}"):
             load_orl_faces(tmp_path)
 
@@ -838,6 +840,7 @@ def test_length_tells_fish_worse_than_lightness_and_two_features_tell_them_best(
         missed = np.mean((T.X[:, use] @ direction > threshold) != is_bass)
         assert within_standard_errors(missed, errors[features], n)
     assert errors[0,] == pytest.approx(phi(-1 / 2)) and errors[1,] == pytest.approx(phi(-1))
+    assert errors[1, 2] == pytest.approx(phi(-np.sqrt(61) / 6))
     assert 1 / 2 > errors[0,] > errors[1,] > errors[1, 2] > 0
     assert errors[2,] > errors[1,] > errors[1, 2] >= errors[0, 1, 2]
 
