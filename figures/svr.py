@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mlnotes.datasets import make_curve
+from mlnotes.datasets import load_wine, make_curve
 from mlnotes.perceptron import decision
 from mlnotes.plotting import BLUE, GREY, INK, ORANGE, SHADE, Take, figure, film, run_script
 from mlnotes.svr import SVR, hard_tube, insensitive_loss, soft_tube, tube_slack
@@ -87,6 +87,58 @@ def draw_loss(ax):
     ax.set(xlabel="$y - f$", title="loss", xlim=(-3, 3), ylim=(-0.1, 3), yticks=())
     ax.set_xticks((-1, 0, 1), ("$-\\epsilon$", "0", "$\\epsilon$"))
     ax.legend(loc="upper center")
+
+
+# --- Losses and pulls ------------------------------------------------------------------
+
+
+@figure("losses", claims=(), panels=4, size=(2.1, 2.3))
+def losses(left, its_pull, right, their_pull):
+    """Five losses and their slopes, for C = 1. Left pair: the pull grows with the error. Right
+    pair: it never exceeds 1. A tube, the flat part in the middle, occurs in both pairs.
+    """
+    z = np.linspace(-2, 2, 401)
+    outside, sign = insensitive_loss(0.0, z, EPSILON), np.sign(z)
+    slope = np.clip(z / EPSILON, -1, 1)  # of Huber's loss
+    huber = slope * z - EPSILON * slope**2 / 2
+    for name, loss, pull, style in (
+        ("squared", z**2 / 2, z, "--"),
+        ("squared tube", outside**2 / 2, sign * outside, ":"),
+    ):
+        left.plot(z, loss, style, label=name)
+        its_pull.plot(z, pull, style)
+    for name, loss, pull, style in (
+        ("absolute", np.abs(z), sign, "--"),
+        ("Huber", huber, slope, ":"),
+        ("tube", outside, sign * (outside > 0), "-"),
+    ):
+        right.plot(z, loss, style, label=name)
+        their_pull.plot(z, pull, style)
+    for ax, title in zip((left, its_pull, right, their_pull), 2 * ("loss", "pull"), strict=True):
+        ax.set(xlabel="residual $z$", title=title, ylim=(-2.1, 2.1))
+    for ax in (left, right):
+        ax.legend(loc="lower center")
+
+
+@figure("pulls", claims=(), size=(5.4, 3.0))
+def pulls(ax):
+    """The soft tube of 15 wines, and the pulls of its six support vectors as arrows from the line,
+    in units of y. The four wines outside pull with the force C = 1, however far they are. The two
+    on the edges pull with 0.376. The nine wines inside do not pull.
+    """
+    wine = load_wine()
+    names = list(wine.feature_names)
+    X = wine.X[::12, [names.index("od280/od315_of_diluted_wines")]]
+    y = wine.X[::12, names.index("flavanoids")]
+    soft = soft_tube(X, y, EPSILON, C)
+    f, ends = decision(X, soft.w, soft.b), np.array([1.2, 4.1])
+    draw_tube(ax, ends, decision(ends[:, None], soft.w, soft.b), EPSILON)
+    ax.plot(X[:, 0], y, "o", color=BLUE)
+    arrow = {"arrowstyle": "->", "color": ORANGE, "lw": 1.8, "shrinkA": 0, "shrinkB": 0}
+    for x_i, f_i, pull in zip(X[:, 0], f, soft.alpha[0] - soft.alpha[1], strict=True):
+        if abs(pull) > ON_THE_EDGE:
+            ax.annotate("", (x_i, f_i + pull), (x_i, f_i), arrowprops=arrow)
+    ax.set(xlabel="light ratio $x$", ylabel="flavanoids $y$", ylim=(0, 4))
 
 
 # --- A tube that bends -----------------------------------------------------------------
