@@ -9,7 +9,7 @@ Contents
     The hard tube           hard_tube, Tube, narrowest_tube
     The soft tube           soft_tube, tube_lagrangian
     The dual                beta_of, tube_dual, evaluate
-    The dual as a svm.Dual  stack, unstack, stacked_dual
+    The dual as a svm.Dual  stacked_dual
     Squared slack           squared_tube, squared_lagrangian, squared_tube_dual, without_tube
     The nu tube             best_epsilon, nu_tube, NuTube, stacked_nu_dual
     Solving to a tolerance  Stacked, solve_tube
@@ -263,28 +263,8 @@ def evaluate(K, beta, b):
 # --- The dual as a svm.Dual ------------------------------------------------------------
 
 
-def stack(alpha):
-    """s = (alpha[0], -alpha[1]), the multipliers as the variables of a `svm.Dual`: (2n,).
-
-    >>> stack(np.array([[1.0, 0.0], [0.0, 0.5]]))
-    array([ 1. ,  0. , -0. , -0.5])
-    """
-    above, below = floats(alpha)
-    return np.concatenate([above, -below])
-
-
-def unstack(s):
-    """alpha (2, n) from the variables s (2n,): the inverse of `stack`.
-
-    >>> unstack(np.array([1.0, 0.0, 0.0, -0.5])).tolist()
-    [[1.0, 0.0], [-0.0, 0.5]]
-    """
-    above, below = np.split(floats(s), 2)
-    return np.array([above, -below])
-
-
 def stacked_dual(y, epsilon, C=inf):
-    """The dual of the soft tube as a `svm.Dual` in s = `stack(alpha)`: max of
+    """The dual of the soft tube as a `svm.Dual` in s = (alpha[0], -alpha[1]): max of
 
         sum_i (y_i - epsilon) alpha_i + sum_i (y_i + epsilon) (-alpha_i') - 1/2 beta^T K beta
 
@@ -429,7 +409,7 @@ def nu_tube(X, y, nu, C):
 
 
 def stacked_nu_dual(y, nu, C, shares=None):
-    """The dual of the nu tube as a `svm.Dual` in s = `stack(alpha)`, a group for each side:
+    """The dual of the nu tube as a `svm.Dual` in s = (alpha[0], -alpha[1]), a group for each side:
 
         max sum_i y_i beta_i - 1/2 beta^T K beta,   0 <= alpha_i, alpha_i' <= C / n,
         sum_i alpha_i = sum_i alpha_i' = C nu / 2 .
@@ -443,7 +423,7 @@ def stacked_nu_dual(y, nu, C, shares=None):
     most = C * (np.full(n, 1 / n) if shares is None else shares)
     alpha = fill(most, C * nu / 2)
     sides = np.repeat(np.eye(2, dtype=bool), n, axis=1)
-    return stacked_dual(y, 0.0, most)._replace(start=stack([alpha, alpha]), groups=sides)
+    return stacked_dual(y, 0.0, most)._replace(start=np.concatenate([alpha, -alpha]), groups=sides)
 
 
 # =======================================================================================
@@ -515,7 +495,7 @@ class _Tube(KernelMachine, Regressor):
         (A, mean), centre = about_mean(samples[used], kernel), np.median(y[used])
         K = kernel_matrix(A, kernel, self.cache_size, self._ridge(weights[used]))
         run, certificate = self._solve(K, y[used] - centre, weights[used])
-        beta = beta_of(unstack(run.state.beta))
+        beta = run.state.beta.reshape(2, -1).sum(axis=0)
         b = certificate.offsets + (centre - weights_of(beta, A) @ mean)
         self.certificate_ = certificate._replace(offsets=b)
         self._record(run, "violation", self.tol)
@@ -601,7 +581,7 @@ def _widened(state, y, epsilon, certificate):
     """The certificate of a hard tube that is made as wide as the largest residual."""
     product = (y - epsilon) - state.gradient[: len(y)]  # K beta
     width = max(epsilon, float(np.abs(y - product - certificate.offsets[0]).max()))
-    primal = float(beta_of(unstack(state.beta)) @ product / 2)
+    primal = float(state.beta.reshape(2, -1).sum(axis=0) @ product / 2)
     value = certificate.dual - (width - epsilon) * float(np.abs(state.beta).sum())
     return certificate._replace(primal=primal, dual=value, gap=primal - value)
 
@@ -686,7 +666,7 @@ class L2SVR(SVR):
         worst = float(np.linalg.norm(np.sqrt(C) * insensitive_loss(0.0, y, self.epsilon)))
         most = 2 * np.sqrt(C) * (worst or 1.0)  # f = 0 costs worst^2 / 2, so sqrt(C) xi <= worst
         run, certificate = solve_tube(K, y, self.epsilon, most, self.tol, self.max_iter)
-        beta = beta_of(unstack(run.state.beta))
+        beta = run.state.beta.reshape(2, -1).sum(axis=0)
         product = (y - self.epsilon) - run.state.gradient[: len(y)] - beta / C  # with K alone
         losses = insensitive_loss(product + certificate.offsets[0], y, self.epsilon)
         primal = float(beta @ product / 2 + C @ losses**2 / 2)

@@ -31,13 +31,11 @@ from mlnotes.svr import (
     squared_lagrangian,
     squared_tube,
     squared_tube_dual,
-    stack,
     stacked_dual,
     stacked_nu_dual,
     tube_dual,
     tube_lagrangian,
     tube_slack,
-    unstack,
     without_tube,
 )
 
@@ -56,6 +54,15 @@ def noisy_line(rng, n=16, d=2, noise=1.0):
     """Samples about a hyperplane that does not go through the origin."""
     X = rng.normal(size=(n, d))
     return X, X @ np.arange(1, d + 1) + 3 + noise * rng.normal(size=n)
+
+
+def stack(alpha):
+    """s = (alpha[0], -alpha[1]), the variables of `stacked_dual`."""
+    return np.concatenate([alpha[0], -alpha[1]])
+
+
+def unstack(s):
+    return s.reshape(2, -1) * [[1], [-1]]
 
 
 def balanced(rng, n, C=1.0):
