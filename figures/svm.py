@@ -2,7 +2,14 @@
 
 import numpy as np
 
-from mlnotes.datasets import make_blobs, make_moons, make_rings, make_separable, to_signs
+from mlnotes.datasets import (
+    load_iris,
+    make_blobs,
+    make_moons,
+    make_rings,
+    make_separable,
+    to_signs,
+)
 from mlnotes.kernels import Gaussian, ring_map
 from mlnotes.linear_regression import augment
 from mlnotes.perceptron import decision, margin, perceptron
@@ -36,6 +43,7 @@ from mlnotes.svm import (
     project_on_hyperplane,
     smo,
     soft_margin,
+    violating_pair,
 )
 
 ARROW = {"arrowstyle": "-|>", "shrinkA": 0, "shrinkB": 0, "lw": 1.3}
@@ -107,6 +115,21 @@ def separators(left, right):
     ring(right, T.X[on_margin(T.X, T.y, machine.w, machine.b)])
     right.lines[-1].set_label("support vector")
     right.legend(handles=[right.lines[2], right.lines[-1]], **below)
+
+
+@figure("strip", claims=(), size=(4.6, 2.6))
+def strip(ax):
+    """The widest empty strip between setosa (orange squares, label -1) and versicolor (blue discs,
+    label +1). Only the two ringed flowers touch it, one on each side. The line runs midway.
+    """
+    iris = load_iris()
+    two = iris.y != "virginica"
+    X, y = iris.X[two][:, 2:], np.where(iris.y[two] == "setosa", -1, 1)
+    machine = hard_margin(X, y)
+    ax.set(xlabel="petal length (cm)", ylabel="petal width (cm)", xlim=(0.8, 5.3), ylim=(0, 2))
+    draw_margin(ax, machine.w, machine.b)
+    draw_samples(ax, X, y, size=4)
+    ring(ax, X[on_margin(X, y, machine.w, machine.b)])
 
 
 def geometry_points():
@@ -516,6 +539,25 @@ def segment_ends(dual, y, beta, pair):
     low = max(dual.lower[i], total - dual.upper[j])
     high = min(dual.upper[i], total - dual.lower[j])
     return np.array([[low, total - low], [high, total - high]]) * y[pair]
+
+
+@figure("smo_steps", claims=(), panels=4, size=(2.1, 2.3))
+def smo_steps(*axes):
+    """The four steps. Blue discs have the label +1, orange squares -1. The area of a grey ring is
+    proportional to the multiplier. The line is f = 0 for the current multipliers, with b in the
+    middle between the two entries of g of the worst pair.
+    """
+    X, y = np.array([[0.0, 0.0], [2.0, 1.0], [2.0, 2.0], [3.0, 1.0]]), np.array([-1, -1, 1, 1])
+    dual = c_dual(y, C=2.0)
+    for step, (ax, state) in enumerate(zip(axes, list(smo(X @ X.T, dual))[1:], strict=True)):
+        _, i, j = violating_pair(state.gradient, dual, state.beta)
+        ax.set(xlim=(-0.7, 3.7), ylim=(-0.9, 2.9), aspect="equal", title=f"after step {step + 1}")
+        ax.set(xticks=(), yticks=())
+        b = (state.gradient[i] + state.gradient[j]) / 2
+        draw_line(ax, state.beta @ X, b, color=INK)
+        draw_samples(ax, X, y, size=4)
+        ax.scatter(*X.T, s=450 * np.abs(state.beta), facecolors="none", edgecolors=GREY)
+        number_samples(ax, X, range(4))
 
 
 # --- Films -----------------------------------------------------------------------------

@@ -665,21 +665,21 @@ def state_at(K, dual, beta, pair=()):
     return SMOState(beta, g, pair, float(beta @ (dual.p + g) / 2), float((low - high).max()))
 
 
-def violating_pair(rising, falling):
-    """The pair of a group that violates the KKT conditions most: g_i - g_j, i, j and the group.
+def violating_pair(g, dual, beta):
+    """The pair of a group that violates the KKT conditions most: g_i - g_j, i and j.
 
-    `rising` (groups, n) holds g_i where beta_i is of the group and may rise, else -inf. `falling`
-    (groups, n) holds g_j where beta_j may fall, else inf. Of each group i has the largest g_i, and
-    j the smallest g_j. Nothing can be gained if g_i - g_j is not above 0.
+    Of those of the group that may rise i has the largest g_i, and of those that may fall j has the
+    smallest g_j. Nothing can be gained if g_i - g_j is not above 0.
 
-    >>> violating_pair(np.array([[1.0, -np.inf]]), np.array([[np.inf, -2.0]]))
-    (3.0, 0, 1, 0)
+    >>> y = np.array([1.0, -1.0])
+    >>> violating_pair(y, c_dual(y), beta=np.zeros(2))  # g = y for beta = 0
+    (2.0, 0, 1)
     """
-    pairs = []
-    for group, (up, down) in enumerate(zip(rising, falling, strict=True)):
-        i, j = int(up.argmax()), int(down.argmin())
-        pairs.append((float(up[i] - down[j]), i, j, group))
-    return max(pairs)
+    rising = np.where(np.logical_and(dual.groups, beta < dual.upper), g, -inf)
+    falling = np.where(np.logical_and(dual.groups, beta > dual.lower), g, inf)
+    violations = rising.max(axis=1) - falling.min(axis=1)  # one for each group
+    worst = violations.argmax()
+    return float(violations[worst]), int(rising[worst].argmax()), int(falling[worst].argmin())
 
 
 def smo(K, dual, start=None):
@@ -696,23 +696,19 @@ def smo(K, dual, start=None):
     beta, g, pair, objective, _ = state_at(K, dual, dual.start) if start is None else start
     beta, lower, upper = floats(beta, dual.lower, dual.upper)
     tiny = ROUNDING * np.abs(floats(K.diagonal())).max() or ROUNDING  # equal samples have eta = 0
-    rise = np.where(np.logical_and(dual.groups, beta < upper), 0.0, -inf)  # -inf bars the others
-    fall = np.where(np.logical_and(dual.groups, beta > lower), 0.0, inf)
     while True:
-        violation, i, j, group = violating_pair(g + rise, g + fall)
+        violation, i, j = violating_pair(g, dual, beta)
         yield SMOState(beta, g, pair, objective, violation)
         K_i, K_j = np.asarray(K[i], float), np.asarray(K[j], float)
         eta = float(K_i[i] + K_j[j] - 2 * K_i[j])
-        room_i, room_j = float(upper[i] - beta[i]), float(beta[j] - lower[j])
-        t = min(violation / max(eta, tiny), room_i, room_j)
-        if t <= 0 or (beta[i] + t == beta[i] and beta[j] - t == beta[j]):
-            return
-        pair, beta, near = (i, j), beta.copy(), ROUNDING * (abs(beta[i]) + abs(beta[j]) + t)
+        room_i, room_j = upper[i] - beta[i], beta[j] - lower[j]
+        t = float(min(violation / max(eta, tiny), room_i, room_j))
+        near = ROUNDING * (abs(beta[i]) + abs(beta[j]) + t)  # this near a bound is on it
+        pair, old, beta = (i, j), beta, beta.copy()
         beta[i] = upper[i] if room_i - t <= near else beta[i] + t
         beta[j] = lower[j] if room_j - t <= near else beta[j] - t
-        for k in pair:
-            rise[group, k] = 0.0 if beta[k] < upper[k] else -inf
-            fall[group, k] = 0.0 if beta[k] > lower[k] else inf
+        if t <= 0 or (beta[i] == old[i] and beta[j] == old[j]):
+            return
         objective += t * (violation - t * eta / 2)
         g = g - t * (K_i - K_j)
 
