@@ -14,7 +14,7 @@ Contents
     The nu machine          nu_margin, NuMachine
     The dual problem        Dual, c_dual, nu_dual, fill, at_bounds, solve_dual, DualSolution
     Offset and certificate  offset_intervals, is_free, offsets, certify, OptimalityBounds
-    SMO                     smo, SMOState, state_at, violating_pair
+    SMO                     smo, SMOState, state_at, violating_pair, moved
     Larger steps            chunking, chunk_dual, newton_step
     Several classes         pair_votes
     Solving to a tolerance  newton_on_free, smo_with_newton, solve, Solved, until_hulls_meet
@@ -675,11 +675,27 @@ def violating_pair(g, dual, beta):
     >>> violating_pair(y, c_dual(y), beta=np.zeros(2))  # g = y for beta = 0
     (2.0, 0, 1)
     """
-    rising = np.where(np.logical_and(dual.groups, beta < dual.upper), g, -inf)
-    falling = np.where(np.logical_and(dual.groups, beta > dual.lower), g, inf)
+    rising = np.where(dual.groups & (beta < dual.upper), g, -inf)
+    falling = np.where(dual.groups & (beta > dual.lower), g, inf)
     violations = rising.max(axis=1) - falling.min(axis=1)  # one for each group
     worst = violations.argmax()
     return float(violations[worst]), int(rising[worst].argmax()), int(falling[worst].argmin())
+
+
+def moved(beta, i, j, t, dual):
+    """beta (n,) after a step of length t: `i` is raised, `j` lowered, in the box of the `dual`.
+
+    What only rounding keeps from a bound is put on it.
+
+    >>> moved(np.zeros(2), 0, 1, 2.0, c_dual(np.array([1.0, -1.0]), C=3.0))
+    array([ 2., -2.])
+    """
+    beta = floats(beta).copy()
+    near = ROUNDING * (abs(beta[i]) + abs(beta[j]) + t)
+    lower, upper = float(dual.lower[j]), float(dual.upper[i])
+    beta[i] = upper if upper - beta[i] - t <= near else beta[i] + t
+    beta[j] = lower if beta[j] - lower - t <= near else beta[j] - t
+    return beta
 
 
 def smo(K, dual, start=None):
@@ -701,13 +717,9 @@ def smo(K, dual, start=None):
         yield SMOState(beta, g, pair, objective, violation)
         K_i, K_j = np.asarray(K[i], float), np.asarray(K[j], float)
         eta = float(K_i[i] + K_j[j] - 2 * K_i[j])
-        room_i, room_j = upper[i] - beta[i], beta[j] - lower[j]
-        t = float(min(violation / max(eta, tiny), room_i, room_j))
-        near = ROUNDING * (abs(beta[i]) + abs(beta[j]) + t)  # this near a bound is on it
-        pair, old, beta = (i, j), beta, beta.copy()
-        beta[i] = upper[i] if room_i - t <= near else beta[i] + t
-        beta[j] = lower[j] if room_j - t <= near else beta[j] - t
-        if t <= 0 or (beta[i] == old[i] and beta[j] == old[j]):
+        t = float(min(violation / max(eta, tiny), upper[i] - beta[i], beta[j] - lower[j]))
+        pair, old, beta = (i, j), beta, moved(beta, i, j, t, dual)
+        if t <= 0 or np.array_equal(beta, old):
             return
         objective += t * (violation - t * eta / 2)
         g = g - t * (K_i - K_j)
