@@ -744,7 +744,7 @@ def mercer_sum(values, left, right):
 # =======================================================================================
 
 
-def make_kernel(kernel, gamma, degree, coef0, X):
+def make_kernel(kernel, gamma, degree, coef0, X, weights=None):
     """The `Kernel` that scikit-learn's hyperparameters mean for samples X.
 
         "linear"    x^T z                           "sigmoid"      tanh(gamma x^T z + coef0)
@@ -753,7 +753,8 @@ def make_kernel(kernel, gamma, degree, coef0, X):
 
     "polynomial" is another word for "poly". A `Kernel` stays as it is, and another function k(X, Z)
     becomes a `FunctionKernel`. gamma "scale" is 1 / (d Var X), with the variance of all entries of
-    X, or 1 for a constant X. "auto" and None stand for 1 / d.
+    X, or 1 for a constant X. The `weights` (n,) of samples count in it; None is the same for all.
+    "auto" and None stand for 1 / d.
 
     Raises: ValueError for any other kernel or word, and unless gamma > 0, coef0 >= 0 but for
     "sigmoid", and degree is a whole number >= 1.
@@ -763,7 +764,9 @@ def make_kernel(kernel, gamma, degree, coef0, X):
     """
     if gamma is None or isinstance(gamma, str):
         word, d = check_choice("gamma", gamma, ("scale", "auto", None)), X.shape[1]
-        scale = float(1 / (d * X.var())) if np.ptp(X) > 0 else 1.0  # rounding may leave a variance
+        mean = np.average(X.mean(axis=1), weights=weights)
+        variance = np.average(np.mean((X - mean) ** 2, axis=1), weights=weights)
+        scale = float(1 / (d * variance)) if np.ptp(X) > 0 else 1.0  # rounding may leave a variance
         gamma = scale if word == "scale" else 1 / d
     check_number("gamma", gamma, above=0, below=inf)
     check_number("degree", degree, at_least=1, integer=True)

@@ -1068,7 +1068,8 @@ class _OneVersusOne(KernelMachine, Classifier):
         samples = check_samples(X)
         y, weights = check_labels(y, len(samples)), check_weights(sample_weight, len(samples))
         used = np.flatnonzero(weights)  # a sample of weight 0 is absent
-        self._kernel = make_kernel(self.kernel, self.gamma, self.degree, self.coef0, samples[used])
+        how = self.kernel, self.gamma, self.degree, self.coef0
+        self._kernel = make_kernel(*how, samples[used], weights[used] / weights.max())
         self.classes_, k = np.unique(check_labels(y[used], len(used)), return_inverse=True)
         order = used[np.argsort(k, kind="stable")]  # class by class
         machines = self._machines(samples[order], np.sort(k), weights[order])
@@ -1177,8 +1178,9 @@ class SVC(_OneVersusOne):
     """The soft margin with a kernel, by `solve`: `smo`, with Newton steps now and then.
 
     It follows scikit-learn's SVC, with these differences: the solution comes with its certificate;
-    there are more kernels, but no precomputed ones; f = 0 counts as the first class of a pair;
-    there are no class weights and no probabilities. K classes take K (K - 1) / 2 machines.
+    there are more kernels, but no precomputed ones; gamma "scale" counts the weights of samples;
+    f = 0 counts as the first class of a pair; there are no class weights and no probabilities.
+    K classes take K (K - 1) / 2 machines.
 
     Parameters
     ----------

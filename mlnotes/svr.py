@@ -491,7 +491,8 @@ class _Tube(KernelMachine, Regressor):
         samples = check_samples(X)
         y, weights = check_targets(y, len(samples)), check_weights(sample_weight, len(samples))
         used = np.flatnonzero(weights)  # a sample of weight 0 is absent
-        kernel = make_kernel(self.kernel, self.gamma, self.degree, self.coef0, samples[used])
+        how = self.kernel, self.gamma, self.degree, self.coef0
+        kernel = make_kernel(*how, samples[used], weights[used] / weights.max())
         (A, mean), centre = about_mean(samples[used], kernel), np.median(y[used])
         K = kernel_matrix(A, kernel, self.cache_size, self._ridge(weights[used]))
         run, certificate = self._solve(K, y[used] - centre, weights[used])
@@ -529,8 +530,9 @@ class _Tube(KernelMachine, Regressor):
 class SVR(_Tube):
     """The soft tube with a kernel, by `solve_tube`: SMO on two multipliers per sample.
 
-    It follows scikit-learn's SVR, with more kernels but no precomputed ones. C = inf is the hard
-    tube; its certificate is that of the narrowest tube of at least epsilon that holds all samples.
+    It follows scikit-learn's SVR, with more kernels but no precomputed ones, and gamma "scale"
+    counts the weights of samples. C = inf is the hard tube; its certificate is that of the
+    narrowest tube of at least epsilon that holds all samples.
 
     Parameters
     ----------

@@ -44,10 +44,10 @@ CHECKED_WITH = {
     # with bootstrap sets a weighted sample is drawn more often, and a repeated one otherwise; and
     # repeated samples make other nodes the largest, which draw their features first
     **{kind: {"bootstrap": False, "max_features": None} for kind in FORESTS},
-    # weights and repetitions, compared to more digits than their default tolerance gives; gamma
-    # "scale" looks at X without its weights, and nu = 1/2 is too much for some unequal classes
-    **{kind: {"tol": 1e-9, "gamma": "auto"} for kind in ("SVC", "L2SVC", "SVR", "NuSVR", "L2SVR")},
-    "NuSVC": {"tol": 1e-9, "gamma": "auto", "nu": 0.2},
+    # weights and repetitions, compared to more digits than their default tolerance gives; and
+    # nu = 1/2 is too much for some unequal classes
+    **{kind: {"tol": 1e-9} for kind in ("SVC", "L2SVC", "SVR", "NuSVR", "L2SVR")},
+    "NuSVC": {"tol": 1e-9, "nu": 0.2},
 }
 UNWEIGHTED = (
     "KMeans", "KernelDensity", "KernelRidge", "MLPClassifier", "MLPRegressor", "StandardScaler",
