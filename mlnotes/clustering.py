@@ -903,7 +903,7 @@ class SpectralClustering(_Pairwise):
         given, X = X, check_samples(X)
         K = _check_clusters(self.n_clusters, len(X))
         normalized = check_flag("normalized", self.normalized)
-        gamma = check_number("gamma", self.gamma, above=0)
+        gamma = check_number("gamma", self.gamma, above=0, below=np.inf)
         k = check_number("n_neighbors", self.n_neighbors, at_least=1, integer=True)
         check_choice("affinity", self.affinity, ("rbf", "nearest_neighbors", "precomputed"))
         if self.affinity == "rbf":

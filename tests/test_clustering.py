@@ -790,21 +790,17 @@ def test_spectral_clustering_takes_a_graph(rng):
 
 
 REFUSED = [
-    (KMeans, {"n_clusters": 9}, "n_clusters must be at most n_samples; got 9 for 4"),
     (KMeans, {"init": [[0.0, 0.0]]}, r"init must .* shape \(2, 2\); got \(1, 2\)"),
     (KMeans, {"init": [[0, np.nan], [1, 1]]}, "must be finite"),
-    (KMeans, {"n_init": 0}, "n_init must .*>= 1; got 0"),
-    (KMeans, {"tol": -1}, "tol must .*>= 0; got -1"),
     (KMedoids, {"metric": "precomputed"}, r"precomputed X must be square; got shape \(4, 2\)"),
     (SpectralClustering, {"affinity": "precomputed"}, "precomputed X must be square; got"),
     (AgglomerativeClustering, {"metric": "manhattan"}, "metric must .*got 'manhattan'"),
-    (SpectralClustering, {"gamma": 0}, "gamma must .*> 0; got 0"),
     (SpectralClustering, {"affinity": "nearest_neighbors"}, "n_neighbors must .*10 for 4"),
 ]
 
 
 @pytest.mark.parametrize("estimator, params, message", REFUSED)
-def test_estimators_refuse_what_is_out_of_range(estimator, params, message):
+def test_estimators_refuse_what_does_not_fit(estimator, params, message):
     with pytest.raises(ValueError, match=message):
         estimator(**{"n_clusters": 2} | params).fit(CORNERS)
 
