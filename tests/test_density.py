@@ -452,11 +452,6 @@ def test_kernel_density_has_a_number_or_a_rule_as_bandwidth(rng):
     X = rng.normal(size=(40, 3))
     for bandwidth, value in ((0.7, 0.7), ("scott", scott(40, 3)), ("silverman", silverman(40, 3))):
         assert KernelDensity(bandwidth=bandwidth).fit(X).bandwidth_ == value
-    for bad in (0, -1.0, np.nan, np.inf, "wide", None):
-        with pytest.raises(ValueError, match=f"bandwidth must be .*; got {bad!r}"):
-            KernelDensity(bandwidth=bad).fit(X)
-    with pytest.raises(ValueError, match="kernel must be one of 'gaussian', .*; got 'box'"):
-        KernelDensity(kernel="box").fit(X)
 
 
 def test_kernel_density_loses_no_digits_far_from_0(rng):

@@ -589,20 +589,6 @@ def test_without_smoothing_one_new_word_decides_alone_and_two_leave_nothing(kind
     np.testing.assert_allclose(kind().fit(X, y).predict_proba([[1, 1, 0]]), [HALF])
 
 
-@pytest.mark.parametrize(
-    "model, rule",
-    [
-        (QDA(reg_param=1.1), "reg_param must be a number between 0 and 1; got 1.1"),
-        (CategoricalNB(min_categories=[0, 2]), r"an integer >= 1 or one for each .* got \[0, 2\]"),
-        (CategoricalNB(min_categories=[1, 2, 3]), r"one for each of the 2 .* got \[1, 2, 3\]"),
-    ],
-    ids=repr,
-)
-def test_a_parameter_outside_its_range_is_refused(model, rule):
-    with pytest.raises(ValueError, match=rule):
-        model.fit([[0, 2], [1, 0]], ["a", "b"])
-
-
 # --- Real data -------------------------------------------------------------------------
 
 

@@ -724,18 +724,10 @@ def test_logistic_units_start_smaller(activation, factor):
     close(pack(fitted(model, X, y).layers_), pack(start), 1e-9)
 
 
-@pytest.mark.parametrize(
-    "params, message",
-    [
-        ({"hidden_layer_sizes": (5, 0)}, "hidden_layer_sizes must be integers >= 1; got (5, 0)"),
-        ({"hidden_layer_sizes": 2.5}, "hidden_layer_sizes must be integers >= 1; got 2.5"),
-        ({"batch_size": "all"}, "batch_size must be an integer >= 1; got 'all'"),
-        ({"early_stopping": True}, "with validation_fraction = 0.1, stratify must have 2 samples"),
-    ],
-)
-def test_parameters_out_of_range_are_refused(params, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
-        MLPClassifier(**params).fit(XOR, PARITY)
+def test_validation_samples_too_few_for_the_classes_are_refused():
+    message = "with validation_fraction = 0.1, stratify must have 2 samples"
+    with pytest.raises(ValueError, match=message):
+        MLPClassifier(early_stopping=True).fit(XOR, PARITY)
 
 
 @pytest.mark.parametrize(

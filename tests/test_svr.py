@@ -850,17 +850,12 @@ def test_fit_ends_whatever_its_tolerance(rng, kernel):
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (SVR(C=0.0), r"C must be a number > 0; got 0\.0"),
-        (SVR(epsilon=-0.1), r"epsilon must be a number >= 0 and < inf; got -0\.1"),
-        (L2SVR(epsilon=inf), "epsilon must be a number >= 0 and < inf; got inf"),
-        (SVR(kernel="precomputed"), "kernel must be one of .*; got 'precomputed'"),
         (NuSVR(nu=1.2), r"nu must be <= 1, .*; got 1\.2"),
-        (NuSVR(nu=0), "nu must be a number > 0; got 0"),
         (NuSVR(C=inf), "C must be a number > 0 and < inf; got inf"),
         (L2SVR(C=inf), "C must be a number > 0 and < inf; got inf"),
     ],
 )
-def test_fit_refuses_bad_hyperparameters(model, message):
+def test_what_has_no_tube_is_refused(model, message):
     with pytest.raises(ValueError, match=message):
         model.fit([[0.0], [1.0]], [0.0, 1.0])
 

@@ -1,7 +1,6 @@
 """The trees chapter: every statement of the notes, checked by a second route."""
 
 import itertools
-import re
 from functools import cache
 
 import numpy as np
@@ -665,14 +664,9 @@ def test_fit_draws_as_many_features_as_it_is_told(rng):
     assert DecisionTreeClassifier(ccp_alpha=1.0).fit(X, y).get_n_leaves() == 1
 
 
-@pytest.mark.parametrize("params, rule", [
-    ({"min_samples_split": 1}, "min_samples_split must be an integer >= 2; got 1"),
-    ({"max_features": "log2"}, "max_features must be one of None, 'sqrt'; got 'log2'"),
-    ({"criterion": "squared_error"}, "criterion must be one of 'gini', 'entropy', 'error'"),
-])  # fmt: skip
-def test_fit_refuses_hyperparameters_out_of_their_range(params, rule):
-    with pytest.raises(ValueError, match=re.escape(rule)):
-        DecisionTreeClassifier(**params).fit(np.eye(4), [0, 1, 0, 1])
+def test_a_criterion_for_targets_is_refused_for_classes():
+    with pytest.raises(ValueError, match="criterion must be one of 'gini', 'entropy', 'error'"):
+        DecisionTreeClassifier(criterion="squared_error").fit(np.eye(4), [0, 1, 0, 1])
 
 
 def test_draw_says_questions_and_leaves():
