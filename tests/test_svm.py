@@ -2103,8 +2103,10 @@ def test_svc_without_slack_warns_where_nothing_separates_and_does_not_wait(kerne
     [
         (NuSVC(nu=0.9), "nu must be <= 2 min(n_+, n_-) / n = 0.8 here"),
         (LinearSVC(C=inf), "C must be a number > 0 and < inf; got inf"),
+        (LinearSVC(tol=0), "tol must be a number > 0; got 0"),
+        (SVC(tol=0), "tol must be a number > 0; got 0"),
     ],
-    ids=["nu", "C"],
+    ids=["nu", "C", "tol", "tol of SVC"],
 )
 def test_what_has_no_machine_is_refused(rng, model, message):
     X, y = two_classes(rng, (4, 6))
