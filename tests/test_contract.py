@@ -195,6 +195,11 @@ def test_estimator(estimator, check):
     check(estimator)
 
 
+def test_the_table_of_refusals_names_no_hyperparameter_that_is_gone():
+    names = {name for e in contract.estimators() for name in e.get_params(deep=False)}
+    assert contract.hyperparameters_known() == names
+
+
 class Means(base.Classifier, base.Transformer):
     """The class whose mean is nearest; the samples about the mean of all. It keeps every rule.
 
