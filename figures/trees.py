@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mlnotes.datasets import load_iris, make_moons, to_bits
+from mlnotes.datasets import load_iris, make_curve, make_moons, to_bits
 from mlnotes.plotting import (
     BLUE,
     COLORS,
@@ -21,6 +21,7 @@ from mlnotes.plotting import (
 )
 from mlnotes.trees import (
     DecisionTreeClassifier,
+    DecisionTreeRegressor,
     Rules,
     class_fractions,
     contributions,
@@ -166,6 +167,21 @@ def cuts(*axes):
         ax.set(xlabel=f"threshold for the {name} (cm)", ylabel="impurity J", ylim=(0.3, 0.69))
 
 
+@figure("questions", claims=("trees-01",), panels=2, size=(3.8, 2.9))
+def questions(left, right):
+    """A tree of two questions about the petals. Left: go left where the answer is yes. A leaf names
+    a species; n is the number of flowers that end there. Right: the same tree as a map. Each leaf
+    is a box.
+    """
+    X, species = load_iris().X[:, 2:], load_iris().y
+    model = DecisionTreeClassifier(max_depth=2).fit(X, species)
+    model.draw(left, ["length", "width"], fontsize=8)
+    right.set(xlim=(0.5, 7.5), ylim=(0, 2.7), xlabel="length (cm)", ylabel="width (cm)")
+    draw_samples(right, X, species, size=4)
+    draw_regions(right, model.predict, np.unique(species))
+    right.legend(fontsize=8)
+
+
 @figure("levels", claims=("trees-09",), panels=4, size=(2.3, 2.4))
 def levels(*axes):
     """The tree of the petals grows, level by level. At depth 3 the box at the upper right has been
@@ -202,6 +218,36 @@ def prices(ax):
     ax.plot(ends, np.append(R, R[-1]) + ends * np.append(leaves, leaves[-1]), color=BLUE, lw=2)
     ax.plot(ends[1:-1], R[1:] + ends[1:-1] * leaves[1:], "o", ms=4, color=BLUE)
     ax.set(xlabel=r"price $\alpha$ of a leaf", ylabel=r"cost $F_\alpha$", xlim=(0, 0.058), ylim=0)
+
+
+@figure("decoy", claims=("trees-11",), panels=2, size=(3.6, 2.7))
+def decoy(left, right):
+    """Two trees of the eight samples. Left: the greedy tree, which starts with the decoy. Right:
+    the tree that is grown if the decoy is taken away. Its first question gains nothing, and pays
+    only at the second. A leaf says the label, and below it the number of samples.
+    """
+    y = np.array([0, 0, 1, 1, 1, 1, 0, 0])
+    X = np.array([[0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 1, 1, 0, 0, 1, 1], [1, 0, 0, 1, 1, 1, 0, 0]]).T
+    for ax, d in ((left, 3), (right, 2)):
+        model = DecisionTreeClassifier().fit(X[:, :d], y)
+        model.draw(ax, ["$x_0$", "$x_1$", "$x_2$"][:d], fontsize=8)
+        ax.set_title(f"{np.sum(model.tree_.feature >= 0)} questions")
+
+
+@figure("steps", claims=("trees-17",), size=(6.0, 2.6))
+def steps(ax):
+    """Two regression trees of 80 points near a sine. The tree of depth 2 has four steps. The tree
+    of depth 7 follows single points. Both are constant left of 0 and right of 1, where there are
+    no data: a tree does not extrapolate.
+    """
+    T = make_curve(80, lambda x: np.sin(6 * x), sigma=0.2, rng=np.random.default_rng(1))
+    at = np.linspace(-0.2, 1.2, 500)[:, None]
+    ax.plot(T.X, T.y, "o", ms=3, color=GREY)
+    for depth, look, color in ((2, "-", BLUE), (7, ":", INK)):
+        fitted = DecisionTreeRegressor(max_depth=depth).fit(T.X, T.y)
+        ax.plot(at, fitted.predict(at), look, color=color, label=f"depth {depth}")
+    ax.set(xlabel="$x$", ylabel="$y$")
+    ax.legend()
 
 
 # --- When to stop ----------------------------------------------------------------------
