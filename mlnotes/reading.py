@@ -402,6 +402,27 @@ def shown(cells):
     return [homes.get(first, first) + dot + rest for first, dot, rest in parts]
 
 
+def is_solution(cell):
+    """Whether a cell belongs to the solution of an exercise.
+
+    >>> is_solution({"metadata": {"tags": ["solution"]}})
+    True
+    """
+    return "solution" in cell["metadata"].get("tags", ())
+
+
+def checks(cell):
+    """What the `answer` calls of a solution's cell leave for `check`: a dict by exercise.
+
+    >>> checks({"outputs": [{"metadata": {"check": {"svm-x01a": {"words": "the margin"}}}}]})
+    {'svm-x01a': {'words': 'the margin'}}
+    """
+    found = {}
+    for output in cell.get("outputs", ()):
+        found |= output.get("metadata", {}).get("check", {})
+    return found
+
+
 def captions(cells):
     """The captions of a notebook, ``**Figure 6.3.** ...``: a list of (chapter, number, words).
 

@@ -17,6 +17,8 @@ import nbformat
 from execute import tidy
 from nbformat import v4
 
+from mlnotes.reading import checks, is_solution
+
 ROOT = Path(__file__).resolve().parent.parent
 TOP = "mlnotes"  # the folder in the file
 DATE = (1980, 1, 1, 0, 0, 0)  # of every file in it: the first that a zip file can hold
@@ -38,19 +40,6 @@ On Windows, write `py` for `python3` and `.venv\\Scripts\\python` for `.venv/bin
 the folder `notebooks`. Where an exercise has a check, put your answer in the place of the `...` and
 run the cell.
 """
-
-
-def is_solution(cell):
-    """Whether a cell belongs to the solution of an exercise."""
-    return "solution" in cell.metadata.get("tags", [])
-
-
-def checks(cell):
-    """What the solution's `cell` says of its answers: by exercise, what the check needs."""
-    found = {}
-    for output in cell.get("outputs", []):
-        found |= output.get("metadata", {}).get("check", {})
-    return found
 
 
 def asking(exercise, entry):

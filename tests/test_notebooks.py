@@ -21,7 +21,7 @@ from nbformat import v4
 
 from mlnotes import CHAPTERS, reading
 from mlnotes import __main__ as index
-from mlnotes.reading import ANCHOR, headings
+from mlnotes.reading import ANCHOR, headings, is_solution
 from notebooks.execute import alt_text, tidy
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -86,10 +86,6 @@ class Book(NamedTuple):
             if found:
                 found[-1][2].append(cell)
         return [(heading, cells) for depth, heading, cells in found if depth == level]
-
-
-def is_solution(cell):
-    return "solution" in cell.metadata.get("tags", [])
 
 
 def pngs(cell):

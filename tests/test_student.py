@@ -16,7 +16,7 @@ import pytest
 from test_notebooks import LINK, anchors_in
 
 from mlnotes import CHAPTERS, reading
-from mlnotes.reading import answer, check
+from mlnotes.reading import answer, check, checks, is_solution
 
 sys.path.append(str(Path(__file__).parent.parent / "notebooks"))  # where student finds execute
 
@@ -36,8 +36,8 @@ def notebook(chapter):
 def entries(notebook):
     """What the solutions of a notebook say of their answers, by exercise or part, in order."""
     found = {}
-    for cell in filter(student.is_solution, notebook.cells):
-        found |= student.checks(cell)
+    for cell in filter(is_solution, notebook.cells):
+        found |= checks(cell)
     return found
 
 
@@ -189,8 +189,8 @@ def test_the_answers_of_a_chapter_belong_to_its_exercises_and_are_only_fingerpri
     for cell in notebook(chapter).cells:
         ids = [a for a in reading.ANCHOR.findall(cell.source) if EXERCISE.fullmatch(a)]
         exercise = ids[-1] if ids else exercise
-        if student.is_solution(cell):
-            assert all(part.startswith(exercise) for part in student.checks(cell)), exercise
+        if is_solution(cell):
+            assert all(part.startswith(exercise) for part in checks(cell)), exercise
     assert len(found) >= 4
     for part, entry in found.items():
         answers = {}  # a wrong function may be right in some cases
@@ -240,8 +240,8 @@ def lines_of(cell):
 
 def leaks(whole, lines):
     """The longer lines of the solutions of a notebook that are among some lines."""
-    solutions = [cell for cell in whole.cells if student.is_solution(cell)]
-    others = [cell for cell in whole.cells if not student.is_solution(cell)]
+    solutions = [cell for cell in whole.cells if is_solution(cell)]
+    others = [cell for cell in whole.cells if not is_solution(cell)]
     own = set().union(*map(lines_of, solutions)) - set().union(*map(lines_of, others))
     return [line for line in own if len(line) > 15 and line in lines]
 
@@ -253,12 +253,12 @@ def test_no_solution_is_handed_out(unpacked):
         assert leaks(whole, set().union(*map(lines_of, cells))) == []
         pictures = [o["data"]["image/png"] for c in cells for o in c.get("outputs", [])
                     if "image/png" in o.get("data", {})]  # fmt: skip
-        for cell in filter(student.is_solution, whole.cells):
+        for cell in filter(is_solution, whole.cells):
             seen += 1
             assert cell.source not in path.read_text(encoding="utf-8")
             for output in cell.get("outputs", []):
                 assert output.get("data", {}).get("image/png") not in pictures
-        assert not any(student.is_solution(cell) for cell in cells)
+        assert not any(is_solution(cell) for cell in cells)
     assert seen > 200
 
 
@@ -271,7 +271,7 @@ def test_everything_but_the_solutions_is_handed_out(unpacked):
     for whole, path in pairs(unpacked):
         given = nbformat.read(path, as_version=4)
         nbformat.validate(given)
-        kept = [cell for cell in whole.cells if not student.is_solution(cell)]
+        kept = [cell for cell in whole.cells if not is_solution(cell)]
         asked = [cell for cell in given.cells if "check" in cell.metadata]
         rest = [cell for cell in given.cells if cell not in asked]
         assert anchors_in(given) == anchors_in(nbformat.v4.new_notebook(cells=kept))
@@ -306,10 +306,8 @@ def test_no_cell_that_is_handed_out_needs_a_solution(unpacked):
     """Names that only solutions define are not used outside of them."""
     for whole, path in pairs(unpacked):
         code = [cell for cell in whole.cells if cell.cell_type == "code"]
-        kept = [cell for cell in code if not student.is_solution(cell)]
-        lost = names([c for c in code if student.is_solution(c)], ast.Store) - names(
-            kept, ast.Store
-        )
+        kept = [cell for cell in code if not is_solution(cell)]
+        lost = names([c for c in code if is_solution(c)], ast.Store) - names(kept, ast.Store)
         assert not lost & names(kept, ast.Load), path.stem
 
 

@@ -10,16 +10,17 @@ reads the text, and typst sets the pages.
 
 import argparse
 import base64
-import json
 import re
 import tempfile
 from pathlib import Path
 
 import pypandoc
 import typst
+from build_site import cells_of, file_of, title_of
 
 from mlnotes import CHAPTERS
 from mlnotes.__main__ import load_claims
+from mlnotes.reading import is_solution
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -37,7 +38,7 @@ class Book:
         self.chapters, self.folder = chapters, folder
         self.text, self.solutions, self.terms = [], [], {}
         for chapter in chapters:
-            self.solutions.append(f"\n## Chapter {number_of(chapter)}\n")
+            self.solutions.append(f"\n## Chapter {title_of(chapter)}\n")
             self.add_chapter(chapter)
         self.text.append("\n# Solutions\n")
         self.text += self.solutions
@@ -45,16 +46,14 @@ class Book:
 
     def add_chapter(self, chapter):
         """The cells of a notebook; those of a solution go to the end of the book."""
-        name = f"{number_of(chapter):02d}_{chapter}"
-        path = ROOT / "notebooks" / f"{name}.ipynb"
         exercise, told = None, []
-        for i, cell in enumerate(json.loads(path.read_text(encoding="utf-8"))["cells"]):
-            source = "".join(cell["source"])
+        for i, cell in enumerate(cells_of(chapter)):
+            source = cell["source"]
             if cell["cell_type"] == "markdown":
                 text = self.markdown(source, chapter)
             else:
-                text = self.code(source, cell["outputs"], f"{name}_{i:03d}")
-            if "solution" not in cell["metadata"].get("tags", ()):
+                text = self.code(source, cell["outputs"], f"{chapter}_{i:03d}")
+            if not is_solution(cell):
                 found = re.search(r"^### .*?(Exercise \d+)", text, re.M)
                 exercise = found[1] if found else exercise
                 self.text.append(text)
@@ -71,7 +70,7 @@ class Book:
         text = FOLD.sub(lambda m: f"\n**{m[1].strip()}.**{m[2]}", source)
         text = re.sub(
             r"^# (\d+) (.*)$",
-            rf"# {number_of(chapter)} \2 {{#chapter-{chapter}}}",
+            rf"# {int(file_of(chapter)[:2])} \2 {{#chapter-{chapter}}}",
             text,
             flags=re.M,
         )
@@ -122,7 +121,7 @@ class Book:
         """The appendix: what the notes state, by chapter, with the slips beside what is correct."""
         self.text.append("\n# What the notes state\n")
         for chapter in self.chapters:
-            self.text.append(f"\n## Chapter {number_of(chapter)}\n")
+            self.text.append(f"\n## Chapter {title_of(chapter)}\n")
             for claim in load_claims().values():
                 if claim.chapter == chapter and claim.form not in ("walk", "shown"):
                     said = claim.statement
@@ -152,11 +151,6 @@ class Book:
         text = re.sub(r"(?<!!)\[([^][]*)\]\((?!#|http)[^)]*\)", r"\1", text)
         inside = re.compile(r"(?<!!)\[([^][]*)\]\(#([\w.-]+)\)")
         return inside.sub(lambda m: m[0] if m[2] in ids else m[1], text)
-
-
-def number_of(chapter):
-    """The number of a chapter, from 1."""
-    return list(CHAPTERS).index(chapter) + 1
 
 
 def headed(found):

@@ -45,7 +45,15 @@ from scour import scour
 from mlnotes import CHAPTERS
 from mlnotes.__main__ import ID, algorithms_shown, load_claims, places, read_citations
 from mlnotes.plotting import FILMS, REGISTRY
-from mlnotes.reading import CAPTION, headings, public_names, shown, source
+from mlnotes.reading import (
+    CAPTION,
+    checks,
+    headings,
+    is_solution,
+    public_names,
+    shown,
+    source,
+)
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -203,11 +211,6 @@ def title_of(chapter):
     return f"{int(number)}. {title}"
 
 
-def is_solution(cell):
-    """Whether a cell belongs to the solution of an exercise."""
-    return "solution" in cell["metadata"].get("tags", ())
-
-
 class Chapter:
     """The page of a notebook while it is made."""
 
@@ -231,7 +234,9 @@ class Chapter:
         for solution, group in groupby(enumerate(self.cells), lambda pair: is_solution(pair[1])):
             group = list(group)
             if solution:
-                yield from (answer_form(*item) for _, cell in group for item in checks_of(cell))
+                yield from (
+                    answer_form(*item) for _, cell in group for item in checks(cell).items()
+                )
             for text, run in groupby(group, lambda pair: pair[1]["cell_type"] == "markdown"):
                 html = "".join(self.text(c) if text else self.code_cell(i, c) for i, c in run)
                 code = solution and not text
@@ -294,12 +299,6 @@ class Chapter:
             return f'<pre class="code shown">{code_html(code, self.links)}</pre>'
         text = "".join(output.get("text") or data.get("text/plain") or output.get("traceback", ()))
         return f'<pre class="out">{escape(text, quote=False)}</pre>'
-
-
-def checks_of(cell):
-    """The answers that a solution's cell gives: pairs of an exercise and what its check needs."""
-    for output in cell.get("outputs", ()):
-        yield from output.get("metadata", {}).get("check", {}).items()
 
 
 def answer_form(exercise, entry):

@@ -9,7 +9,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from book import ROOT, Book, number_of, to_pdf
+from book import ROOT, Book, to_pdf
+from build_site import file_of
 
 from mlnotes import CHAPTERS
 
@@ -55,5 +56,5 @@ def make(chapter, target):
 if __name__ == "__main__":
     (ROOT / "_slides").mkdir(exist_ok=True)
     for each in sys.argv[1:] or CHAPTERS:
-        make(each, ROOT / "_slides" / f"{number_of(each):02d}_{each}.pdf")
-        print(f"_slides/{number_of(each):02d}_{each}.pdf  written")
+        make(each, ROOT / "_slides" / f"{file_of(each)}.pdf")
+        print(f"_slides/{file_of(each)}.pdf  written")
