@@ -474,7 +474,7 @@ KERNELS = {
 }
 
 
-@film("window", correlate_by_loops, size=(4.4, 2.6), kernel=tuple(KERNELS))
+@film("window", correlate_by_loops, after=correlate, size=(4.4, 2.6), kernel=tuple(KERNELS))
 def window_film(kernel):
     """A kernel slides over a digit. At each place the nine weights are multiplied by the nine
     numbers of the window (left), and the sum is written into the map (right). Purple is positive

@@ -310,8 +310,8 @@ def forest_film(k):
 
 def draw_samples_of(ax, X, y):
     """The samples of two classes 0 and 1, blue and orange."""
-    for label, color in ((0, BLUE), (1, ORANGE)):
-        ax.plot(*X[y == label].T, "o", ms=4, color=color, mec="white", mew=0.4)
+    for label, marker, color in ((0, "o", BLUE), (1, "s", ORANGE)):
+        ax.plot(*X[y == label].T, marker, ms=4, color=color, mec="white", mew=0.4)
 
 
 if __name__ == "__main__":

@@ -384,7 +384,7 @@ def update_pixels(X, R, components):
 # --- Films -----------------------------------------------------------------------------
 
 
-PASSES = (0, 1, 2, 3, 5, 8, 12, 18, 27, 40, 59)  # steps of EM, shown
+PASSES = (0, 1, 2, 3, 5, 8, 12, 18, 27, 40, 60, 90, 130, 190, 270)  # steps of EM, shown
 
 
 @film("em", em, measure="log-likelihood", K=(3, 2), start=(0, 1))
@@ -396,7 +396,9 @@ def em_film(K, start):
     """
     X, _ = generate(120, *three_groups(), rng=np.random.default_rng(3))
     means = X[np.random.default_rng(start).choice(len(X), K, replace=False)]
-    states = list(islice(em(X, np.full(K, 1 / K), gaussians(means, [np.eye(2)] * K)), 60))
+    states = list(
+        islice(em(X, np.full(K, 1 / K), gaussians(means, [np.eye(2)] * K)), PASSES[-1] + 1)
+    )
 
     def draw(ax, t):
         components, R = states[t].components, states[t].responsibilities
@@ -416,7 +418,8 @@ def em_film(K, start):
             f"Step {t}: the mean log-likelihood is {states[t].objective:.3f}. Weights: {weights}."
         )
 
-    return Take((t for t in PASSES), draw, words, lambda t: states[t].objective, number=int)
+    steps = (t for t in PASSES if t < len(states))
+    return Take(steps, draw, words, lambda t: states[t].objective, number=int)
 
 
 @film("dents", em, measure="log-likelihood", means=("7 and 17", "2 and 3", "25 and 26"))
@@ -428,7 +431,7 @@ def dents_film(means):
     x, grid = dent_scores(), np.linspace(-2, 32, 120)[:, None]
     counts, edges = np.histogram(x, bins=30, range=(0, 30), density=True)
     first = gaussians([[float(each)] for each in means.split(" and ")], [16.0, 16.0])
-    states = list(islice(em(x, HALVES, first), 60))
+    states = list(islice(em(x, HALVES, first), PASSES[-1] + 1))
 
     def draw(ax, t):
         weights, components = states[t].weights, states[t].components
@@ -446,7 +449,8 @@ def dents_film(means):
             f"{states[t].weights[0]:.2f}."
         )
 
-    return Take((t for t in PASSES), draw, words, lambda t: states[t].objective, number=int)
+    steps = (t for t in PASSES if t < len(states))
+    return Take(steps, draw, words, lambda t: states[t].objective, number=int)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from mlnotes.perceptron import (
     linear_classify,
     margin,
     mistake_bound,
+    perceptron,
     updates,
 )
 from mlnotes.plotting import (
@@ -90,7 +91,10 @@ def closing(ax, X, y, w_star, W):
 # --- Films -----------------------------------------------------------------------------
 
 
-@film("updates", updates, measure="wrong", order=("as given", "shuffled 1", "shuffled 2"))
+@film(
+    "updates", updates, after=perceptron, measure="wrong",
+    order=("as given", "shuffled 1", "shuffled 2"),
+)  # fmt: skip
 def updates_film(order):
     """The perceptron, mistake by mistake, on twenty samples around the origin. The sample with a
     ring was a mistake. It is added to w (diamond) or taken from it, so that the boundary turns from

@@ -288,9 +288,14 @@ def moons():
 
 
 def draw_boxes(ax, X, y, tree):
-    """The samples, and the borders that the nodes of the tree draw."""
-    draw_samples(ax, X, y, size=4)
+    """The samples, the borders that the nodes of the tree draw, and what the leaves say."""
     view = np.array([[-1.8, -1.3], [2.8, 1.9]])
+    low, high = (np.clip(box, *view) for box in leaf_boxes(tree, 2))
+    for i in np.flatnonzero(tree.feature < 0):
+        (x_0, y_0), (x_1, y_1) = low[i], high[i]
+        color = tint(COLORS[tree.value[i].argmax()])
+        ax.fill((x_0, x_1, x_1, x_0), (y_0, y_0, y_1, y_1), color=color, lw=0, zorder=0)
+    draw_samples(ax, X, y, size=4)
     for ends in boundaries(tree, view).values():
         ax.plot(*np.transpose(ends), color=INK, lw=1)
     ax.set(xlim=view[:, 0], ylim=view[:, 1], xlabel="x₁", ylabel="x₂")
@@ -299,7 +304,8 @@ def draw_boxes(ax, X, y, tree):
 @film("growing", grow, measure="impurity", criterion=("gini", "entropy"))
 def growing_film(criterion):
     """A tree grows. Each step gives one more level to the tree, and every line is the question of a
-    node. The impurity is that of all leaves together. The last lines cut off single samples.
+    node. The shade of a leaf is that of its class. The impurity is that of all leaves together. The
+    last lines cut off single samples.
     """
     X, y = moons()
     trees = (grow(X, y, rules=Rules(criterion=criterion, max_depth=depth)) for depth in range(11))

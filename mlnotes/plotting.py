@@ -177,6 +177,7 @@ class Film(NamedTuple):
     settings: dict  # name: the values to choose from
     size: tuple  # of the picture, in inches
     make: Callable  # takes a value of each setting, returns a `Take`; its docstring is the caption
+    after: Callable  # the film follows the cell that shows this function, or first calls it
 
 
 class Take(NamedTuple):
@@ -194,15 +195,17 @@ FILMS = []
 FRAME = 0.7  # seconds for a state in a GIF
 
 
-def film(name, algorithm, *, measure="", size=PANEL, **settings):
+def film(name, algorithm, *, after=None, measure="", size=PANEL, **settings):
     """Register the decorated function as the film `name` of the `algorithm`.
 
-    `measure`, `size` and `settings` are those of the `Film`; it starts with their first values.
+    `after`, the algorithm itself if it is not given, `measure`, `size` and `settings` are those of
+    the `Film`; it starts with the first values of the settings.
     """
 
     def register(make):
         chapter = Path(make.__code__.co_filename).stem
-        FILMS.append(Film(chapter, name, algorithm, measure, settings, size, make))
+        one = Film(chapter, name, algorithm, measure, settings, size, make, after or algorithm)
+        FILMS.append(one)
         return make
 
     return register

@@ -11,6 +11,7 @@ The files depend on the repository alone: two builds have the same bytes.
 import re
 import sys
 import zipfile
+from io import BytesIO
 from pathlib import Path
 
 import nbformat
@@ -88,15 +89,21 @@ def files(chapters=(), solutions=False, root=ROOT):
     return dict(sorted(found.items()))
 
 
+def packed(contents):
+    """The bytes of the zip file."""
+    with zipfile.ZipFile(file := BytesIO(), "w") as archive:
+        for name, data in contents.items():
+            entry = zipfile.ZipInfo(f"{TOP}/{name}", DATE)
+            entry.external_attr = 0o644 << 16
+            archive.writestr(entry, data, zipfile.ZIP_DEFLATED, 9)
+    return file.getvalue()
+
+
 def write(path, contents):
     """Write the zip file whole, or not at all."""
     part = path.with_name(f"{path.name}.part")
     try:
-        with zipfile.ZipFile(part, "w") as archive:
-            for name, data in contents.items():
-                file = zipfile.ZipInfo(f"{TOP}/{name}", DATE)
-                file.external_attr = 0o644 << 16
-                archive.writestr(file, data, zipfile.ZIP_DEFLATED)
+        part.write_bytes(packed(contents))
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)

@@ -6,7 +6,7 @@ const NOT_YET = "Not right yet.";
 
 // The answer that was typed, as nested lists of numbers or of words. Throws if it is neither.
 function read(text, kind) {
-  const list = text.trim().replace(/^\{(.*)\}$/, "[$1]").replace(/[({]/g, "[").replace(/[)}]/g, "]");
+  const list = text.trim().replace(/;|(?<=\d)\s+(and|to)\s+(?=[-\d.])/g, ",").replace(/^\{(.*)\}$/, "[$1]").replace(/[({]/g, "[").replace(/[)}]/g, "]");
   const words = kind === "words" || kind === "labels", gap = /(?<=[\w.\]])\s+(?=[-+\w.[])/g;
   const spaced = kind === "words" ? list : list.replace(gap, ", ");
   const whole = spaced.startsWith("[") && !/\]\s*,\s*\[/.test(spaced.replace(/^\[\[.*\]\]$/, "")) ? spaced : `[${spaced}]`;
@@ -97,8 +97,10 @@ addEventListener("DOMContentLoaded", () => {
   for (const form of document.querySelectorAll("form.check")) {
     form.onsubmit = async (event) => {
       event.preventDefault();
-      const said = await verdict(form.querySelector("input").value, JSON.parse(form.dataset.check));
-      form.querySelector("output").textContent = said;
+      const typed = form.querySelector("input").value, said = await verdict(typed, JSON.parse(form.dataset.check));
+      const hint = said.endsWith("got text.") ? " Enter digits, as in 1.5, 2/3 or 1, 2, 3."
+        : said.includes("expected one number, got 2") ? " A decimal point is a dot." : "";
+      form.querySelector("output").textContent = said + hint;
       form.dataset.right = said === "Right.";
     };
   }

@@ -54,7 +54,6 @@ function drawn(mark, places, clip) {
 }
 
 const players = {};
-const GOES_ON = " The film stops here, and the algorithm goes on.";
 
 function short(value) {
   return Number(value.toPrecision(4)).toString();
@@ -67,14 +66,14 @@ function curveMarks(run, at, measure) {
   const low = Math.min(...finite), high = Math.max(...finite), log = low > 0 && high > 100 * low;
   const scale = log ? Math.log : Number, span = scale(high) - scale(low) || 1;
   const first = numbers[0], wide = numbers[numbers.length - 1] - first || 1;
-  const x = (k) => 420 + ((numbers[k] - first) / wide) * 1800, y = (v) => 590 - ((scale(v) - scale(low)) / span) * 400;
+  const x = (k) => 490 + ((numbers[k] - first) / wide) * 1730, y = (v) => 590 - ((scale(v) - scale(low)) / span) * 400;
   const d = values.map((v, k) => (Number.isFinite(v) ? `${k && Number.isFinite(values[k - 1]) ? "L" : "M"}${x(k)} ${y(v)}` : "")).join("");
   const text = (x, y, anchor, words) => element("text", { x, y, "font-size": 84, fill: "#1a1a1a", "text-anchor": anchor }, words);
   const marks = [
     element("path", { d: "M420 150V630H2240", fill: "none", stroke: "#1a1a1a", "stroke-width": 7 }),
     element("path", { d, fill: "none", stroke: "#1f5a99", "stroke-width": 14 }),
     text(60, 80, "start", measure + (log ? ", logarithmic" : "")),
-    text(390, y(high) + 28, "end", short(high)), text(420, 730, "middle", first), text(2220, 730, "middle", numbers[numbers.length - 1]),
+    text(390, y(high) + 28, "end", short(high)), text(490, 730, "middle", first), text(2220, 730, "middle", numbers[numbers.length - 1]),
   ];
   if (high > low) marks.push(text(390, y(low) + 28, "end", short(low)));
   if (Number.isFinite(values[at])) {
@@ -102,9 +101,10 @@ function addFilm(name, recording) {
     picture.replaceChildren(area, ...marks.map((k) => drawn(recording.marks[k], recording.places, `url(#${clip})`)));
     slider.max = run.length - 1;
     slider.value = at;
-    slider.setAttribute("aria-valuetext", `picture ${at + 1} of ${run.length}`);
-    slider.nextElementSibling.textContent = `${at + 1} / ${run.length}`;
-    words.textContent = said + (last && run.goesOn ? GOES_ON : "");
+    const number = run[at][4], end = run[run.length - 1][4];
+    slider.setAttribute("aria-valuetext", `step ${number} of ${end}`);
+    slider.nextElementSibling.textContent = `${number} / ${end}`;
+    words.textContent = last ? `${said} ${run.end}` : said;
     picture.setAttribute("aria-label", said);
     lines.forEach((each, i) => each.classList.toggle("here", i === line));
     back.setAttribute("aria-disabled", at === 0); // not disabled: the focus would be lost
@@ -142,7 +142,7 @@ function addFilm(name, recording) {
     });
     stop();
     run = recording.runs[index];
-    run.goesOn = recording.goesOn[index];
+    run.end = recording.ends[index];
     frame(0);
   }
 

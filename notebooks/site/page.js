@@ -30,6 +30,8 @@ function reachScrolled() {
     const scrolls = each.scrollWidth > each.clientWidth || each.scrollHeight > each.clientHeight;
     if (scrolls) each.tabIndex = 0;
     else each.removeAttribute("tabindex");
+    each.onscroll = () => each.classList.toggle("more", each.scrollLeft + each.clientWidth < each.scrollWidth - 4);
+    each.onscroll();
   }
 }
 
@@ -82,12 +84,13 @@ function followOutline() {
     if (at < list.scrollTop || at > list.scrollTop + list.clientHeight - 40) list.scrollTop = at - list.clientHeight / 2;
   }
   let waiting = false;
-  addEventListener("scroll", () => {
+  function soon() {
     if (waiting) return;
     waiting = true;
     requestAnimationFrame(() => { waiting = false; mark(); });
-  }, { passive: true });
-  mark();
+  }
+  addEventListener("scroll", soon, { passive: true });
+  new ResizeObserver(soon).observe(document.querySelector("main")); // pictures that come late
 }
 
 addEventListener("DOMContentLoaded", () => {

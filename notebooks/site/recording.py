@@ -33,6 +33,9 @@ FAR = 20_000  # a line is cut off at such a distance
 DASHES = {"-": "", "--": "40 20", ":": "10 18", "-.": "50 20 10 20"}
 MARKERS = "o.sDd^vx+PX*|_<>"  # those that film.js has
 SMALL, LABEL = 80, 100  # sizes of the letters
+AT_REST = "Nothing moves any more."  # what the words of the last picture end with
+GOES_ON = "The film stops here, and the algorithm goes on."
+ENDED = "The algorithm has ended."
 
 
 def choices(film):
@@ -45,7 +48,7 @@ def choices(film):
 
 def record(film):
     """The recording of a film: what its player on the page needs, as a dictionary."""
-    marks, places, runs, goes_on = {}, {}, [], []
+    marks, places, runs, ends = {}, {}, [], []
     first = inspect.getsourcelines(film.algorithm)[1]
     kept = kept_lines(film.algorithm)
     for values in product(*choices(film).values()):
@@ -60,8 +63,13 @@ def record(film):
             where = kept.index(line - first) if line else None
             number = take.number(state) if take.number else len(run)
             run.append([drawn, value, take.words(state), where, number])
-        runs.append(run)
-        goes_on.append(len(run) == take.length and next(iter(take.states), None) is not None)
+        cut = len(run) == take.length and next(iter(take.states), None) is not None
+        steps = take.number or run[-1][3] is not None  # and not choices of a parameter
+        still = next(k for k, state in enumerate(run) if all(s[0] == state[0] for s in run[k:]))
+        at_rest = bool(steps) and still + 1 < len(run)
+        runs.append(run[: still + 1] if at_rest else run)
+        end = GOES_ON if cut or take.number else ENDED if steps else ""
+        ends.append(AT_REST if at_rest else end)
     return {
         "settings": [[name, list(map(str, values))] for name, values in choices(film).items()],
         "measure": film.measure,
@@ -69,7 +77,7 @@ def record(film):
         "places": list(places),
         "marks": [json.loads(mark) for mark in marks],
         "runs": runs,
-        "goesOn": goes_on,
+        "ends": ends,
     }
 
 

@@ -4,7 +4,7 @@
 
 const KINDS = { chapter: 1.5, section: 1.5, walk: 1.2, statement: 1, code: 0.9, figure: 0.7, exercise: 0.5, slip: 0.4 };
 const EMPTY = new Set("a an and are as at be by can do does for from how i in is it of on or the to what when where which why with".split(" "));
-const NUMBERED = /^(mln|rep|prnn|isml|irhd)\b.*\d/i;
+const NUMBERED = /^((mln|rep|prnn|isml|irhd)\b.*\d|(eqs?\b\.?|equation) *\(?\d+\.\d+)/i;
 const TITLE = 6, SHOWN = 15, K1 = 1.2, B = 0.6;
 const SAME = [ // words that mean the same: who types one of a group looks for the others, too
   "smo = sequential minimal optimisation", "svm = support vector machine", "svr = support vector regression",
@@ -15,7 +15,7 @@ const SAME = [ // words that mean the same: who types one of a group looks for t
   "gmm = gaussian mixture", "roc = roc curve", "cv = cross validation", "vc = vc dimension",
   "learning rate = step size eta", "backprop = backpropagation", "kmeans = lloyd", "l1 = lasso", "l2 = ridge",
   "regularization = ridge penalty", "overfitting = complexity test error", "kkt = kkt conditions",
-  "hinge loss = hinge slack", "ridge regression = ridge", "maximum likelihood = likelihood", "support vector = support vector machine", "choose k = many clusters", "random forest = forest", "bias variance = bias variance decomposition",
+  "hinge loss = hinge slack", "ridge regression = ridge", "maximum likelihood = likelihood", "support vector = support vector machine", "choose k = many clusters", "random forest = forest", "bias variance = bias variance decomposition", "elbow method = many clusters", "gradient descent step = step size", "slack variable = slack",
   "relu = relu rectifier", "logit = logistic", "sigmoid = logistic sigmoid", "softmax = softmax",
 ];
 let index = null;
@@ -33,7 +33,10 @@ function wordsOf(text) {
   return (plain.toLowerCase().replace(/[’']s\b/g, "").match(/\d+(?:\.\d+)+|[\p{L}\p{N}]+/gu) || []).map(stem);
 }
 
-function addDocuments(documents) {
+async function addDocuments(packed) {
+  const bytes = Uint8Array.from(atob(packed), (each) => each.charCodeAt(0));
+  const text = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const documents = await new Response(text).json();
   const postings = new Map(), lengths = [];
   documents.forEach(([kind, title, , , text], n) => {
     const counts = new Map();
@@ -53,15 +56,15 @@ function addDocuments(documents) {
   search();
 }
 
-// Whether a letter more, less, other, or two exchanged make one word of the other.
-function isNear(a, b) {
-  if (Math.abs(a.length - b.length) > 1) return false;
+// How near two words are: 3 with two letters exchanged, 1 with one more, less or other, else 0.
+function nearness(a, b) {
+  if (Math.abs(a.length - b.length) > 1) return 0;
   let i = 0, j = 0;
   while (i < a.length && a[i] === b[i]) i++;
   while (j < a.length - i && j < b.length - i && a[a.length - 1 - j] === b[b.length - 1 - j]) j++;
   const left = a.slice(i, a.length - j), right = b.slice(i, b.length - j);
-  return Math.max(left.length, right.length) <= 1
-    || (left.length === 2 && right.length === 2 && left[0] === right[1] && left[1] === right[0]);
+  if (left.length === 2 && right.length === 2 && left[0] === right[1] && left[1] === right[0]) return 3;
+  return Math.max(left.length, right.length) <= 1 ? 1 : 0;
 }
 
 // The words of the index that a word of the query stands for, with their weights.
@@ -69,8 +72,24 @@ function meant(word) {
   const exact = index.postings.has(word) ? [[word, 1]] : [];
   const all = [...index.postings.keys()];
   const longer = word.length >= 4 ? all.filter((each) => each !== word && each.startsWith(word)).map((each) => [each, 0.4]) : [];
-  if (exact.length || longer.length) return [...exact, ...longer];
-  return word.length >= 4 ? all.filter((each) => isNear(word, each)).map((each) => [each, 0.6]) : [];
+  return [...exact, ...longer];
+}
+
+// The words; in place of one that no page has stands the nearest that most pages have, and two that
+// are one word in the pages are joined: "back propagation".
+function mended(words) {
+  const joined = [];
+  for (const word of words) {
+    const both = joined.at(-1) + word;
+    if (joined.length && index.postings.has(both)) joined.splice(-1, 1, both);
+    else joined.push(word);
+  }
+  return joined.map((word) => {
+    if (word.length < 3 || meant(word).length) return word;
+    const value = ([each, list]) => (each.length < 3 ? 0 : nearness(word, each) * Math.log(1 + list.length));
+    const best = [...index.postings].reduce((a, b) => (value(b) > value(a) ? b : a));
+    return value(best) > 0 ? best[0] : word;
+  });
 }
 
 function expanded(words) {
@@ -90,13 +109,15 @@ function expanded(words) {
 
 function ranked(query) {
   const { documents, postings, lengths, mean } = index, scores = new Map(), hits = new Map();
+  const named = documents.filter(([, , , address]) => address.endsWith(`#${query.trim().toLowerCase()}`));
+  if (named.length) return named; // the id of a statement or an exercise
   if (NUMBERED.test(query)) {
-    const asked = query.toLowerCase().replace(/[()]/g, "").replace(/\beqs?\b\.?/g, "equation").trim();
+    const asked = query.toLowerCase().replace(/[()]/g, "").replace(/\b(eqs?|equation)\b\.?/g, "equation").trim();
     const whole = new RegExp(`\\b${asked.replace(/[^\w ]/g, "\\$&")}(?![\\d.]*\\d)`, "i");
-    const found = documents.filter(([kind, , , , text]) => (kind === "statement" || kind === "slip") && whole.test(text));
-    if (found.length) return found.slice(0, SHOWN);
+    const there = (wanted) => documents.filter(([kind, , , , text]) => kind === wanted && whole.test(text));
+    return [...there("statement"), ...there("slip")].slice(0, SHOWN);
   }
-  const all = wordsOf(query), words = all.filter((word) => !EMPTY.has(word) || all.every((each) => EMPTY.has(each)));
+  const all = mended(wordsOf(query)), words = all.filter((word) => !EMPTY.has(word) || all.every((each) => EMPTY.has(each)));
   const terms = expanded(words), name = query.trim().toLowerCase();
   terms.forEach((term, k) => {
     for (const [word, weight] of term) {
@@ -113,10 +134,10 @@ function ranked(query) {
   const score = ([n, sum]) => {
     const [kind, title, chapter] = documents[n], inTitle = wordsOf(title.replace(/_/g, " "));
     let whole = ` ${inTitle.join(" ")} `.includes(` ${said} `) ? 1.4 : 1;
-    if (inTitle.join(" ").replace(/^\d+ (the )?/, "") === said) whole = 2;
+    if (inTitle.join(" ").replace(/^(\d+|walk \d+) (the )?/, "").startsWith(said)) whole = 1.8;
     if (kind === "chapter") whole *= terms.every((term) => term.some(([word]) => inTitle.includes(word))) ? 2 : 0.5;
     if (kind === "code" && title.toLowerCase().endsWith(`.${name}`)) whole = 4;
-    const early = 1 + 0.8 / (1 + Math.max(0, (parseInt(chapter, 10) || 27) - 1) / 9); // where it is taught first
+    const early = 1 + 1 / (1 + Math.max(0, (parseInt(chapter, 10) || 27) - 1) / 9); // where it is taught first
     return sum * early * KINDS[kind] * (hits.get(n).size / terms.length) ** 2 * whole;
   };
   const best = [...scores].map((pair) => [score(pair), documents[pair[0]]]).sort((a, b) => b[0] - a[0]).slice(0, 4 * SHOWN);
@@ -126,7 +147,7 @@ function ranked(query) {
 
 // Some words of the text around the first that was looked for.
 function snippet(text, query) {
-  const wanted = new Set(expanded(wordsOf(query)).flat().map(([word]) => word));
+  const wanted = new Set(expanded(mended(wordsOf(query))).flat().map(([word]) => word));
   const words = text.split(" "), at = words.findIndex((each) => wordsOf(each).some((word) => wanted.has(word)));
   const from = Math.max(0, at - 8), part = document.createElement("span");
   if (from > 0) part.append("… ");
@@ -151,7 +172,10 @@ function search() {
     item.append(said, link, document.createElement("br"), snippet(text, query));
     list.append(item);
   }
-  results.replaceChildren(found.length ? list : "Nothing found.");
+  const typed = query.match(/[\p{L}\p{N}+-]+/gu) || [], used = mended(wordsOf(query)).join(" ");
+  const lost = typed.filter((each) => wordsOf(each).some((word) => !EMPTY.has(word) && !meant(word).length && !used.includes(word)));
+  const missing = found.length && lost.length ? `No page has the word ${lost.join(" or ")}. Pages with a word like it, or without it: ` : "";
+  results.replaceChildren(missing, found.length ? list : "Nothing found.");
 }
 
 function loadDocuments() {
