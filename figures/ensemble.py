@@ -133,6 +133,42 @@ def forest(ax):
     ax.legend()
 
 
+@cache
+def tumour_answers(k):
+    """What 20 trees of each of 20 forests say of 169 tumours: (20, 169, 20).
+
+    The training sets are independent draws of 100 tumours from a pool of the other 400.
+    """
+    T = load_breast_cancer()
+    y = (T.y == "malignant").astype(int)
+    pool, new = np.split(np.random.default_rng(0).permutation(569), [400])
+    said = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        rows = rng.choice(pool, 100)
+        said.append(tree_outputs(random_forest(T.X[rows], y[rows], 20, k, rng=rng), T.X[new]))
+    return np.array(said)
+
+
+@figure("correlation", claims=("ensemble-17",), size=(4.4, 2.7))
+def correlation(ax):
+    """The variance of the mean of m trees, for three values of k. Dots: measured over 20 training
+    sets. Lines: the formula for the variance of a mean, with the measured variance and correlation of
+    the trees. The line for k = 30, which is bagging, starts lowest and ends highest.
+    """
+    sizes, m = np.array([1, 2, 5, 10, 20]), np.arange(1, 21)
+    for k, marker, color in ((1, "^", PURPLE), (5, "s", BLUE), (30, "o", ORANGE)):
+        said = tumour_answers(k)
+        C = np.mean([np.cov(said[:, i].T) for i in range(169)], axis=0)
+        s2 = np.mean(np.diag(C))
+        shared = np.mean(C[~np.eye(20, dtype=bool)])  # rho s^2
+        direct = [said[:, :, :size].mean(axis=2).var(axis=0, ddof=1).mean() for size in sizes]
+        ax.plot(m, shared + (s2 - shared) / m, color=color)
+        ax.plot(sizes, direct, marker, color=color, label=f"$k = {k}$")
+    ax.set(xlabel="trees $m$", ylabel="variance of the mean", ylim=(0, None), xticks=sizes)
+    ax.legend()
+
+
 # --- AdaBoost --------------------------------------------------------------------------
 
 
@@ -233,6 +269,37 @@ def bounds(ax):
     ax.plot(t, np.where(wrong > 0, wrong, np.nan), "o-", color=BLUE, ms=3.5, label="training error")
     ax.set(xlabel="round $t$", ylabel="error and bounds", yscale="log", xlim=(0, ROUNDS))
     ax.legend()
+
+
+@cache
+def moons_wrong(noise, exchanged):
+    """Percent wrong after each of 100 rounds, training labels and new samples: the mean of 12."""
+    errors = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        train, new = (make_moons(size, noise=noise, rng=rng) for size in (200, 2000))
+        labels = np.where(rng.random(200) < exchanged, -train.y, train.y)
+        F, wrong = np.zeros(2000), []
+        for state in islice(adaboost(train.X, labels, stumps(train.X, labels)), 1, 101):
+            F = F + state.alpha * state.h.predict(new.X)
+            wrong.append([np.mean(state.F * labels <= 0), np.mean(F * new.y <= 0)])
+        errors.append(wrong)
+    return 100 * np.mean(errors, axis=0).T
+
+
+@figure("rounds_too_many", claims=("ensemble-37",), panels=3, size=(2.8, 2.5))
+def rounds_too_many(*axes):
+    """Boosted stumps on two half moons, the mean of 12 training sets. Left: little overlap. Middle:
+    much overlap. Right: exchanged training labels. The training error falls in all panels. In the
+    middle and on the right the error on new samples rises again after some 30 rounds.
+    """
+    for ax, noise, exchanged in zip(axes, (0.2, 0.4, 0.2), (0.0, 0.0, 0.1), strict=True):
+        on_train, on_new = moons_wrong(noise, exchanged)
+        ax.plot(range(1, 101), on_train, "--", color=GREY, label="training labels")
+        ax.plot(range(1, 101), on_new, color=BLUE, label="new samples")
+        title = f"noise {noise}, {exchanged:.0%} exchanged"
+        ax.set(title=title, xlabel="round $t$", ylabel="% wrong", ylim=(0, 25))
+    axes[0].legend()
 
 
 # --- Films -----------------------------------------------------------------------------

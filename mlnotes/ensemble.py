@@ -358,7 +358,8 @@ def best_stump(X, y, D):
     seen = D > 0
     f, t, _ = best_split(X[seen], y[seen], D[seen], "error") or (0, inf, 0)
     goes_left = X[:, f] <= t
-    left, right = (plurality(y[None], D * side).item() for side in (goes_left, ~goes_left))
+    left = plurality(y[None], D * goes_left).item()
+    right = plurality(y[None], D * ~goes_left).item()
     return Stump(f, t, left, right)
 
 
