@@ -153,8 +153,8 @@ def tumour_answers(k):
 @figure("correlation", claims=("ensemble-17",), size=(4.4, 2.7))
 def correlation(ax):
     """The variance of the mean of m trees, for three values of k. Dots: measured over 20 training
-    sets. Lines: the formula for the variance of a mean, with the measured variance and correlation of
-    the trees. The line for k = 30, which is bagging, starts lowest and ends highest.
+    sets. Lines: the formula for the variance of a mean, with the measured variance and correlation
+    of the trees. The line for k = 30, which is bagging, starts lowest and ends highest.
     """
     sizes, m = np.array([1, 2, 5, 10, 20]), np.arange(1, 21)
     for k, marker, color in ((1, "^", PURPLE), (5, "s", BLUE), (30, "o", ORANGE)):
