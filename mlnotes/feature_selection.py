@@ -164,9 +164,9 @@ def joint_distribution(codes, y):
             [0.25, 0.5 ]]])
     """
     classes, k = np.unique(y, return_inverse=True)  # k: the number of each sample's class
-    a, b = int(codes.max()) + 1, len(classes)
-    cells = codes.astype(int) * b + k[:, None]  # the number of each sample's cell in the table
-    counts = [np.bincount(cell, minlength=a * b).reshape(a, b) for cell in cells.T]
+    in_class = np.eye(len(classes))[k]  # (n, b): row i has a 1 in the column of its class
+    in_bin = np.eye(int(codes.max()) + 1)  # (a, a): the row of each bin
+    counts = [in_bin[x].T @ in_class for x in codes.astype(int).T]  # x: the bins of one feature
     return np.array(counts) / len(k)
 
 
