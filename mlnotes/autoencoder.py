@@ -362,11 +362,11 @@ def reconstruction_risk(net, layers, X, X_tilde=None, *, alpha=0.0, beta=0.0):
     X_tilde = X if X_tilde is None else X_tilde
     F, gradient = backpropagate(net, layers, X_tilde, X, alpha=alpha)  # inputs x~, targets x
     if beta > 0:
-        half, k = encoder(net), len(layers) // 2  # from x~ to z; its loss is ||z||_1
+        half, depth = encoder(net), len(layers) // 2  # from x~ to z; its loss is ||z||_1
         none = np.zeros((len(X), half.sizes[-1]))  # this loss has no target
-        activity, slope = backpropagate(half, layers[:k], X_tilde, none)
+        activity, slope = backpropagate(half, layers[:depth], X_tilde, none)
         F = F + beta * activity
-        gradient[:k] = tree_map(lambda g, s: g + beta * s, gradient[:k], slope)
+        gradient[:depth] = tree_map(lambda g, s: g + beta * s, gradient[:depth], slope)
     return F, gradient
 
 
