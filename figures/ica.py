@@ -52,7 +52,7 @@ def axes_and_angles(left, right):
     """Left: two uniform sources, mixed, fill a parallelogram. The principal axes (blue, dashed)
     are at right angles. The independent axes (orange) lie along the sides. Right: the kurtosis of
     the 700 white samples along a direction, against its angle. The grey curve is the formula of
-    walk 3 for exactly independent sources; the samples stray from it. The circles are the two
+    walk 2 for exactly independent sources; the samples stray from it. The circles are the two
     directions that FastICA found, at right angles. There the kurtosis is farthest from the 0 of a
     normal distribution, or nearly so.
     """
