@@ -71,7 +71,7 @@ def _elements(svg):
             looks[name] = re.sub(r"#[\w.-]+", lambda m: numbers.get(m[0], m[0]), value)
         line = tag == "path" and "id" not in each.keys()
         if line and found and found[-1][1:] == (True, tag, text, looks | {"d": ""}):
-            found[-1][0].append(looks["d"])
+            found[-1][0].append(looks.get("d", ""))
         elif tag != "g" or looks:
             found.append(([looks.get("d", "")], line, tag, text, looks | {"d": ""}))
     return [(tag, text, looks | {"d": " ".join(d)}) for d, _, tag, text, looks in found]
