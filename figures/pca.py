@@ -192,8 +192,8 @@ SHARE = 0.9
 def scree(ax):
     """Scree plot of the 13 standardised features of wine. Bars: the share of the variance along
     each axis. Dots: the share of the first k axes together. The ring marks the first k with more
-    than 0.9 (dashed line), which is 8. The heights of the bars fall little by little, so it is
-    hard to say where they bend.
+    than 0.9 (dashed line), which is 8. The bars flatten over several places, so it is hard to say
+    where they bend.
     """
     lam = principal_components(standardise(load_wine().X).Z).lam
     j, share, k = np.arange(1, len(lam) + 1), cumulative_share(lam), components_for(lam, SHARE)
