@@ -522,6 +522,8 @@ def test_5000_samples_do_not_underflow():
     assert np.exp(log_L).max() == 0
     book = np.exp(Beta(1001, 4001).log_density(p))
     np.testing.assert_allclose(posterior_density(log_L, 0 * p, w), book, rtol=1e-6)
+    far_apart, one = np.array([-3000.0, 0.0]), np.ones(2)  # nor does the quotient overflow
+    assert posterior_density(far_apart, 0 * one, one).tolist() == [0, 1]
 
 
 # --- Conjugate priors ------------------------------------------------------------------

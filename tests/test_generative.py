@@ -178,7 +178,7 @@ def test_map_classify_is_not_the_likeliest_class_unless_priors_agree():
 
 # --- Two features ----------------------------------------------------------------------
 
-MU, SIGMA = np.array([1.0, -0.5]), np.array([[2.0, 0.8], [0.8, 1.0]])
+MU, SIGMA = np.array([1.0, -0.5]), np.array([[2.0, 0.8], [0.8, 0.8]])
 
 
 def box(L):
