@@ -41,7 +41,6 @@ from mlnotes.neural_networks import (
     forward,
     glorot_start,
     network_risk,
-    normal_start,
     pack,
     sgd,
     unpack,
@@ -468,11 +467,11 @@ def test_the_penalty_makes_codes_sparse_without_a_bottleneck():
 
 
 @pytest.mark.parametrize("sizes", [(3, 5), (3, 4, 2)], ids=str)
-@pytest.mark.parametrize("activation", [RELU, IDENTITY, TANH], ids=lambda f: f.name)
+@pytest.mark.parametrize("activation", [RELU, TANH], ids=lambda f: f.name)
 def test_without_decay_of_the_weights_the_penalty_has_no_minimum(rng, sizes, activation):
     """With units that are homogeneous: half the code, twice the decoder, and the same error."""
     X, net = samples(rng, 10, 3), autoencoder_network(sizes, activation)
-    layers = normal_start(net.sizes, rng=rng)
+    layers = glorot_start(net.sizes, rng=rng)  # with biases
     less = shrunk(layers, 1 / 8)
     plain, smaller = (reconstruction_risk(net, t, X)[0] for t in (layers, less))
     with_penalty = [reconstruction_risk(net, t, X, beta=1.0)[0] for t in (layers, less)]

@@ -884,16 +884,6 @@ def test_adaboost_classifier_stays_finite_at_large_learning_rates(rng, rate):
             assert error > 0 or np.mean(h.predict(X) == y) == 1  # not on weights of 0 only
 
 
-@pytest.mark.parametrize("kind", [AdaBoostClassifier, RandomForestClassifier, BaggingClassifier])
-def test_a_class_without_weight_is_absent(rng, kind):
-    X, w = rng.normal(size=(40, 2)), np.repeat([0, 1], [10, 30])
-    y = np.where(w == 0, 7, np.where(X[:, 0] > 0, 9, 1))
-    model = kind(n_estimators=3, random_state=0).fit(X, y, w)
-    assert model.classes_.tolist() == [1, 9] and model.predict_proba(X).shape == (40, 2)
-    alone = kind(n_estimators=3, random_state=0).fit(X[10:], y[10:])
-    np.testing.assert_array_equal(model.predict_proba(X), alone.predict_proba(X))
-
-
 def test_a_criterion_for_classes_is_refused_for_targets():
     with pytest.raises(ValueError, match="criterion must be one of 'squared_error'; got 'gini'"):
         RandomForestRegressor(criterion="gini").fit(np.arange(8.0).reshape(4, 2), [0, 1, 0, 1])

@@ -648,11 +648,6 @@ def test_fit_of_a_regressor_does_not_depend_on_the_units(unit, weight):
     np.testing.assert_allclose(model.predict(X), y * unit, rtol=1e-12, atol=1e-12 * unit)
 
 
-def test_fit_of_a_classifier_drops_a_class_without_weight():
-    model = DecisionTreeClassifier().fit([[0], [1], [2]], ["a", "c", "b"], [1, 1, 0])
-    assert model.classes_.tolist() == ["a", "c"] and model.predict_proba([[2]]).tolist() == [[0, 1]]
-
-
 def test_fit_draws_as_many_features_as_it_is_told(rng):
     X, y = rng.normal(size=(55, 9)), np.arange(55) % 2
     for value, k in ((None, 9), ("sqrt", 3), (4, 4), (12, 9)):
