@@ -326,7 +326,7 @@ def pruning_film(criterion):
     """
     X, y = moons()
     full = grow(X, y, rules=Rules(criterion=criterion))
-    pruned = ((alpha, prune(full, alpha)) for alpha in np.linspace(0, 0.36, 25) ** 1.5)
+    pruned = ((alpha, prune(full, alpha)) for alpha in np.linspace(0, 0.64, 25) ** 1.5)
 
     def words(state):
         alpha, tree = state

@@ -34,6 +34,7 @@ ROOT = PACKAGE.parent
 ID = re.compile(r"\b[a-z_]+-[ws]?\d{2}\b")  # svm-40; its walk svm-w12; its algorithm svm-s03
 NAME = 'name = "mlnotes"'  # how the project's own pyproject.toml is known
 NUMBER = re.compile(r"\d+(?:\.\d+)*")
+FORMULA = re.compile(r'\$[^$]*\$|"[^"]*"')  # or a quotation: its numbers are no places
 KINDS = {  # what the sources write before a number; without it, the number is a section's
     "section": "section",
     "eq": "equation", "eqs": "equation", "equation": "equation", "equations": "equation",
@@ -91,7 +92,7 @@ def places(source):
     ['equation 3.15', 'equation 3.2', 'equation 3.3', 'equation 3.5', 'section 3', 'section 3.2']
     """
     found, kind, named = set(), "section", False  # named: a kind stands right before
-    tokens = TOKEN.findall(source)
+    tokens = TOKEN.findall(FORMULA.sub(" ", source))
     for (first, last, word), following in zip_longest(tokens, tokens[1:], fillvalue=("", "", "")):
         if word.lower() in KINDS:
             kind, named = KINDS[word.lower()], True

@@ -81,12 +81,16 @@ SMALLER = scour.sanitizeOptions(
     )
 )  # fmt: skip
 LOOKS = ((Comment, "c"), (Keyword, "k"), (Operator.Word, "k"), (String, "s"), (Number, "n"))
-HIDDEN = re.compile(r"<pre.*?</pre>|<form.*?</form>|<details class=.solution.*?</details>", re.S)
+HIDDEN = re.compile(
+    r"<pre.*?</pre>|<form.*?</form>|<details class=.solution.*?</details>|<figure class=.film.*?"
+    r"<figcaption>|<nav.*?</nav>", re.S,
+)  # fmt: skip
 RULED = re.compile(r"^# (?:--- (.+?) -{5,}|={20,}\n# (.+)\n# ={20,})$", re.M)  # a section, a half
 
 
-DARK = {"darker": "lighter", "darkest": "lightest", "lighter": "darker", "black": "white",
-        "white": "black"}  # fmt: skip
+DARK = {"dark": "light", "darker": "lighter", "darkest": "lightest", "lighter": "darker",
+        "lightest": "darkest", "black": "white", "white": "black"}  # fmt: skip
+DARK |= {word.capitalize(): other.capitalize() for word, other in DARK.items()}
 SHADES = re.compile(rf"\b({'|'.join(DARK)})\b(?! sample| coordinate| noise)")
 
 
@@ -218,7 +222,7 @@ def cells_of(chapter):
 def title_of(chapter):
     """The title of a chapter as its notebook gives it: ``5. Clustering``."""
     if chapter not in CHAPTERS:
-        return chapter.capitalize()
+        return chapter[:1].upper() + chapter[1:]
     number, title = headings(cells_of(chapter)[0])[0][1].split(" ", 1)
     return f"{int(number)}. {title}"
 
@@ -484,6 +488,7 @@ def module_page(module):
             outline.append(f'<li><a href="#section-{slug_of(title)}">{escape(title)}</a></li>')
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             write_plain()
+            outline.append(f'<li class="level3"><a href="#{node.name}">{node.name}</a></li>')
             code = code_html(source(getattr(loaded, node.name)), links)
             rows.append(
                 f'<section class="beside" id="{node.name}"><div class="said">{documented(node)}'
@@ -609,7 +614,7 @@ def source_link(part):
 
 def places_of(rest):
     """The places of one source in a note: numbered ones, or the title of the section."""
-    return sorted(places(rest)) or [rest.strip().strip('"')]
+    return sorted(places(rest)) or [rest.strip(' "()') or "without a number"]
 
 
 def place_id(place):
@@ -652,7 +657,10 @@ def statements_page(chapter):
     """All statements, walks and algorithms of a chapter."""
     claims = [claim for claim in load_claims().values() if claim.chapter == chapter]
     title = f"Statements: {title_of(chapter)}"
-    links = "".join(f'<li><a href="#{c.id}">{c.id} {c.kind}</a></li>' for c in claims)
+    links = ""
+    for claim in claims:
+        words = escape(" ".join(plain(stated(claim)).split()[:7]))
+        links += f'<li><a href="#{claim.id}">{claim.id.rpartition("-")[2]} {words} …</a></li>'
     return page(title, f"<h1>{title}</h1>" + "\n".join(map(entry, claims)), links)
 
 
@@ -867,6 +875,8 @@ def search_documents(bodies):
         to = f"figures.html#{each.chapter}-{each.name}"
         name = each.name.replace("_", " ")
         found.append(("figure", name, each.chapter, to, each.draw.__doc__))
+    for to, name in MENU.items():
+        found.append(("page", name, name, to, name))
     return [[kind, title, title_of(chapter), to, " ".join(text.split())]
             for kind, title, chapter, to, text in found]  # fmt: skip
 

@@ -5,10 +5,11 @@
 const NOT_YET = "Not right yet.";
 
 // The answer that was typed, as nested lists of numbers or of words. Throws if it is neither.
-function read(text, kind) {
+function read(text, kind, many) {
   const list = text.trim().replace(/;|(?<=\d)\s+(and|to)\s+(?=[-\d.])/g, ",").replace(/^\{(.*)\}$/, "[$1]").replace(/[({]/g, "[").replace(/[)}]/g, "]");
   const words = kind === "words" || kind === "labels", gap = /(?<=[\w.\]])\s+(?=[-+\w.[])/g;
-  const spaced = kind === "words" ? list : list.replace(gap, ", ");
+  const several = kind === "words" && many && !list.includes(",");
+  const spaced = kind === "words" && !several ? list : list.replace(gap, ", ");
   const whole = spaced.startsWith("[") && !/\]\s*,\s*\[/.test(spaced.replace(/^\[\[.*\]\]$/, "")) ? spaced : `[${spaced}]`;
   const item = /[^[\],\s][^[\],]*/g;
   return JSON.parse(whole.replace(/,\s*\]/g, "]").replace(item, (each) => {
@@ -75,7 +76,7 @@ async function verdict(text, entry) {
   if (!text.trim()) return `No answer yet: enter ${entry.words}.`;
   const noun = entry.kind === "words" ? "word" : "number", expected = `Not right yet: expected ${inWords(entry.shape, noun)}, got`;
   let answer;
-  try { answer = unpacked(read(text, entry.kind)); } catch (error) { return `${expected} ${error.message === "text" ? "text" : "something else"}.`; }
+  try { answer = unpacked(read(text, entry.kind, entry.shape.length > 0)); } catch (error) { return `${expected} ${error.message === "text" ? "text" : "something else"}.`; }
   if (entry.kind === "order" && answer.flat.length > 1) answer.shape = [answer.flat.length];
   if (`${answer.shape}` !== `${entry.shape}`) return `${expected} ${inWords(answer.shape, noun)}.`;
   const forms = equivalents(answer.flat, entry.kind);

@@ -153,7 +153,7 @@ function addFilm(name, recording) {
   speed.onchange = () => { if (timer) { stop(); toggle(); } };
   settings.forEach((setting) => { setting.oninput = choose; });
   player.addEventListener("keydown", (event) => {
-    if (event.target.matches("input, select, a, summary, pre")) return;
+    if (event.target.matches("select, a, summary, pre") || (event.target.matches("input") && event.key !== " ")) return;
     const act = { ArrowRight: () => move(1), ArrowLeft: () => move(-1), " ": toggle }[event.key];
     if (!act || (event.key === " " && event.target.matches("button"))) return;
     event.preventDefault();

@@ -26,6 +26,10 @@ function openTarget() {
 
 // What scrolls inside itself can be scrolled with the keyboard.
 function reachScrolled() {
+  for (const each of document.querySelectorAll(".wide:has(> math.aligned)")) { // reasons below their lines
+    each.classList.remove("stack");
+    each.classList.toggle("stack", each.scrollWidth > each.clientWidth);
+  }
   for (const each of document.querySelectorAll(".wide, .long, pre, .outline ul")) {
     const scrolls = each.scrollWidth > each.clientWidth || each.scrollHeight > each.clientHeight;
     if (scrolls) each.tabIndex = 0;

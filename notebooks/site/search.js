@@ -2,9 +2,9 @@
 // The search. A document is [kind, title, chapter, address, text]; its script is loaded when the
 // search is first used. Documents are ranked by BM25, words of the title counting as many times.
 
-const KINDS = { chapter: 1.5, section: 1.5, walk: 1.2, statement: 1, code: 0.9, figure: 0.7, exercise: 0.5, slip: 0.4 };
+const KINDS = { chapter: 1.5, section: 1.5, walk: 1.2, statement: 1, code: 0.9, figure: 0.7, exercise: 0.5, slip: 0.4, page: 1.5 };
 const EMPTY = new Set("a an and are as at be by can do does for from how i in is it of on or the to what when where which why with".split(" "));
-const NUMBERED = /^((mln|rep|prnn|isml|irhd)\b.*\d|(eqs?\b\.?|equation) *\(?\d+\.\d+)/i;
+const NUMBERED = /^((mln|rep|prnn|isml|irhd)\b.*\d|(mln|rep|prnn|isml|irhd)\d|(eqs?\b\.?|equation) *\(?\d+\.\d+)/i;
 const TITLE = 6, SHOWN = 15, K1 = 1.2, B = 0.6;
 const SAME = [ // words that mean the same: who types one of a group looks for the others, too
   "smo = sequential minimal optimisation", "svm = support vector machine", "svr = support vector regression",
@@ -22,7 +22,7 @@ let index = null;
 
 // One form for British and American, singular and plural.
 function stem(word) {
-  let plain = word.replace(/is(e|ed|es|er|ing|ation)s?$/, "iz$1").replace(/our/, "or");
+  let plain = word.replace(/is(e|ed|es|er|ing|ation)s?$/, "iz$1").replace(/our/, "or").replace(/^centre/, "center");
   if (plain.length > 3) plain = plain.replace(/(?<=[^su])s$/, "");
   if (plain.length > 6) plain = plain.replace(/(iz)(e|ed|er|ing|ation)$/, "$1").replace(/(ing|ed)$/, "");
   return plain;
@@ -109,10 +109,15 @@ function expanded(words) {
 
 function ranked(query) {
   const { documents, postings, lengths, mean } = index, scores = new Map(), hits = new Map();
-  const named = documents.filter(([, , , address]) => address.endsWith(`#${query.trim().toLowerCase()}`));
-  if (named.length) return named; // the id of a statement or an exercise
+  const id = query.trim().toLowerCase(), figure = /^fig(?:ure)?\.? *(\d+)\.(\d+)$/.exec(id);
+  if (/-[xws]?\d+$/.test(id)) return documents.filter(([, , , address]) => address.endsWith(`#${id}`));
+  if (figure) {
+    const of = (each) => each[0] === "chapter" && parseInt(each[3], 10) === Number(figure[1]);
+    return documents.filter(of).map(([kind, , chapter, address, text]) =>
+      ["figure", `Figure ${figure[1]}.${figure[2]}`, chapter, address.replace(/#.*/, `#figure-${figure[1]}-${figure[2]}`), text]);
+  }
   if (NUMBERED.test(query)) {
-    const asked = query.toLowerCase().replace(/[()]/g, "").replace(/\b(eqs?|equation)\b\.?/g, "equation").trim();
+    const asked = query.toLowerCase().replace(/^(mln|rep|prnn|isml|irhd)(?=\d)/, "$1 ").replace(/[()]/g, "").replace(/\b(eqs?|equation)\b\.?/g, "equation").trim();
     const whole = new RegExp(`\\b${asked.replace(/[^\w ]/g, "\\$&")}(?![\\d.]*\\d)`, "i");
     const there = (wanted) => documents.filter(([kind, , , , text]) => kind === wanted && whole.test(text));
     return [...there("statement"), ...there("slip")].slice(0, SHOWN);
@@ -136,7 +141,7 @@ function ranked(query) {
     let whole = ` ${inTitle.join(" ")} `.includes(` ${said} `) ? 1.4 : 1;
     if (inTitle.join(" ").replace(/^(\d+|walk \d+) (the )?/, "").startsWith(said)) whole = 1.8;
     if (kind === "chapter") whole *= terms.every((term) => term.some(([word]) => inTitle.includes(word))) ? 2 : 0.5;
-    if (kind === "code" && title.toLowerCase().endsWith(`.${name}`)) whole = 4;
+    if (kind === "code" && title.toLowerCase().endsWith(`.${name}`)) whole = name.includes("_") ? 4 : 1.2;
     const early = 1 + 1 / (1 + Math.max(0, (parseInt(chapter, 10) || 27) - 1) / 9); // where it is taught first
     return sum * early * KINDS[kind] * (hits.get(n).size / terms.length) ** 2 * whole;
   };
@@ -146,10 +151,10 @@ function ranked(query) {
 }
 
 // Some words of the text around the first that was looked for.
-function snippet(text, query) {
+function snippet(kind, text, query) {
   const wanted = new Set(expanded(mended(wordsOf(query))).flat().map(([word]) => word));
   const words = text.split(" "), at = words.findIndex((each) => wordsOf(each).some((word) => wanted.has(word)));
-  const from = Math.max(0, at - 8), part = document.createElement("span");
+  const from = kind === "statement" || kind === "slip" ? 0 : Math.max(0, at - 8), part = document.createElement("span");
   if (from > 0) part.append("… ");
   for (const each of words.slice(from, from + 26)) {
     const found = wordsOf(each).some((word) => wanted.has(word));
@@ -169,13 +174,15 @@ function search() {
     link.href = address;
     link.textContent = title;
     said.textContent = kind === "chapter" ? "chapter " : `${kind} · ${chapter} `;
-    item.append(said, link, document.createElement("br"), snippet(text, query));
+    item.append(said, link, document.createElement("br"), snippet(kind, text, query));
     list.append(item);
   }
   const typed = query.match(/[\p{L}\p{N}+-]+/gu) || [], used = mended(wordsOf(query)).join(" ");
   const lost = typed.filter((each) => wordsOf(each).some((word) => !EMPTY.has(word) && !meant(word).length && !used.includes(word)));
   const missing = found.length && lost.length ? `No page has the word ${lost.join(" or ")}. Pages with a word like it, or without it: ` : "";
-  results.replaceChildren(missing, found.length ? list : "Nothing found.");
+  const note = /^(mln|rep|prnn|isml|irhd)(?![a-z])/i.exec(query.trim()), all = document.createElement("a");
+  if (note) [all.href, all.textContent] = [`notes_${note[1].toUpperCase()}.html`, ` All numbers of ${note[1].toUpperCase()}.`];
+  results.replaceChildren(missing, found.length ? list : "Nothing found.", note ? all : "");
 }
 
 function loadDocuments() {
