@@ -203,7 +203,7 @@ def tube_film(C):
         held = np.sum(tube.alpha.sum(axis=0) > ON_THE_EDGE)
         return f"ε = {epsilon:.1f}. The slope is {tube.w[0]:.2f}. {held} samples hold the line."
 
-    return Take(tubes, draw, words, lambda state: state[1].objective)
+    return Take(tubes, draw, words, lambda state: max(0.0, state[1].objective))  # rounding
 
 
 if __name__ == "__main__":

@@ -625,7 +625,7 @@ def place_id(place):
 def place_order(place):
     """Numbered places by their numbers, sections before equations; then titles by the alphabet."""
     kind, _, number = place.rpartition(" ")
-    if not re.fullmatch(r"[\d.]+", number):
+    if not re.fullmatch(r"\d+(\.\d+)*", number):
         return 2, (), place
     whole = "." not in number and kind != "section"  # "Step 1" says not of which section
     return (whole, tuple(map(int, number.split("."))), "" if kind == "section" else kind)

@@ -13,9 +13,9 @@ const SAME = [ // words that mean the same: who types one of a group looks for t
   "cnn = convolution", "convnet = convolution", "mlp = neural network", "mle = maximum likelihood",
   "map = posterior mode", "knn = nearest neighbour", "kde = kernel density", "irls = irls newton",
   "gmm = gaussian mixture", "roc = roc curve", "cv = cross validation", "vc = vc dimension",
-  "learning rate = step size eta", "backprop = backpropagation", "kmeans = lloyd", "l1 = lasso", "l2 = ridge",
+  "learning rate = step size eta", "backprop = backpropagation", "kmeans = lloyd clustering", "l1 = lasso", "l2 = ridge",
   "regularization = ridge penalty", "overfitting = complexity test error", "kkt = kkt conditions",
-  "hinge loss = hinge slack", "ridge regression = ridge", "maximum likelihood = likelihood", "support vector = support vector machine", "choose k = many clusters", "random forest = forest", "bias variance = bias variance decomposition", "elbow method = many clusters", "gradient descent step = step size", "slack variable = slack",
+  "hinge loss = hinge slack", "ridge regression = ridge", "maximum likelihood = likelihood", "support vector = support vector machine", "choose k = many clusters", "random forest = forest", "bias variance = bias variance decomposition", "elbow method = many clusters", "gradient descent step = step size", "slack variable = slack", "soft margin = slack overlap",
   "relu = relu rectifier", "logit = logistic", "sigmoid = logistic sigmoid", "softmax = softmax",
 ];
 let index = null;
@@ -141,7 +141,7 @@ function ranked(query) {
     let whole = ` ${inTitle.join(" ")} `.includes(` ${said} `) ? 1.4 : 1;
     if (inTitle.join(" ").replace(/^(\d+|walk \d+) (the )?/, "").startsWith(said)) whole = 1.8;
     if (kind === "chapter") whole *= terms.every((term) => term.some(([word]) => inTitle.includes(word))) ? 2 : 0.5;
-    if (kind === "code" && title.toLowerCase().endsWith(`.${name}`)) whole = name.includes("_") ? 4 : 1.2;
+    if (kind === "code" && title.toLowerCase().endsWith(`.${name}`)) whole = name.includes("_") ? 4 : 1.6;
     const early = 1 + 1 / (1 + Math.max(0, (parseInt(chapter, 10) || 27) - 1) / 9); // where it is taught first
     return sum * early * KINDS[kind] * (hits.get(n).size / terms.length) ** 2 * whole;
   };
@@ -178,7 +178,7 @@ function search() {
     list.append(item);
   }
   const typed = query.match(/[\p{L}\p{N}+-]+/gu) || [], used = mended(wordsOf(query)).join(" ");
-  const lost = typed.filter((each) => wordsOf(each).some((word) => !EMPTY.has(word) && !meant(word).length && !used.includes(word)));
+  const lost = NUMBERED.test(query) ? [] : typed.filter((each) => wordsOf(each).some((word) => !EMPTY.has(word) && !meant(word).length && !used.includes(word)));
   const missing = found.length && lost.length ? `No page has the word ${lost.join(" or ")}. Pages with a word like it, or without it: ` : "";
   const note = /^(mln|rep|prnn|isml|irhd)(?![a-z])/i.exec(query.trim()), all = document.createElement("a");
   if (note) [all.href, all.textContent] = [`notes_${note[1].toUpperCase()}.html`, ` All numbers of ${note[1].toUpperCase()}.`];
