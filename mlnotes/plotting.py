@@ -38,7 +38,7 @@ from typing import NamedTuple
 import numpy as np
 
 INK, GREY, SHADE = "#1a1a1a", "#9a9a9a", "#ececec"
-BLUE, ORANGE, GREEN, PURPLE = "#1f5a99", "#d97a1f", "#4f9d77", "#7b3f8f"
+BLUE, ORANGE, GREEN, PURPLE = "#1f5a99", "#d97a1f", "#2f8258", "#7b3f8f"
 COLORS = (BLUE, ORANGE, GREEN, PURPLE, GREY)
 MARKERS = ("o", "s", "^", "D", "v")
 PANEL = (3.2, 2.9)  # inches; two panels fill the width of a textbook page
