@@ -677,9 +677,11 @@ def violating_pair(g, dual, beta):
     """
     rising = np.where(dual.groups & (beta < dual.upper), g, -inf)
     falling = np.where(dual.groups & (beta > dual.lower), g, inf)
-    violations = rising.max(axis=1) - falling.min(axis=1)  # one for each group
-    worst = violations.argmax()
-    return float(violations[worst]), int(rising[worst].argmax()), int(falling[worst].argmin())
+    pairs = []
+    for up, down in zip(rising, falling, strict=True):  # one for each group
+        i, j = int(up.argmax()), int(down.argmin())
+        pairs.append((float(up[i] - down[j]), i, j))
+    return max(pairs)
 
 
 def moved(beta, i, j, t, dual):
@@ -719,7 +721,7 @@ def smo(K, dual, start=None):
         eta = float(K_i[i] + K_j[j] - 2 * K_i[j])
         t = float(min(violation / max(eta, tiny), upper[i] - beta[i], beta[j] - lower[j]))
         pair, old, beta = (i, j), beta, moved(beta, i, j, t, dual)
-        if t <= 0 or np.array_equal(beta, old):
+        if t <= 0 or (beta[i] == old[i] and beta[j] == old[j]):
             return
         objective += t * (violation - t * eta / 2)
         g = g - t * (K_i - K_j)
