@@ -222,7 +222,7 @@ def cells_of(chapter):
 def title_of(chapter):
     """The title of a chapter as its notebook gives it: ``5. Clustering``."""
     if chapter not in CHAPTERS:
-        return chapter[:1].upper() + chapter[1:]
+        return chapter.capitalize()
     number, title = headings(cells_of(chapter)[0])[0][1].split(" ", 1)
     return f"{int(number)}. {title}"
 

@@ -150,9 +150,8 @@ function ranked(query) {
   return phrased.sort((a, b) => b[0] - a[0]).slice(0, SHOWN).map(([, each]) => each);
 }
 
-// Some words of the text around the first that was looked for.
-function snippet(kind, text, query) {
-  const wanted = new Set(expanded(mended(wordsOf(query))).flat().map(([word]) => word));
+// Some words of the text around the first of the wanted ones.
+function snippet(kind, text, wanted) {
   const words = text.split(" "), at = words.findIndex((each) => wordsOf(each).some((word) => wanted.has(word)));
   const from = kind === "statement" || kind === "slip" ? 0 : Math.max(0, at - 8), part = document.createElement("span");
   if (from > 0) part.append("… ");
@@ -168,16 +167,17 @@ function snippet(kind, text, query) {
 function search() {
   const results = document.getElementById("results"), query = document.getElementById("query").value;
   if (!index || !query.trim()) return results.replaceChildren();
-  const list = document.createElement("ul"), found = ranked(query);
+  const list = document.createElement("ul"), found = ranked(query), words = mended(wordsOf(query));
+  const wanted = new Set(expanded(words).flat().map(([word]) => word));
   for (const [kind, title, chapter, address, text] of found) {
     const item = document.createElement("li"), link = document.createElement("a"), said = document.createElement("small");
     link.href = address;
     link.textContent = title;
     said.textContent = kind === "chapter" ? "chapter " : `${kind} · ${chapter} `;
-    item.append(said, link, document.createElement("br"), snippet(kind, text, query));
+    item.append(said, link, document.createElement("br"), snippet(kind, text, wanted));
     list.append(item);
   }
-  const typed = query.match(/[\p{L}\p{N}+-]+/gu) || [], used = mended(wordsOf(query)).join(" ");
+  const typed = query.match(/[\p{L}\p{N}+-]+/gu) || [], used = words.join(" ");
   const lost = NUMBERED.test(query) ? [] : typed.filter((each) => wordsOf(each).some((word) => !EMPTY.has(word) && !meant(word).length && !used.includes(word)));
   const missing = found.length && lost.length ? `No page has the word ${lost.join(" or ")}. Pages with a word like it, or without it: ` : "";
   const note = /^(mln|rep|prnn|isml|irhd)(?![a-z])/i.exec(query.trim()), all = document.createElement("a");
