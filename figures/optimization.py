@@ -156,7 +156,7 @@ def valley(left, right):
     """Ways down the log-loss of the petals. Left: its contours, a long narrow valley. The circles
     are the places of gradient descent after 10, 100 and 1000 steps of size 1/M, the diamonds those
     of Newton's method after 1 to 5 steps. Right: the height above the minimum after k steps, and
-    the bound M ||w_0 - w_star||^2 / (2 k) for steps of size 1/M (dotted).
+    an upper bound for steps of size 1/M (dotted).
     """
     M = np.linalg.eigvalsh(Z.T @ Z / (4 * len(Z)))[-1]
     *_, last = newton(loss, loss_gradient, loss_hessian, START)
