@@ -49,7 +49,7 @@ def units(left, right):
     """The known bottles, the unknown bottle (cross) and its seven nearest (ringed). Left: by the
     distance of the raw numbers. The seven have nearly the same proline as the cross, and quite
     different colours. Right, enlarged: by the distance of the standardised features. The curve
-    holds all points that are as far away as the seventh neighbour. In raw units it is an ellipse.
+    joins the places that are as far away as the seventh neighbour. In raw units it is an ellipse.
     """
     wine = load_wine()
     two = wine.X[:, [9, 12]]
@@ -84,8 +84,8 @@ def around_the_query():
 def neighborhoods(left, right):
     """Left: a query (cross) and ten samples of the classes a and b. Each circle holds the k nearest
     samples. The answer depends on k: the nearest alone says a, three say b, and seven say a
-    again. Right: five events, numbers y at places x. At x = 4 the three neighbours (filled)
-    average to 10/3 (line). The only event at x = 4 itself says 5.
+    again. Right: five samples, numbers y at places x. At x = 4 the three neighbours (filled)
+    average to 10/3 (line). The only sample at x = 4 itself says 5.
     """
     X, y = around_the_query()
     turn = np.linspace(0, 2 * np.pi, 181)
@@ -255,9 +255,10 @@ def one_nn_error(n, shift, runs, rng):
 @figure("cover_hart", claims=(), panels=2)
 def cover_hart(left, right):
     """Left: the error of 1-NN for n to infinity against the Bayes error R*. Each mark is a pair of
-    normal classes. All marks lie in the grey region between R* and 2 R* (1 - R*). Right: the error
-    for finite n (dots, with two standard errors), for one such pair with equal priors. For few
-    samples it is above 2 R*: the bound holds in the limit.
+    normal classes, and the legend gives the prior of one of them. All marks lie in the grey region
+    between R* and 2 R* (1 - R*). Right: the error for finite n (dots, with two standard errors),
+    for one such pair with equal priors. For few samples it is above 2 R*: the bound holds in the
+    limit.
     """
     R = np.linspace(0, 0.5, 101)
     left.fill_between(R, R, cover_hart_bound(R), color=SHADE, lw=0)
