@@ -187,7 +187,7 @@ def fish_line(fish):
 def fish(left, middle, right):
     """Left and middle: the lengths and the lightnesses of 80 salmon (filled) and 80 sea bass
     (outlined), with the cut that makes the fewest errors. By length 41 of the 160 fish are
-    wrong, by lightness 23. Right: the line of walk 8 for lightness and width, with estimated
+    wrong, by lightness 23. Right: the line of walk 7 for lightness and width, with estimated
     means and covariance, is wrong for 11.
     """
     sample = fish_sample()
