@@ -457,10 +457,10 @@ def merged_agreement(coarse, fine):
 def instability(label_axes, share_axes, left, right):
     """Small changes that change much for K-means (left), and less for its remedies (right). Row 1:
     a sample moves from left to right in steps of 0.05. Its label jumps from 0 to 1, but its share
-    in a mixture of Gaussians changes by 0.03 at most in a step. Row 2: one disc without groups, in
+    in a mixture of Gaussians changes by at most 0.032 in a step. Row 2: one disc without groups, in
     three clusters (colours) and in four (markers). With K-means each of the colours has several
-    markers; in a hierarchy the four clusters are the three, one of them split. The ARI compares
-    the three clusters with the four, after those two of the four are merged that make it largest.
+    markers; in a hierarchy the four clusters are the three, one of them split. The ARI compares the
+    three clusters with the four, after those two of the four are merged that make it largest.
     """
     path, label, share = moving_sample()
     for ax, y, word in ((label_axes, label, "label"), (share_axes, share, "share")):
