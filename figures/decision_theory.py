@@ -433,8 +433,7 @@ MISS_10 = np.array([[0.0, 10.0], [1.0, 0.0]])
 def regions(left, middle, right):
     """All tumours, and the regions of three rules with own covariances. Left: 0-1 loss. Middle: a
     miss costs 10, so the boundary moves into the benign tumours. Right: a question costs 0.5; in
-    the band between the two clear regions one asks. The boundaries are curved, because each class
-    has its own covariance matrix.
+    the band between the two clear regions one asks.
     """
     T = load_breast_cancer()
     X = T.X[:, [T.feature_names.index(name) for name in TUMOUR_FEATURES]]
