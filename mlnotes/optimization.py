@@ -129,8 +129,6 @@ def subdifferential(f, c, *, h=1e-6):
 
 # --- Gradient descent ------------------------------------------------------------------
 
-RESOLUTION = 8 * np.finfo(np.float64).eps  # of |f|: falls of f below it drown in its rounding error
-
 
 class DescentState(NamedTuple):
     """Gradient descent after a step."""
@@ -144,8 +142,8 @@ class DescentState(NamedTuple):
 def gradient_descent(f, gradient, x0, *, eta=None):
     """Step by step against the gradient: x <- x - eta gradient f(x).
 
-    eta = 1/M is safe; beyond 2/M it may diverge. Without eta, `backtrack` finds each step size. It
-    starts from twice the last one, or from the last one where rounding hides the fall of f.
+    eta = 1/M is safe; beyond 2/M it may diverge. Without eta, `backtrack` finds each step size,
+    starting from twice the last one.
 
     Yields: the start, then a `DescentState` per step. It ends where the gradient is 0 or, with
     backtracking, where no step changes x.
@@ -169,14 +167,13 @@ def gradient_descent(f, gradient, x0, *, eta=None):
             value = f(x)
         else:
             step, x, value = backtrack(f, x, value, -slope, slope, eta=trial)
-            hidden = step * norm**2 <= RESOLUTION * abs(value)
-            trial = step if hidden else 2 * step
+            trial = 2 * step
 
 
 def backtrack(f, x, value, direction, gradient, *, eta=1.0):
     """The first step size among eta, eta/2, eta/4, ... that lowers f enough (Armijo's rule):
 
-        f(x + eta p) <= f(x) + 1/4 eta gradient^T p ,   up to rounding.
+        f(x + eta p) <= f(x) + 1/4 eta gradient^T p .
 
     `value` is f(x), `direction` is p, and `gradient` is that of f at x. Returns: eta, x + eta p and
     f there; eta = 0 if no step that changes x lowers f enough.
@@ -185,11 +182,10 @@ def backtrack(f, x, value, direction, gradient, *, eta=1.0):
     (0.5, 0.0, 0.0)
     """
     slope = np.dot(*floats(gradient, direction))  # negative: f falls along the direction
-    allowed = value + RESOLUTION * abs(value)
     ahead = x + eta * direction
     while eta > 0 and np.any(ahead != x):
         there = f(ahead)
-        if there <= allowed + eta / 4 * slope:
+        if there <= value + eta / 4 * slope:
             return eta, ahead, there
         eta = eta / 2
         ahead = x + eta * direction
@@ -242,6 +238,8 @@ def stochastic_gradient_descent(f, gradient, x0, n, *, eta, batch=1, rng):
 
 # --- Newton's method -------------------------------------------------------------------
 
+RESOLUTION = 8 * np.finfo(np.float64).eps  # of |f|: falls of f below it drown in its rounding error
+
 
 class NewtonState(NamedTuple):
     """Newton's method after a step."""
@@ -255,9 +253,9 @@ class NewtonState(NamedTuple):
 def newton(f, gradient, hessian, x0, *, solve=None):
     """To the minimum of the quadratic that fits f at x: x <- x - eta H^-1 gradient f(x).
 
-    `backtrack` finds eta, which is 1 near the minimiser. There f is about decrement^2 / 2 above its
-    minimum. ``solve(H, slope)`` gives H^-1 slope in place of `newton_direction`; then `hessian` may
-    return what `solve` takes for H.
+    `backtrack` finds eta, and may raise f by its rounding error. Near the minimiser eta is 1, and f
+    is about decrement^2 / 2 above its minimum. ``solve(H, slope)`` gives H^-1 slope in place of
+    `newton_direction`; then `hessian` may return what `solve` takes for H.
 
     Yields: the start, then a `NewtonState` per step. It ends where the gradient is 0, or where
     rounding hides the fall of f and the decrement no longer falls.
@@ -277,7 +275,7 @@ def newton(f, gradient, hessian, x0, *, solve=None):
             return
         yield NewtonState(x, value, decrement, eta)
         before = decrement
-        eta, x, value = backtrack(f, x, value, p, slope)
+        eta, x, value = backtrack(f, x, value + RESOLUTION * abs(value), p, slope)
 
 
 def newton_direction(H, gradient):

@@ -256,12 +256,12 @@ def test_gradient_descent_with_backtracking_descends_whatever_the_scale(rng, sca
     np.testing.assert_allclose(run.state.x, np.linalg.solve(P, -q), rtol=1e-6, atol=1e-6)
 
 
-def test_gradient_descent_starts_each_search_from_twice_the_last_step_size_or_from_the_last():
+def test_gradient_descent_starts_each_search_from_twice_the_last_step_size():
     states = islice(gradient_descent(lambda x: x @ x / 128, lambda x: x / 64, [8.0]), 6)
     assert [s.eta for s in states][1:] == [1, 2, 4, 8, 16]
-    states = gradient_descent(lambda x: 1e6 + 50 * x @ x, lambda x: 100 * x, [1e-8])
-    norms = [state.gradient_norm for state in islice(states, 300)]  # f cannot tell steps apart
-    assert max(norms) > 1e-5 and norms[-1] < 1e-9  # thrown out at first, for 1e-4^2 is nothing
+    states = gradient_descent(lambda x: 1e6 + 50 * x @ x, lambda x: 100 * x, [1.0])
+    values = np.array([state.objective for state in islice(states, 99)])
+    assert (np.diff(values) <= 0).all() and values[-1] == 1e6  # soon f cannot tell steps apart
 
 
 def test_gradient_descent_ends_where_rounding_undoes_every_step():
@@ -335,8 +335,9 @@ def test_newton_doubles_the_digits_and_needs_its_line_search(rng):
     assert f(x) > 5 * f(30 * np.ones(3))
 
 
-def test_newton_ends_where_rounding_hides_the_fall_of_f(rng):
-    f, gradient, hessian, _ = logistic(rng)
+@pytest.mark.parametrize("seed", [0, 16])  # for 16 the full step near the end seems to raise f
+def test_newton_ends_where_rounding_hides_the_fall_of_f(seed):
+    f, gradient, hessian, _ = logistic(np.random.default_rng(seed))
     states = list(newton(f, gradient, hessian, np.ones(3)))
     assert len(states) < 12 and np.linalg.norm(gradient(states[-1].x)) < 1e-12
 
