@@ -568,7 +568,7 @@ REFUSED = {  # what a refusal says: bad values, and the hyperparameters of which
     "an integer >= 2": ((1, 2.5), "min_samples_split"),
     "integers >= 1": (((5, 0), (2.5,), 2.5), "hidden_layer_sizes"),
     "None, an integer >= 1": ((0, [0, 2, 2], [1, 2]), "min_categories"),
-    "(None, )?an integer (>= 1|from 1)": ((0, 1.0, True), "n_components"),
+    "(None, )?an integer (>= 1|from 1)": ((0, -1, 1.0, 2.5, True, nan, "mle"), "n_components"),
     "at most": ((61,), "n_clusters"),
     "a number": ((nan,), "binarize"),
     "a number > 0": ((0, nan), "C cache_size eta0 nu reg_covar"),
@@ -712,6 +712,22 @@ def in_units(estimator, x=1.0, y=1.0, w=1.0):
     return found
 
 
+ORIGIN = {"Perceptron", "Adaline", "KernelRidge", "SelectKBest", *TRAINED}  # where it matters
+FAR = 2.0**30
+
+
+def the_origin_does_not_matter(estimator):
+    """Where X is measured from: samples of ten binary places, so that none is rounded far away."""
+    if type(estimator).__name__ in ORIGIN or getattr(estimator, "takes_codes", False):
+        pytest.skip("its answers hang on the origin")
+    X, y = sample(estimator)
+    X, rule = np.round(X * 2**10) / 2**10, "the origin does not matter"
+    near, far = (fit(exact(estimator), X + shift, y) for shift in (0.0, FAR))
+    same(answers(far, X + FAR), answers(near, X), rule, rtol=1e-6, atol=1e-6)
+    if isinstance(estimator, base.Clusterer):
+        assert (far.labels_ == near.labels_).all(), f"labels_: {rule}"
+
+
 def a_sample_of_weight_zero_is_absent(estimator):
     """Even far from the others, with a target of another size or a label of its own."""
     if not takes_weights(estimator):
@@ -820,6 +836,23 @@ def history_has_the_objective_of_every_state(estimator):
     assert isinstance(model.converged_, bool), "converged_ is True or False"
 
 
+def a_warning_tells_once_of_a_fit_cut_short_and_of_no_other(estimator):
+    parameters = estimator.get_params(deep=False)
+    if "max_iter" not in parameters:
+        pytest.skip("it does not iterate")
+    short = {"max_iter": 1} | ({"tol": 1e-12} if "tol" in parameters else {})
+    for how in (short, {}):
+        model = deepcopy(estimator).set_params(**how)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.fit(*sample(estimator))
+        told = [(one.category, one.filename) for one in caught]  # of the line that called fit
+        cut = [] if model.converged_ else [(base.ConvergenceWarning, __file__)]
+        assert told == cut, "a fit cut short is told once"
+        words = f"{type(model).__name__} stopped after {np.max(model.n_iter_)} iterations, b"
+        assert all(str(one.message).startswith(words) for one in caught), words
+
+
 ESTIMATOR = [
     fit_returns_self_and_leaves_parameters_and_inputs_alone,
     fit_again_is_the_same,
@@ -839,6 +872,7 @@ ESTIMATOR = [
     repr_is_the_call_that_makes_it,
     docstring_names_every_parameter_and_fitted_attribute,
     units_do_not_matter,
+    the_origin_does_not_matter,
     a_sample_of_weight_zero_is_absent,
     parameters_set_after_fit_change_no_answer,
     a_column_of_labels_is_read_as_labels,
@@ -848,4 +882,5 @@ ESTIMATOR = [
     what_was_transformed_comes_back,
     training_samples_are_predicted_their_labels,
     history_has_the_objective_of_every_state,
+    a_warning_tells_once_of_a_fit_cut_short_and_of_no_other,
 ]

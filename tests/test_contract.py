@@ -480,6 +480,14 @@ class Bends(Means):
         return super().inverse_transform(np.sinh(Z))
 
 
+@seen_by(contract.the_origin_does_not_matter, "predict: the origin does not matter")
+class SquaresBeforeItSubtracts(Means):
+    def predict(self, X):
+        X = self._check_fitted(X)
+        squares = np.sum(self.means_**2, axis=1) - 2 * X @ self.means_.T
+        return self.classes_[squares.argmin(axis=1)]
+
+
 @seen_by(contract.a_sample_of_weight_zero_is_absent, "classes_: a sample of weight 0 is absent")
 class KeepsEveryClass(Means):
     def add(self, X, y):
@@ -536,6 +544,20 @@ class PredictsTheOther(Halves):
 @seen_by(contract.history_has_the_objective_of_every_state, "history_ has the start and every step")
 class ForgetsItsStart(Means):
     fit = fit_and(lambda self, X, y: setattr(self, "n_iter_", 1))
+
+
+@seen_by(contract.a_warning_tells_once_of_a_fit_cut_short_and_of_no_other, "cut short is told once")
+class StopsInSilence(Means):
+    __doc__ = Means.__doc__.replace("tol :", "tol, max_iter :")
+
+    def __init__(self, tol=1.0, max_iter=2):
+        self.tol, self.max_iter = tol, max_iter
+
+    def check_parameters(self):
+        super().check_parameters()
+        base.check_number("max_iter", self.max_iter, at_least=1, integer=True)
+
+    fit = fit_and(lambda self, X, y: setattr(self, "converged_", self.max_iter > 1))
 
 
 @pytest.mark.parametrize("check, words, kind", FAULTS, ids=[k.__name__ for _, _, k in FAULTS])
