@@ -120,8 +120,10 @@ def test_sets_differ_in_samples_outputs_names_or_kind(rng):
 
 
 @pytest.mark.claims("datasets-02")
-@pytest.mark.parametrize("codes", [(-1, 1), (0, 1), (1, 0), (5, 2)])
-@pytest.mark.parametrize("labels", [["spam", "ham", "ham"], [7, 3, 7], [True, False, True]])
+@pytest.mark.parametrize(
+    "labels, codes",
+    [(["spam", "ham", "ham"], (-1, 1)), ([7, 3, 7], (1, 0)), ([True, False, True], (5, 2))],
+)
 def test_labels_to_codes_to_labels_is_the_identity(labels, codes):
     coded, classes = encode_labels(labels, codes)
     assert set(coded.tolist()) == set(codes)
@@ -138,9 +140,13 @@ def test_signs_and_bits_are_the_two_codings_of_one_label():
     for kind in (np.uint8, bool, np.int8, float):
         np.testing.assert_array_equal(to_signs(bits.astype(kind)), signs)
     np.testing.assert_array_equal(to_bits(signs.astype(np.int8)), bits)
-    for recode, labels, told in ((to_signs, signs, "0 or 1"), (to_bits, bits, "-1 or 1")):
-        with pytest.raises(ValueError, match=f"the labels must be {told}; got"):
-            recode(labels)  # they are what they are to become
+
+
+@pytest.mark.parametrize("recode, codes, rule", [(to_signs, (-1, 1), "0 or 1"),
+                                                 (to_bits, (0, 1), "-1 or 1")])  # fmt: skip
+def test_labels_that_are_what_they_are_to_become_are_refused(recode, codes, rule):
+    with pytest.raises(ValueError, match=f"the labels must be {rule}; got"):
+        recode(np.array(codes))
 
 
 def test_codes_that_do_not_fit_are_refused():
@@ -188,25 +194,18 @@ def test_iris_has_the_class_means_that_fisher_printed():
     assert T.class_names == tuple(np.unique(T.y))
 
 
-def test_wine_and_cancer_have_the_published_extremes_means_and_deviations():
-    X = load_wine().X
-    published = {0: (11.0, 14.8, 13.0, 0.8), 4: (70, 162, 99.7, 14.3), 12: (278, 1680, 747, 315)}
-    for j, expected in published.items():
-        column = X[:, j]
-        got = column.min(), column.max(), column.mean(), column.std(ddof=1)
-        np.testing.assert_allclose(got, expected, atol=0.5 if j == 12 else 0.051)
+def test_wine_has_the_published_extremes_means_and_deviations():
+    X = load_wine().X[:, [0, 4]]
+    got = np.transpose([X.min(axis=0), X.max(axis=0), X.mean(axis=0), X.std(axis=0, ddof=1)])
+    np.testing.assert_allclose(got, [[11.0, 14.8, 13.0, 0.8], [70, 162, 99.7, 14.3]], atol=0.051)
+
+
+def test_cancer_has_the_published_extremes_and_larger_malignant_tumours():
     T = load_breast_cancer()
-    column = dict(zip(T.feature_names, T.X.T, strict=True))
-    for name, low, high in (
-        ("mean radius", 6.981, 28.11),
-        ("mean area", 143.5, 2501),
-        ("area error", 6.802, 542.2),
-        ("worst area", 185.2, 4254),
-    ):
-        assert (column[name].min(), column[name].max()) == (low, high)
-    assert T.class_names == ("benign", "malignant")
-    malignant = T.y == "malignant"
-    assert column["mean radius"][malignant].min() > 10 > column["mean radius"][~malignant].min()
+    for name, low, high in (("mean radius", 6.981, 28.11), ("worst area", 185.2, 4254)):
+        column = T.X[:, T.feature_names.index(name)]
+        assert (column.min(), column.max()) == (low, high)
+    assert column[T.y == "malignant"].mean() > 2 * column[T.y == "benign"].mean()
 
 
 @pytest.fixture
@@ -280,16 +279,6 @@ def idx(values):
     return gzip.compress(content, mtime=0)
 
 
-def flips(path, step=1):
-    """Write a file again for every bit, or every `step`-th, with this bit flipped."""
-    raw = path.read_bytes()
-    for bit in range(0, 8 * len(raw), step):
-        flipped = bytearray(raw)
-        flipped[bit // 8] ^= 1 << bit % 8
-        path.write_bytes(flipped)
-        yield raw, flipped
-
-
 @pytest.fixture
 def digits(rng):
     """Six and three images with their labels."""
@@ -339,12 +328,12 @@ def test_the_message_for_a_missing_file_lists_the_folder(mnist, tmp_path):
         load_mnist(empty)
 
 
-def test_any_flipped_bit_of_mnist_is_found(mnist):
+def test_a_damaged_file_of_mnist_is_named(mnist):
     path = mnist / TEST_LABELS
-    for original, flipped in flips(path):
-        with pytest.raises(ValueError) as told:
-            load_mnist(mnist)
-        assert str(told.value) == damaged_message(path, original, flipped)
+    path.write_bytes((whole := path.read_bytes())[:-1] + b"!")
+    with pytest.raises(ValueError) as told:
+        load_mnist(mnist)
+    assert str(told.value) == damaged_message(path, whole, path.read_bytes())
 
 
 def test_idx_arrays_of_one_to_three_dimensions_come_back(tmp_path, rng):
@@ -450,13 +439,22 @@ def test_faces_are_the_pixels_of_their_files(orl, pictures):
 @pytest.mark.parametrize("folder, name, step", [("", "s2/1.pgm", 1), ("npz", "orl.npz", 7)])
 def test_any_flipped_bit_of_the_faces_is_found(orl, folder, name, step):
     path, expected, found = orl / folder / name, load_orl_faces(orl), 0
-    for _ in flips(path, step):
+    whole = path.read_bytes()
+    for bit in range(0, 8 * len(whole), step):
+        byte = bytes([whole[bit // 8] ^ 1 << bit % 8])
+        path.write_bytes(whole[: bit // 8] + byte + whole[bit // 8 + 1 :])
         try:
             assert load_orl_faces(orl / folder) == expected
         except ValueError as error:
             assert str(error).startswith(f"{path}: damaged, or not ")
             found += 1
     assert found >= 8 * 5 * 3  # what is not found is no pixel and no subject: a date in the .npz
+
+
+def test_the_first_of_the_missing_faces_is_named(orl):
+    (orl / "s2" / "1.pgm").unlink()
+    with pytest.raises(FileNotFoundError, match=r"1\.pgm: missing: the folder holds 2\.pgm$"):
+        load_orl_faces(orl)
 
 
 @pytest.mark.parametrize("shown", [0, 2], ids=["of another subject", "twice"])
@@ -471,14 +469,6 @@ def test_a_picture_of_another_subject_or_twice_is_refused(orl, pictures, shown):
             f"{path}: damaged, or not the original: it must show subject 2, no picture twice; got "
             f"(5, 3) pixels, whose SHA-256 starts with {sha256(face.tobytes()).hexdigest()[:16]}"
         )
-
-
-def test_missing_faces_are_named(orl):
-    (orl / "s2" / "1.pgm").rename(orl / "s2" / "1.PGM.txt")
-    with pytest.raises(FileNotFoundError, match=r"1\.pgm: missing: .* holds 1\.PGM\.txt, 2\.pgm"):
-        load_orl_faces(orl)
-    with pytest.raises(FileNotFoundError, match=r"orl\.npz: missing: there is no folder"):
-        load_orl_faces(orl / "nowhere")
 
 
 def test_pgm_headers_may_hold_comments_and_any_white_space(tmp_path):
@@ -505,7 +495,6 @@ def test_an_npz_file_of_other_arrays_is_refused(tmp_path, pictures):
         {"X": pictures, "subject": subject},
         {"images": pictures.astype(np.int8), "subject": subject},
         {"images": pictures[:3], "subject": subject},
-        {"images": pictures, "subject": subject[:3]},
         {"images": pictures, "subject": subject - 1},
         {"images": pictures, "subject": subject.astype(object)},
     ):
@@ -531,16 +520,6 @@ def test_the_real_faces_are_ten_pictures_of_forty_people_and_fewer_than_their_pi
     assert np.bincount(T.y)[1:].tolist() == [10] * 40
     centred = T.X - T.X.mean(axis=0)
     assert np.linalg.matrix_rank(centred @ centred.T) == 399  # n - 1
-
-
-@needs_data
-def test_the_real_faces_load_from_pgm_files_too(tmp_path):
-    T = load_orl_faces(DATA)
-    for i, image in enumerate(T.images):
-        folder = tmp_path / f"s{T.y[i]}"
-        folder.mkdir(exist_ok=True)
-        (folder / f"{i % 10 + 1}.pgm").write_bytes(pgm(np.round(255 * image).astype(np.uint8)))
-    assert load_orl_faces(tmp_path) == T
 
 
 # --- Printed examples ------------------------------------------------------------------
@@ -605,22 +584,24 @@ def test_a_curve_is_its_function_plus_noise_on_the_given_interval(rng):
 
 
 @pytest.mark.claims("datasets-06")
-def test_patients_are_in_range_and_die_as_often_as_their_risk_says(rng):
+def test_patients_have_ages_genders_and_cholesterol_of_their_laws(rng):
     n = 20_000
-    T = make_patients(n, rng=rng)
-    age, gender, cholesterol = T.X.T
+    age, gender, cholesterol = make_patients(n, rng=rng).X.T
     assert 20 <= age.min() < 21 < 89 < age.max() <= 90
     assert set(gender) == {0, 1} and within_standard_errors(gender.mean(), 0.5, n)
     assert cholesterol.min() > 0 and abs(np.median(cholesterol) - 200) < 2
     assert abs(np.log(cholesterol).std() - 0.2) <= 4 * 0.2 / np.sqrt(2 * n)
-    w, b, p = T.truth
+
+
+@pytest.mark.claims("datasets-06")
+def test_patients_die_as_often_as_their_risk_says(rng):
+    T = make_patients(20_000, rng=rng)
+    (w, b, p), died, old = T.truth, T.y == 1, T.X[:, 0] > 70
     np.testing.assert_allclose(p, 1 / (1 + np.exp(-(T.X @ w + b))), rtol=1e-12)
-    died, old = T.y == 1, age > 70
     for group in (old, ~old):
         deviation = np.sqrt(np.sum((p * (1 - p))[group]))
         assert abs(np.sum((died - p)[group])) <= 4 * deviation
-    assert died[old].mean() > 2 * died[age < 40].mean()
-    assert died[gender == 0].mean() > died[gender == 1].mean()  # w_2 < 0
+    assert (np.sign(w) == [1, -1, 1]).all() and p[old].mean() > 2 * p[~old].mean()
     sure = make_patients(9, w=(0.0, 0.0, 0.0), b=-1000.0, rng=rng)
     assert (sure.truth.p == 0).all() and (sure.y == -1).all()
 
@@ -629,7 +610,7 @@ def test_patients_are_in_range_and_die_as_often_as_their_risk_says(rng):
 
 
 @pytest.mark.claims("datasets-07")
-@pytest.mark.parametrize("n, d, gap", [(50, 2, 0.5), (7, 1, 0.0), (30, 6, 2.0), (5, 40, 1e-3)])
+@pytest.mark.parametrize("n, d, gap", [(50, 2, 0.5), (7, 1, 0.0), (5, 40, 1e-3)])
 def test_hidden_hyperplane_separates_with_the_gap(rng, n, d, gap):
     for _ in range(20):
         T = make_separable(n, d, gap=gap, rng=rng)
@@ -641,10 +622,10 @@ def test_hidden_hyperplane_separates_with_the_gap(rng, n, d, gap):
     assert margins.min() < gap + 1  # and not by much more
 
 
-@pytest.mark.parametrize("gap", [-1.0, np.nan, np.inf])
-def test_a_negative_gap_is_refused(rng, gap):
-    with pytest.raises(ValueError, match=f"gap must be a number >= 0 and < inf; got {gap}"):
-        make_separable(10, gap=gap, rng=rng)
+def test_a_negative_gap_is_refused(rng):
+    for gap in (-1.0, np.nan, np.inf):
+        with pytest.raises(ValueError, match=f"gap must be a number >= 0 and < inf; got {gap}"):
+            make_separable(10, gap=gap, rng=rng)
 
 
 @pytest.mark.claims("datasets-07")
@@ -763,9 +744,11 @@ def test_moons_are_half_circles_that_interlock(rng):
     assert upper[:, 1].min() >= 0 and lower[:, 1].max() <= 0.5 and len(upper) == len(lower)
     inner = lower[:, 0].min(), upper[:, 0].max()
     assert inner[0] < 0.05 < 0.95 < inner[1]  # the end of each is inside the other
-    noise = make_moons(500, noise=0.3, rng=np.random.default_rng(0)).X - (
-        make_moons(500, noise=0.0, rng=np.random.default_rng(0)).X
-    )
+
+
+def test_moons_have_normal_noise_of_the_given_deviation():
+    loud, mute = (make_moons(500, s, rng=np.random.default_rng(0)).X for s in (0.3, 0.0))
+    noise = loud - mute
     assert abs(noise.std() - 0.3) <= 4 * 0.3 / np.sqrt(2 * 1000)
     assert abs(noise.mean()) <= 4 * 0.3 / np.sqrt(1000)
 
@@ -787,11 +770,11 @@ def test_blobs_have_their_sizes_centers_and_covariances(rng, kind):
         assert (np.abs(np.cov(X.T) - S) <= 4 * spread / np.sqrt(sizes[k])).all()
 
 
-@pytest.mark.parametrize("covariances", [2.0, [1.0, 4.0], np.ones((3, 1, 1)), [[1.0, 5.0], [0, 1]]])
-def test_matrices_that_are_not_covariances_are_refused(rng, covariances):
-    told = "symmetric" if np.shape(covariances) == (2, 2) else r"of shape \(2, 2\) or \(3, 2, 2\)"
-    with pytest.raises(ValueError, match=f"covariances must be {told}; got"):
-        make_blobs([1, 1, 1], np.zeros((3, 2)), covariances, rng=rng)
+def test_matrices_that_are_not_covariances_and_sizes_of_other_groups_are_refused(rng):
+    shape = r"of shape \(2, 2\) or \(3, 2, 2\)"
+    for bad, rule in ((2.0, shape), (np.ones((3, 1, 1)), shape), ([[1, 5], [0, 1]], "symmetric")):
+        with pytest.raises(ValueError, match=f"covariances must be {rule}; got"):
+            make_blobs([1, 1, 1], np.zeros((3, 2)), bad, rng=rng)
     with pytest.raises(ValueError, match="there must be a size for each of 3 centers; got"):
         make_blobs([1, 1], np.zeros((3, 2)), rng=rng)
 
@@ -879,9 +862,10 @@ def placed_by_hand(image, shape, zoom, angle, shift):
 
 
 @pytest.mark.claims("datasets-10")
-@pytest.mark.parametrize("angle", [0.0, 0.4, -2.0])
-@pytest.mark.parametrize("zoom, shift", [(1.0, (0.0, 0.0)), (2.5, (3.3, -1.2)), (0.6, (-5.0, 2.0))])
-def test_place_is_the_image_pulled_back_pixel_by_pixel(rng, angle, zoom, shift):
+@pytest.mark.parametrize(
+    "zoom, angle, shift", [(1, 0.4, (0, 0)), (2.5, 0, (3.3, -1.2)), (0.6, -2.0, (-5.0, 2.0))]
+)
+def test_place_is_the_image_pulled_back_pixel_by_pixel(rng, zoom, angle, shift):
     images = rng.uniform(size=(2, 3, 5, 7))
     how = {"shape": (16, 13), "zoom": zoom, "angle": angle, "shift": shift}
     placed = place(images, **how)
