@@ -525,7 +525,7 @@ def linkage(D, method):
            [2., 3., 7., 3.]])
     """
     power = 2 if method == "ward" else 1
-    merges = agglomerate(floats(D) ** power, method)
+    merges = agglomerate(dissimilarities(D) ** power, method)
     rows = [[*sorted(pair), height ** (1 / power), size] for pair, height, size in merges]
     return np.array(rows, dtype=float).reshape(-1, 4)
 

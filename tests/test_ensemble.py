@@ -27,7 +27,6 @@ from mlnotes.ensemble import (
     learner,
     majority_error,
     normaliser,
-    out_of_bag,
     plurality,
     random_forest,
     reweighted,
@@ -372,16 +371,6 @@ def test_variance_of_mean_of_correlated_members(rng):
     assert laws[1][0] > laws[6][0] and laws[1][1] < laws[6][1]  # noisier, but less alike
 
 
-def test_out_of_bag_means_take_the_members_that_have_not_seen_the_sample(rng):
-    counts, P = bootstrap_counts(20, 6, rng=rng), rng.random((6, 20, 3))
-    ours = out_of_bag(iter(P), counts)
-    for i in range(20):
-        unseen = [P[b, i] for b in range(6) if counts[b, i] == 0]
-        book = np.mean(unseen, axis=0) if unseen else np.full(3, np.nan)
-        np.testing.assert_allclose(ours[i], book)
-    np.testing.assert_allclose(out_of_bag(P[:, :, 0], counts), ours[:, 0])
-
-
 # --- Random forest ---------------------------------------------------------------------
 
 
@@ -476,10 +465,14 @@ def test_learner_boosts_any_estimator(rng):
     nearest = AdaBoostClassifier(KNeighborsClassifier(15), n_estimators=5, random_state=4)
     one, two = nearest.fit(X, y).decision_function(X), nearest.fit(X, y).decision_function(X)
     np.testing.assert_array_equal(one, two)
-    for params in ({"max_depth": 1}, {"max_features": 1, "random_state": 3}):  # by weight
-        D, tree = rng.random(80), DecisionTreeClassifier(**params)
-        h, alone = learner(tree, X, y)(D), DecisionTreeClassifier(**params).fit(X, y, D)
-        np.testing.assert_array_equal(h.tree_.threshold, alone.tree_.threshold)
+
+
+@pytest.mark.claims("ensemble-35")
+@pytest.mark.parametrize("params", [{"max_depth": 1}, {"max_features": 1, "random_state": 3}])
+def test_learner_passes_the_weights_to_a_classifier_that_takes_them(rng, params):
+    (X, y), D, tree = noisy(rng, n=80), rng.random(80), DecisionTreeClassifier(**params)
+    h, alone = learner(tree, X, y)(D), DecisionTreeClassifier(**params).fit(X, y, D)
+    np.testing.assert_array_equal(h.tree_.threshold, alone.tree_.threshold)
 
 
 @pytest.mark.claims("ensemble-35")
@@ -522,8 +515,8 @@ def test_vote_weight_is_the_minimiser_of_the_normaliser():
         assert normaliser(error) == pytest.approx(Z.min(), abs=1e-6)
 
 
-@pytest.mark.claims("ensemble-22", "ensemble-36")
-def test_vote_weight_is_positive_below_one_half_only_and_boosting_ends_there():
+@pytest.mark.claims("ensemble-22")
+def test_vote_weight_is_positive_below_one_half_only_and_without_error_boosting_ends():
     assert vote_weight(0.6) < 0 and vote_weight(0.5) == 0
     with np.errstate(divide="ignore"):
         assert vote_weight(0.0) == np.inf
@@ -532,6 +525,10 @@ def test_vote_weight_is_positive_below_one_half_only_and_boosting_ends_there():
     assert only.h == Stump(0, 1.5, -1, 1) and only.error == 0 and only.alpha == 1
     np.testing.assert_allclose(only.D, start.D)
     assert (np.sign(only.F) == y).all()
+
+
+@pytest.mark.claims("ensemble-36")
+def test_boosting_ends_where_no_classifier_beats_one_half():
     X, y = XOR
     pool = all_stumps(X)
     assert len(pool) == 6 and ((pool != y).mean(axis=1) == 0.5).all()
@@ -773,10 +770,14 @@ def test_out_of_bag_scores_of_regressors_are_weighted_r_squared(rng, kind):
     z = X @ [1.0, 2.0, 0.0]
     for weights in (np.ones(40), w):
         model = kind(n_estimators=30, oob_score=True, random_state=0).fit(X, z, weights)
-        f, center = model.oob_prediction_, np.average(z, weights=weights)
+        members = list(zip(model.estimators_, model.estimators_samples_, strict=True))
+        f = [np.mean([h.predict(X[[i]]) for h, S in members if i not in S]) for i in range(40)]
+        np.testing.assert_allclose(model.oob_prediction_, f)
+        center = np.average(z, weights=weights)
         r2 = 1 - weights @ (z - f) ** 2 / (weights @ (z - center) ** 2)
         assert model.oob_score_ == pytest.approx(r2)
-    np.testing.assert_allclose(model.predict(X), bagged(model.estimators_, X))
+    mean = np.mean([h.predict(X) for h in model.estimators_], axis=0)
+    np.testing.assert_allclose(model.predict(X), mean)
 
 
 def test_samples_in_every_set_have_no_prediction_out_of_bag_and_a_warning(rng):
@@ -893,20 +894,23 @@ def test_a_criterion_for_classes_is_refused_for_targets():
 
 
 @pytest.mark.claims("ensemble-18")
-def test_figure_forest_does_not_overfit_and_its_votes_converge(monkeypatch):
-    from figures.ensemble import KS, SIZES, forest, forest_errors, forest_votes
+def test_figure_forest_does_not_overfit(monkeypatch):
+    from figures.ensemble import KS, forest
 
-    halves = range(2)  # of the figure's ten
-    monkeypatch.setattr("figures.ensemble.SEEDS", halves)
+    monkeypatch.setattr("figures.ensemble.SEEDS", range(2))  # of the figure's ten
     (ax,) = panels(forest)
     curves = {line.get_label(): line.get_ydata() for line in ax.lines}
-    for k in KS:
-        error = np.mean([forest_errors(seed, k) for seed in halves], axis=0)
-        np.testing.assert_allclose(curves[f"$k = {k}$"], error)
-        assert error[-1] < error[0] and error[-1] <= error.min() + 0.01
-    small, root, all_d = KS
-    assert curves[f"$k = {root}$"][-1] < curves[f"$k = {all_d}$"][-1]  # bagging
-    L, _ = forest_votes(0, root)
+    last = [curves[f"$k = {k}$"][-1] for k in KS]
+    for error, end in zip(curves.values(), last, strict=False):
+        assert end < error[0] and end <= error.min() + 0.01
+    assert last[1] < last[2]  # sqrt(d) features and not all, which is bagging
+
+
+@pytest.mark.claims("ensemble-18")
+def test_votes_of_the_forest_drawn_converge_like_the_root_of_their_number():
+    from figures.ensemble import KS, SIZES, forest_votes
+
+    L, _ = forest_votes(0, KS[1])
     votes, m, rng = L == 0, np.array([4, 8, 16, 32]), np.random.default_rng(0)
     shrinking = np.zeros(4)
     for _ in range(50):
