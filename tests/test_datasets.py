@@ -142,8 +142,9 @@ def test_signs_and_bits_are_the_two_codings_of_one_label():
     np.testing.assert_array_equal(to_bits(signs.astype(np.int8)), bits)
 
 
-@pytest.mark.parametrize("recode, codes, rule", [(to_signs, (-1, 1), "0 or 1"),
-                                                 (to_bits, (0, 1), "-1 or 1")])  # fmt: skip
+@pytest.mark.parametrize(
+    "recode, codes, rule", [(to_signs, (-1, 1), "0 or 1"), (to_bits, (0, 1), "-1 or 1")]
+)
 def test_labels_that_are_what_they_are_to_become_are_refused(recode, codes, rule):
     with pytest.raises(ValueError, match=f"the labels must be {rule}; got"):
         recode(np.array(codes))

@@ -11,6 +11,7 @@ from checks import check_gradient, check_hessian, differences, panels
 
 import figures.linear_regression as figures
 from mlnotes.base import ConvergenceWarning, iterate
+from mlnotes.datasets import make_linear
 from mlnotes.decision_theory import conditional_mean
 from mlnotes.linear_regression import (
     Lasso,
@@ -325,7 +326,6 @@ def test_training_error_falls_short_of_the_noise_by_the_degrees_of_freedom(rng):
     A, _, theta = problem(rng, n=n, d=d)
     hat = np.column_stack([A @ qr_solution(A, e) for e in np.eye(n)])
     assert np.trace(np.eye(n) - hat) == pytest.approx(n - d - 1, abs=1e-10)
-    np.testing.assert_allclose(qr_solution(A, A @ theta), theta, **CLOSE)
     noise = sigma * rng.normal(size=(4000, n))
     errors = np.mean((noise - noise @ hat) ** 2, axis=1)
     y = A @ theta + noise[0]
@@ -333,6 +333,14 @@ def test_training_error_falls_short_of_the_noise_by_the_degrees_of_freedom(rng):
     standard_error = errors.std() / np.sqrt(len(errors))
     assert abs(errors.mean() - sigma**2 * (n - d - 1) / n) < 4 * standard_error
     assert abs(errors.mean() - sigma**2) > 20 * standard_error
+
+
+@pytest.mark.claims("linear_regression-16")
+def test_least_squares_recovers_the_weights_and_in_the_end_the_noise():
+    T = make_linear(50_000, [2.0, -1.0, 0.5], b=3.0, sigma=0.5, rng=np.random.default_rng(4))
+    theta = theta_of(LinearRegression().fit(T.X, T.y))
+    np.testing.assert_allclose(theta, [3, 2, -1, 0.5], atol=0.01)
+    assert noise_deviation(augment(T.X), T.y, theta) == pytest.approx(0.5, rel=0.01)
 
 
 @pytest.mark.claims("linear_regression-17")
@@ -622,7 +630,7 @@ def test_lasso_path_has_the_minimiser_of_every_constant_up_to_the_gap(rng):
 # --- The estimators --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kappa", 10.0 ** np.array([0, 4, 8, 12]))
+@pytest.mark.parametrize("kappa", [1.0, 1e6, 1e12])
 def test_linear_regression_loses_no_more_digits_than_the_condition_number_says(rng, kappa):
     X, y = conditioned(rng, kappa), rng.normal(size=30)
     weights = 4.0 ** rng.integers(-2, 3, size=30)  # with exact roots

@@ -292,6 +292,8 @@ def test_projection_error_is_what_is_not_kept_and_least_without_the_smallest_var
         for Q in bases(rng, 5, k):
             assert projection_error(X, Q) >= J * (1 - 1e-12)
             assert kept_variance(S, Q) + projection_error(X, Q) == pytest.approx(np.trace(S))
+    P, x = projector(rng.normal(size=(5, 2))), X[0]
+    assert np.sum((x - P @ x) ** 2) == pytest.approx(x @ x - x @ P @ x)
 
 
 @pytest.mark.claims("pca-21")
@@ -488,6 +490,7 @@ def test_low_rank_log_likelihood_is_largest_at_the_nearest_matrix(rng):
 def test_low_rank_is_the_best_of_its_rank(rng):
     X, k = rng.normal(size=(9, 6)) + 1, 2  # not centred
     L, (P, s, Vt) = low_rank(X, k), np.linalg.svd(X, full_matrices=False)
+    near(L, X @ Vt[:k].T @ Vt[:k])
     near(L, sum(s[j] * np.outer(P[:, j], Vt[j]) for j in range(k)))
     error = np.sum((X - L) ** 2)
     assert error == pytest.approx(np.sum(s[k:] ** 2))
@@ -668,6 +671,9 @@ def test_zca_whitening_is_closest_to_the_samples(rng):
     near(sample_covariance(X_c @ W.T), np.eye(5), 1e-8)
     least = squared_error(X_c @ W.T, X_c)
     assert least == pytest.approx(lam.sum() + 5 - 2 * np.sqrt(lam).sum())
+    other = random_basis(rng, 5) @ W_pca
+    near(other @ S @ other.T, np.eye(5), 1e-8)
+    assert squared_error(X_c @ other.T, X_c) > least
     U, _, Vt = np.linalg.svd(W_pca @ S)  # Procrustes: of all R, R = V U^T has the largest tr(R A)
     near(Vt.T @ U.T @ W_pca, W, 1e-8)
 
