@@ -456,6 +456,8 @@ def test_the_first_of_the_missing_faces_is_named(orl):
     (orl / "s2" / "1.pgm").unlink()
     with pytest.raises(FileNotFoundError, match=r"1\.pgm: missing: the folder holds 2\.pgm$"):
         load_orl_faces(orl)
+    with pytest.raises(FileNotFoundError, match=r"orl\.npz: missing: there is no folder"):
+        load_orl_faces(orl / "nowhere")
 
 
 @pytest.mark.parametrize("shown", [0, 2], ids=["of another subject", "twice"])
