@@ -625,6 +625,7 @@ def test_lasso_path_has_the_minimiser_of_every_constant_up_to_the_gap(rng):
     for w, c in zip(lasso_path(X + 3, y - 1, C), C, strict=True):
         r = y - X @ w
         assert duality_gap(w, r, 2 * X.T @ r, c) <= 1e-8 * (y @ y)
+    assert not lasso_path(X, y, C, tol=1e9).any()  # any gap will do, even that of the start
 
 
 # --- The estimators --------------------------------------------------------------------
