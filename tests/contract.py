@@ -459,7 +459,7 @@ def any_labels_of_two_classes_or_more_will_do(estimator):
 
 
 def weights_of_samples_are_repetitions(estimator):
-    """A weight of 2 is the sample twice, one of 0 is its absence."""
+    """A weight of 2 is the sample twice, one of 0 is its absence; also without an offset."""
     if not takes_weights(estimator):
         pytest.skip("it takes no sample_weight")
     X, y = sample(estimator)
@@ -477,14 +477,18 @@ def weights_of_samples_are_repetitions(estimator):
         estimator.set_params(bootstrap=False)
     weights, rule = np.arange(60) % 3, "weights are repetitions"
     rows = np.repeat(np.arange(60), weights)
-    weighted = fit(estimator, X, y, sample_weight=weights)
-    repeated = fit(estimator, X[rows], y[rows])
-    same(answers(weighted, X), answers(repeated, X), rule, **tolerance)
-    score, expected = weighted.score(X, y, weights), repeated.score(X[rows], y[rows])
-    assert score == pytest.approx(expected, rel=1e-9), f"score: {rule}"
-    for name in {k for k in vars(weighted) if k.endswith("_")} - COUNTS_OF_SAMPLES:
-        ours, theirs = getattr(weighted, name), getattr(repeated, name)
-        assert alike(ours, theirs, **tolerance), f"{name}: {rule}"
+    cases = [(estimator, X)]
+    if hasattr(estimator, "fit_intercept"):  # and with more features than samples
+        wide = np.hstack([X, np.random.default_rng(1).normal(size=(60, 90))])
+        cases += [(deepcopy(estimator).set_params(fit_intercept=False), X), (estimator, wide)]
+    for model, X in cases:
+        weighted, repeated = fit(model, X, y, sample_weight=weights), fit(model, X[rows], y[rows])
+        same(answers(weighted, X), answers(repeated, X), rule, **tolerance)
+        score, expected = weighted.score(X, y, weights), repeated.score(X[rows], y[rows])
+        assert score == pytest.approx(expected, rel=1e-9), f"score: {rule}"
+        for name in {k for k in vars(weighted) if k.endswith("_")} - COUNTS_OF_SAMPLES:
+            ours, theirs = getattr(weighted, name), getattr(repeated, name)
+            assert alike(ours, theirs, **tolerance), f"{name}: {rule}"
 
 
 COUNTS_OF_SAMPLES = set(

@@ -739,16 +739,6 @@ def test_steps_of_1_are_seen_far_from_zero(model):
         np.testing.assert_allclose(coef, 1, rtol=1e-8)
 
 
-@pytest.mark.parametrize("model", [LinearRegression(), Ridge(), Lasso(0.1, tol=1e-12)], ids=repr)
-def test_weights_are_repetitions_without_an_offset_and_with_more_features_than_samples(rng, model):
-    for free, d in ((False, 3), (True, 12), (True, 30)):
-        X, y, weights = rng.normal(size=(20, d)), rng.normal(size=20), rng.integers(0, 3, size=20)
-        kind = model.set_params(fit_intercept=free)
-        weighted = theta_of(kind.fit(X, y, sample_weight=weights))
-        repeated = theta_of(kind.fit(np.repeat(X, weights, axis=0), np.repeat(y, weights)))
-        np.testing.assert_allclose(weighted, repeated, rtol=1e-6, atol=1e-7)
-
-
 @pytest.mark.parametrize("lam", [1e-12, 1e-6, 1.0])
 def test_ridge_of_nearly_dependent_features_loses_no_more_digits_than_they_have(rng, lam):
     X, y = conditioned(rng, kappa=1e5, n=200), rng.normal(size=200)
