@@ -666,6 +666,12 @@ UNITS = {
 }  # how the parameters that have a unit change with the units of X, y and the weights
 BIASED = ("Perceptron", "Adaline")  # a constant input of 1 stands beside the features
 TRAINED = ("MLPClassifier", "MLPRegressor", "ConvNet", "Autoencoder")  # X has to be scaled first
+EACH = set(
+    """AdaBoostClassifier BaggingClassifier BaggingRegressor BayesClassifier DecisionTreeClassifier
+    DecisionTreeRegressor ID3 LinearDiscriminantAnalysis LinearRegression
+    QuadraticDiscriminantAnalysis RandomForestClassifier RandomForestRegressor
+    SharedCovarianceClassifier StandardScaler""".split()
+)  # each feature may have a unit of its own
 POWERS = (-490, -60, 60, 490)
 
 
@@ -679,8 +685,9 @@ def units_do_not_matter(estimator):
         estimator = deepcopy(estimator).set_params(fit_intercept=False)
     if getattr(estimator, "max_iter", 0) == -1:
         estimator = deepcopy(estimator).set_params(max_iter=10_000)
-    model = in_units(estimator)
-    for axis, power in product(axes, POWERS):  # none is refused: squares stay finite
+    model, powers = in_units(estimator), [*product(axes, POWERS)]
+    powers += [("x", np.array([300, -60, 0]))] * (name in EACH)
+    for axis, power in powers:  # none is refused: squares stay finite
         other, told = in_units(estimator, **{axis: 2.0**power}), f"{axis} times 2^{power}"
         for key, value in model.items():
             np.testing.assert_allclose(

@@ -722,12 +722,9 @@ def test_linear_regression_sees_what_a_feature_far_from_0_does_not_touch(rng):
 
 
 @pytest.mark.parametrize("model", [LinearRegression(), Ridge(1e-9), Lasso(0)], ids=repr)
-def test_a_unit_for_each_feature_and_units_whose_squares_overflow_do_not_matter(rng, model):
+def test_units_of_features_and_weights_whose_products_overflow_do_not_matter(rng, model):
     X, y, weights = rng.normal(size=(20, 2)), rng.normal(size=20), rng.uniform(size=20)
     coef = model.fit(X, y, sample_weight=weights).coef_
-    if not isinstance(model, Ridge):  # a unit for each feature
-        scaled = model.fit(np.ldexp(X, [300, -60]), np.ldexp(y, 480), sample_weight=weights)
-        np.testing.assert_allclose(np.ldexp(scaled.coef_, [-180, -540]), coef, rtol=1e-12)
     model.fit(1e80 * X, y, sample_weight=1e149 * weights)
     np.testing.assert_allclose(1e80 * model.coef_, coef, rtol=1e-7)
 
