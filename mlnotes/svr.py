@@ -54,7 +54,6 @@ from mlnotes.numerics import kernel_product
 from mlnotes.optimization import solve_qp
 from mlnotes.perceptron import decision
 from mlnotes.svm import (
-    BALANCED,
     Dual,
     KernelMachine,
     about_mean,
@@ -242,7 +241,7 @@ def tube_dual(alpha, K, y, epsilon):
     """
     K, y, beta, size = *floats(K, y), beta_of(alpha), np.sum(alpha, dtype=float)
     value = float(y @ beta - beta @ (K @ beta) / 2 - epsilon * size)
-    return value if abs(beta.sum()) <= BALANCED * size else -inf
+    return value if abs(beta.sum()) <= ROUNDING * size else -inf
 
 
 def evaluate(K, beta, b):
@@ -335,7 +334,7 @@ def squared_tube_dual(beta, K, y, epsilon, C):
     beta, K, y = floats(beta, K, y)
     size = np.abs(beta).sum()
     value = float(y @ beta - beta @ (K @ beta + beta / C) / 2 - epsilon * size)
-    return value if abs(beta.sum()) <= BALANCED * size else -inf
+    return value if abs(beta.sum()) <= ROUNDING * size else -inf
 
 
 def without_tube(K, y, C):
