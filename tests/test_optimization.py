@@ -112,11 +112,6 @@ def test_smallest_gap_tells_convex_functions_from_others(rng, f, convex):
     assert worst.gap == convexity_gap(f, worst.x1, worst.x2, worst.t)
 
 
-def test_convexity_gap_between_integers_is_that_of_the_numbers():
-    X = np.arange(1, 99, dtype=np.uint8)  # in which 20^2 is 144
-    assert convexity_gap(np.square, X[19], X[0], 0.5) == (400 + 1) / 2 - 10.5**2
-
-
 @pytest.mark.claims("optimization-01")
 def test_smallest_gap_of_0_inside_and_inf_outside_tells_convex_sets_from_others(rng):
     X = rng.uniform(-2, 2, size=(2000, 2))
@@ -520,15 +515,6 @@ def solved(rng):
     return [(program, *enumerate_qp(*program)) for program in programs]
 
 
-@pytest.fixture
-def margins(rng):
-    """A hard-margin SVM: X (n, 2), y and its program in (w, b), y (X w + b) >= 1."""
-    y = np.repeat([1.0, -1.0], 12)
-    X = rng.normal(size=(24, 2)) + 3 * y[:, None]
-    P, G = np.diag([1.0, 1.0, 0.0]), y[:, None] * np.column_stack([X, np.ones(24)])
-    return X, y, quadratic_program(P, np.zeros(3), G=G, h=np.ones(24))
-
-
 @pytest.mark.claims("optimization-13")
 def test_active_set_is_all_equalities_and_the_inequalities_that_bind(rng):
     for _ in range(20):
@@ -742,10 +728,8 @@ def test_dual_functions_of_admissible_multipliers_stay_below_the_primal_value(rn
 
 
 @pytest.mark.claims("optimization-21")
-def test_strong_duality_and_the_saddle_point(rng, solved, margins):
-    svm = margins[2]
-    solution = solve_qp(*svm)
-    for problem, x, lam in [*solved, (svm, solution.x, solution.lam)]:
+def test_strong_duality_and_the_saddle_point(rng, solved):
+    for problem, x, lam in solved:
         value, scale = problem.f(x), 1 + abs(problem.f(x))
         assert violation(problem, x) < 1e-8 and lam[len(problem.b) :].min() >= -1e-8
         nearby = x + 0.1 * rng.normal(size=(200, len(x)))
@@ -1155,6 +1139,14 @@ def test_solve_qp_proves_that_the_objective_has_no_bound(decades):
         assert (G @ v >= -1e-9 * (np.abs(G) @ np.abs(v))).all()
 
 
+def test_the_proof_that_there_is_no_solution_goes_with_its_error_to_another_process():
+    with pytest.raises(InfeasibleError) as e:
+        solve_qp([[1.0]], [0.0], G=[[1.0], [-1.0]], h=[2.0, -1.0])
+    copy = pickle.loads(pickle.dumps(e.value))
+    assert str(copy) == str(e.value)
+    np.testing.assert_array_equal(copy.certificate, e.value.certificate)
+
+
 def test_solve_qp_without_inequalities_proves_that_there_is_no_solution(rng):
     A = rng.normal(size=(2, 4))
     with pytest.raises(InfeasibleError) as e:
@@ -1174,25 +1166,6 @@ def test_solve_qp_recognises_a_slight_contradiction(overlap):
         with pytest.raises(InfeasibleError) as e:
             solve_qp([[P]], [0.0], G=[[1.0], [-1.0]], h=[1.0 + overlap, -1.0])
         np.testing.assert_allclose(e.value.certificate, np.sqrt([0.5, 0.5]), rtol=1e-9)
-
-
-def test_solve_qp_proves_by_a_common_point_that_classes_are_not_separable(rng):
-    X, y = rng.normal(size=(20, 2)), np.where(np.arange(20) % 2, 1.0, -1.0)
-    mixed, apart = (
-        y[:, None] * np.column_stack([X + distance * y[:, None], np.ones(20)])
-        for distance in (0.0, 5.0)
-    )
-    P, q = np.diag([1.0, 1.0, 0.0]), np.zeros(3)
-    assert solve_qp(P, q, G=apart, h=np.ones(20)).objective > 0
-    with pytest.raises(InfeasibleError) as e:
-        solve_qp(P, q, G=mixed, h=np.ones(20))
-    weights = e.value.certificate / e.value.certificate[y > 0].sum()
-    a, b = (weights[y == label] @ X[y == label] for label in (1, -1))  # of both convex hulls
-    np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)
-    assert weights[y < 0].sum() == pytest.approx(1)
-    copy = pickle.loads(pickle.dumps(e.value))  # the proof goes with it to another process
-    assert str(copy) == str(e.value)
-    np.testing.assert_array_equal(copy.certificate, e.value.certificate)
 
 
 # --- Separation ------------------------------------------------------------------------
@@ -1246,14 +1219,6 @@ def test_closest_points_do_not_depend_on_the_unit(scale):
     np.testing.assert_allclose([u / scale, v / scale], [[1, 2], [3, 2]], rtol=1e-9)
     assert distance / scale == pytest.approx(2)
     assert closest_points(100 * X.astype(np.int16), Y.astype(np.int16)).u.dtype == np.float64
-
-
-@pytest.mark.claims("optimization-12")
-def test_separating_hyperplane_is_the_hard_margin(margins):
-    X, y, problem = margins
-    w, b = separating_hyperplane(X[y > 0], X[y < 0])
-    svm = solve_qp(*problem).x
-    np.testing.assert_allclose([*w, b], svm * 2 / (svm[:2] @ svm[:2]), rtol=1e-8)
 
 
 # --- The lecture figures ---------------------------------------------------------------
