@@ -14,7 +14,7 @@ Contents
     The nu machine          nu_margin, NuMachine
     The dual problem        Dual, c_dual, nu_dual, fill, solve_dual, DualSolution
     Offset and certificate  offset_intervals, offsets, certify, OptimalityBounds
-    SMO                     smo, SMOState, state_at, violating_pair
+    SMO                     smo, SMOState, violating_pair, state_at
     Chunking                chunking, chunk_dual
     Several classes         pair_votes
     Solving to a tolerance  solve, Solved, smo_with_newton, newton_on_free, newton_step, on_bounds,
@@ -635,18 +635,6 @@ class SMOState(NamedTuple):
     violation: float  # of the worst pair: g_i - g_j, where beta_i may rise and beta_j fall
 
 
-def state_at(K, dual, beta, pair=()):
-    """The `SMOState` of a feasible beta (n,), computed afresh; the step moved the `pair`.
-
-    >>> state_at(np.eye(2), c_dual(np.array([1.0, -1.0])), np.zeros(2)).violation
-    2.0
-    """
-    beta = floats(beta)
-    g = dual.p - K @ beta
-    low, high = offset_intervals(g, dual, beta).T
-    return SMOState(beta, g, pair, float(beta @ (dual.p + g) / 2), float((low - high).max()))
-
-
 def violating_pair(g, dual, beta):
     """The pair of a group that violates the KKT conditions most: g_i - g_j, i and j.
 
@@ -664,6 +652,17 @@ def violating_pair(g, dual, beta):
         i, j = int(up.argmax()), int(down.argmin())
         pairs.append((float(up[i] - down[j]), i, j))
     return max(pairs)
+
+
+def state_at(K, dual, beta, pair=()):
+    """The `SMOState` of a feasible beta (n,), computed afresh; the step moved the `pair`.
+
+    >>> state_at(np.eye(2), c_dual(np.array([1.0, -1.0])), np.zeros(2)).violation
+    2.0
+    """
+    beta = floats(beta)
+    g = dual.p - K @ beta
+    return SMOState(beta, g, pair, float(beta @ (dual.p + g) / 2), violating_pair(g, dual, beta)[0])
 
 
 def smo(K, dual, start=None):
@@ -689,8 +688,8 @@ def smo(K, dual, start=None):
         pair, before, beta = (i, j), beta, beta.copy()
         beta[i] = dual.upper[i] if t == up else beta[i] + t
         beta[j] = dual.lower[j] if t == down else beta[j] - t
-        stays = beta[i] == before[i] and beta[j] == before[j]
-        if violation <= 0 or t == inf or stays:
+        hidden = beta[i] == before[i] and beta[j] == before[j]
+        if violation <= 0 or t == inf or hidden:
             return
         objective += float(t * (violation - t * eta / 2))
         g = g - t * (K_i - K_j)
@@ -786,7 +785,7 @@ def newton_step(K, dual, beta):
     F = np.flatnonzero(dual.free(beta))
     g, K_FF, ones = (dual.p - K @ beta)[F], K[F][:, F], dual.groups[:, F]
     ones = ones[ones.any(axis=1)]  # a row for each group that F has a part in
-    damped = K_FF + DAMPING * np.abs(K_FF).max(initial=ROUNDING) * np.eye(len(F))
+    damped = K_FF + DAMPING * (np.abs(K_FF).max(initial=0.0) or 1.0) * np.eye(len(F))
     H = np.block([[damped, ones.T], [ones, np.zeros((len(ones), len(ones)))]])
     v = np.linalg.solve(H, np.append(g, np.zeros(len(ones))))[: len(F)]
     v -= (ones @ v / ones.sum(axis=1)) @ ones  # the sums stay, whatever rounding did
