@@ -863,7 +863,7 @@ def solve(K, dual, tol, max_iter):
     (array([ 1., -1.]), 0.0, True)
     """
     left = max(10**7, 100 * len(dual.p)) if max_iter == -1 else max_iter
-    beta, history, violation = on_bounds(dual, dual.start), np.zeros(0), inf
+    beta, history, violation = dual.start, np.zeros(0), inf
     while True:
         start = state_at(K, dual, beta)
         states = until_hulls_meet(smo_with_newton(K, dual, start), K, dual)
