@@ -2,7 +2,7 @@
 // The search. A document is [kind, title, chapter, address, text]; its script is loaded when the
 // search is first used. Documents are ranked by BM25, words of the title counting as many times.
 
-const KINDS = { chapter: 1.5, section: 1.5, walk: 1.2, statement: 1, code: 0.9, figure: 0.7, exercise: 0.5, slip: 0.4, page: 1.5 };
+const KINDS = { chapter: 1.5, section: 1.5, walk: 1.2, statement: 1, code: 0.8, figure: 0.7, exercise: 0.5, slip: 0.4, page: 1.5 };
 const EMPTY = new Set("a an and are as at be by can do does for from how i in is it of on or the to what when where which why with".split(" "));
 const NUMBERED = /^((mln|rep|prnn|isml|irhd)\b.*\d|(mln|rep|prnn|isml|irhd)\d|(eqs?\b\.?|equation) *\(?\d+\.\d+)/i;
 const TITLE = 6, SHOWN = 15, K1 = 1.2, B = 0.6;
@@ -14,9 +14,9 @@ const SAME = [ // words that mean the same: who types one of a group looks for t
   "map = posterior mode", "knn = nearest neighbour", "kde = kernel density", "irls = irls newton",
   "gmm = gaussian mixture", "roc = roc curve", "cv = cross validation", "vc = vc dimension",
   "learning rate = step size eta", "backprop = backpropagation", "kmeans = lloyd clustering", "l1 = lasso", "l2 = ridge",
-  "regularization = ridge penalty", "overfitting = complexity test error", "kkt = kkt conditions",
+  "regularization = ridge penalty", "kkt = kkt conditions",
   "hinge loss = hinge slack", "ridge regression = ridge", "maximum likelihood = likelihood", "support vector = support vector machine", "choose k = many clusters", "random forest = forest", "bias variance = bias variance decomposition", "elbow method = many clusters", "gradient descent step = step size", "slack variable = slack", "soft margin = slack overlap",
-  "relu = relu rectifier", "logit = logistic", "sigmoid = logistic sigmoid", "softmax = softmax",
+  "overfit = complexity test error", "bayes theorem = bayes rule", "std = standard", "relu = relu rectifier", "logit = logistic", "sigmoid = logistic sigmoid", "softmax = softmax",
 ];
 let index = null;
 
@@ -24,7 +24,7 @@ let index = null;
 function stem(word) {
   let plain = word.replace(/is(e|ed|es|er|ing|ation)s?$/, "iz$1").replace(/our/, "or").replace(/^centre/, "center");
   if (plain.length > 3) plain = plain.replace(/(?<=[^su])s$/, "");
-  if (plain.length > 6) plain = plain.replace(/(iz)(e|ed|er|ing|ation)$/, "$1").replace(/(ing|ed)$/, "");
+  if (plain.length > 6) plain = plain.replace(/(iz)(e|ed|er|ing|ation)$/, "$1").replace(/(ing|ed)$/, "").replace(/([bdgmnprt])\1$/, "$1");
   return plain;
 }
 
@@ -38,12 +38,13 @@ async function addDocuments(packed) {
   const text = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   const documents = await new Response(text).json();
   const postings = new Map(), lengths = [];
-  documents.forEach(([kind, title, , , text], n) => {
+  documents.forEach(([kind, title, chapter, , text], n) => {
     const counts = new Map();
     const count = (words, weight) => { for (const word of words) counts.set(word, (counts.get(word) || 0) + weight); };
     const body = wordsOf(text);
     count(wordsOf(title.replace(/_/g, " ")), TITLE);
     count(body, 1);
+    if (kind === "walk") count(wordsOf(chapter), 1);
     lengths.push(Math.max(body.length, 30));
     for (const [word, times] of counts) {
       if (!postings.has(word)) postings.set(word, []);
@@ -109,8 +110,16 @@ function expanded(words) {
 
 function ranked(query) {
   const { documents, postings, lengths, mean } = index, scores = new Map(), hits = new Map();
+  query = query.replace(/[∇∂]/g, " gradient ");
   const id = query.trim().toLowerCase(), figure = /^fig(?:ure)?\.? *(\d+)\.(\d+)$/.exec(id);
   if (/-[xws]?\d+$/.test(id)) return documents.filter(([, , , address]) => address.endsWith(`#${id}`));
+  const asked = /\b(walk|exercise) *(\d+)\b/.exec(id) || /\b(chapter) *(\d+)\b/.exec(id);
+  if (asked) { // the rest of the query tells the chapter
+    const [whole, kind, number] = asked, best = (ranked(id.replace(whole, ""))[0] || [])[2];
+    const name = kind === "chapter" ? new RegExp(`^${number}\\.`) : new RegExp(`^${kind} ${number}\\b`, "i");
+    const named = documents.filter(([of, title]) => name.test(title) && (kind !== "chapter" || of === kind));
+    if (named.length) return named.sort((a, b) => (b[2] === best) - (a[2] === best)).slice(0, SHOWN);
+  }
   if (figure) {
     const of = (each) => each[0] === "chapter" && parseInt(each[3], 10) === Number(figure[1]);
     return documents.filter(of).map(([kind, , chapter, address, text]) =>
@@ -135,11 +144,12 @@ function ranked(query) {
       }
     }
   });
-  const said = words.join(" ");
+  const said = words.join(" "), same = (index.same.get(said) || [said]).join(" ");
   const score = ([n, sum]) => {
     const [kind, title, chapter] = documents[n], inTitle = wordsOf(title.replace(/_/g, " "));
-    let whole = ` ${inTitle.join(" ")} `.includes(` ${said} `) ? 1.4 : 1;
-    if (inTitle.join(" ").replace(/^(\d+|walk \d+) (the )?/, "").startsWith(said)) whole = 1.8;
+    const named = inTitle.join(" ").replace(/^(\d+|walk \d+) (the )?/, "");
+    let whole = kind !== "code" && ` ${inTitle.join(" ")} `.includes(` ${said} `) ? 1.4 : 1;
+    if (named.startsWith(said) || named.startsWith(same)) whole = 1.8;
     if (kind === "chapter") whole *= terms.every((term) => term.some(([word]) => inTitle.includes(word))) ? 2 : 0.5;
     if (kind === "code" && title.toLowerCase().endsWith(`.${name}`)) whole = name.includes("_") ? 4 : 1.6;
     const early = 1 + 1 / (1 + Math.max(0, (parseInt(chapter, 10) || 27) - 1) / 9); // where it is taught first
