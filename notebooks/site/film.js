@@ -73,7 +73,7 @@ function curveMarks(run, at, measure) {
     element("path", { d: "M420 150V630H2240", fill: "none", stroke: "#1a1a1a", "stroke-width": 7 }),
     element("path", { d, fill: "none", stroke: "#1f5a99", "stroke-width": 14 }),
     text(60, 80, "start", measure + (log ? ", logarithmic" : "")),
-    text(390, y(high) + 28, "end", short(high)), text(490, 730, "middle", first), text(2220, 730, "middle", numbers[numbers.length - 1]),
+    text(390, y(high) + 28, "end", short(high)), text(490, 730, "middle", first), text(1355, 730, "middle", "step"), text(2220, 730, "middle", numbers[numbers.length - 1]),
   ];
   if (high > low) marks.push(text(390, y(low) + 28, "end", short(low)));
   if (Number.isFinite(values[at])) {
