@@ -6,7 +6,7 @@ const NOT_YET = "Not right yet.";
 
 // The answer that was typed, as nested lists of numbers or of words. Throws if it is neither.
 function read(text, kind, many) {
-  const list = text.trim().replace(/;|(?<=\d)\s+(and|to)\s+(?=[-\d.])/g, ",").replace(/^\{(.*)\}$/, "[$1]").replace(/[({]/g, "[").replace(/[)}]/g, "]");
+  const list = text.trim().replace(/([\p{L}_]\w*)?\s*=\s*/gu, "").replace(/;|(?<=\d)\s+(and|to)\s+(?=[-\d.])/g, ",").replace(/^\{(.*)\}$/, "[$1]").replace(/[({]/g, "[").replace(/[)}]/g, "]");
   const words = kind === "words" || kind === "labels", gap = /(?<=[\w.\]])\s+(?=[-+\w.[])/g;
   const several = kind === "words" && many && !list.includes(",");
   const spaced = kind === "words" && !several ? list : list.replace(gap, ", ");
