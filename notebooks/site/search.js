@@ -12,7 +12,7 @@ const SAME = [ // words that mean the same: who types one of a group looks for t
   "ica = independent component analysis", "lda = fisher linear discriminant", "qda = quadratic discriminant",
   "cnn = convolution", "convnet = convolution", "mlp = neural network", "mle = maximum likelihood",
   "map = posterior mode", "knn = nearest neighbour", "kde = kernel density", "irls = irls newton",
-  "gmm = gaussian mixture", "roc = roc curve", "cv = cross validation", "vc = vc dimension",
+  "gmm = gaussian mixture", "roc = roc curve", "auc = roc curve", "cv = cross validation", "vc = vc dimension",
   "learning rate = step size eta", "backprop = backpropagation", "kmeans = lloyd clustering", "l1 = lasso", "l2 = ridge",
   "regularization = ridge penalty", "kkt = kkt conditions",
   "hinge loss = hinge slack", "ridge regression = ridge", "maximum likelihood = likelihood", "support vector = support vector machine", "choose k = many clusters", "random forest = forest", "bias variance = bias variance decomposition", "elbow method = many clusters", "gradient descent step = step size", "slack variable = slack", "soft margin = slack overlap",
@@ -86,7 +86,7 @@ function mended(words) {
     else joined.push(word);
   }
   return joined.map((word) => {
-    if (word.length < 3 || meant(word).length) return word;
+    if (word.length < 3 || meant(word).length || index.same.has(word)) return word;
     const value = ([each, list]) => (each.length < 3 ? 0 : nearness(word, each) * Math.log(1 + list.length));
     const best = [...index.postings].reduce((a, b) => (value(b) > value(a) ? b : a));
     return value(best) > 0 ? best[0] : word;
@@ -147,11 +147,11 @@ function ranked(query) {
   const said = words.join(" "), same = (index.same.get(said) || [said]).join(" ");
   const score = ([n, sum]) => {
     const [kind, title, chapter] = documents[n], inTitle = wordsOf(title.replace(/_/g, " "));
-    const named = inTitle.join(" ").replace(/^(\d+|walk \d+) (the )?/, "");
+    const parts = title.split(":").map((part) => wordsOf(part).join(" ").replace(/^(\d+|walk \d+) (the )?/, ""));
     let whole = kind !== "code" && ` ${inTitle.join(" ")} `.includes(` ${said} `) ? 1.4 : 1;
-    if (named.startsWith(said) || named.startsWith(same)) whole = 1.8;
+    if (parts.some((part, k) => (k ? part === said : part.startsWith(said) || part.startsWith(same)))) whole = 1.8;
     if (kind === "chapter") whole *= terms.every((term) => term.some(([word]) => inTitle.includes(word))) ? 2 : 0.5;
-    if (kind === "code" && title.toLowerCase().endsWith(`.${name}`)) whole = name.includes("_") ? 4 : 1.6;
+    if (kind === "code" && title.toLowerCase().replace(/_/g, " ").endsWith(`.${name.replace(/_/g, " ")}`)) whole = name.includes("_") ? 4 : 1.6;
     const early = 1 + 1 / (1 + Math.max(0, (parseInt(chapter, 10) || 27) - 1) / 9); // where it is taught first
     return sum * early * KINDS[kind] * (hits.get(n).size / terms.length) ** 2 * whole;
   };
