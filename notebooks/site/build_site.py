@@ -763,7 +763,9 @@ def contents_page():
     """The first page: a film, the map, paths through the book, and the chapters."""
     front = markdown((HERE / "front.md").read_text(encoding="utf-8"))
     film = next(film for film in films_of("clustering") if film.name == "lloyd")
-    front = front.replace("<p>FILM</p>", player(film)).replace("<p>MAP</p>", chapter_map())
+    front = front.replace("<p>FILM</p>", player(film)).replace(
+        "<p>MAP</p>", chapter_map(6) + chapter_map(3)
+    )
     rows = "".join(
         f'<li><a href="{file_of(c)}.html">{title_of(c)}</a> {escape(line)} <small>'
         f'<a href="module_{c}.html">code</a> '
@@ -785,31 +787,43 @@ def needs():
     return found
 
 
-def chapter_map():
+def chapter_map(columns):
     """A map of what builds on what: each chapter below all that it needs, with lines to these."""
     depth, over = {}, {}
     for chapter in CHAPTERS:  # an earlier chapter needs no later one
         before = [name for name in needs()[chapter] if name in depth]
         over[chapter] = set(before).union(*(over[name] for name in before))
         depth[chapter] = 1 + max((depth[name] for name in before), default=-1)
-    rows = [[c for c in CHAPTERS if depth[c] == k] for k in range(max(depth.values()) + 1)]
-    at = {c: (24 + (j + 0.5) * 912 / len(row), 40 + 92 * k) for k, row in enumerate(rows)
+    rows, width = [], 160 * columns
+    for k in range(max(depth.values()) + 1):
+        row = [chapter for chapter in CHAPTERS if depth[chapter] == k]
+        rows += [row[i : i + columns] for i in range(0, len(row), columns)]
+    at = {c: (round((j + 0.5) * width / len(row)), 30 + 92 * k, k) for k, row in enumerate(rows)
           for j, c in enumerate(row)}  # fmt: skip
-    lines, boxes = [], []
-    for chapter, (x, y) in at.items():
+    lines, boxes, taken = [], [], defaultdict(int)
+    for chapter, (x, y, row) in at.items():
         indirect = set().union(*(over[name] for name in needs()[chapter] if name in over))
         for name in needs()[chapter]:
             if name in at and name not in indirect:
-                u, v = at[name]
-                lines.append(f'<path d="M{u:.0f} {v + 20}C{u:.0f} {v + 56} {x:.0f} {y - 56} '
-                             f'{x:.0f} {y - 20}"/>')  # fmt: skip
+                u, v, k = at[name]
+                d, v = f"M{u} {v + 20}", v + 20
+                for between in range(k + 1, row):  # through a gap between the boxes of this row
+                    edges = [at[each][0] + side for each in rows[between] for side in (-80, 80)]
+                    there = u + (x - u) / (row - between + 1)
+                    gap = min(edges, key=lambda e: abs(e - there))
+                    if all(abs(at[each][0] - there) > 80 for each in rows[between]):
+                        gap = round(there)
+                    w = gap + (0, -5, 5, -2, 2)[taken[between, gap] % 5]
+                    taken[between, gap] += 1
+                    d += f"C{u} {v + 36} {w} {v + 16} {w} {v + 52}v40"
+                    u, v = w, v + 92
+                lines.append(f'<path d="{d}C{u} {v + 36} {x} {y - 56} {x} {y - 20}"/>')
         words = title_of(chapter).partition(". ")
-        boxes.append(f'<a href="{file_of(chapter)}.html"><rect x="{x - 70:.0f}" y="{y - 20}" '
-                     f'width="140" height="40" rx="5"/><text x="{x:.0f}" y="{y + 5}">'
+        boxes.append(f'<a href="{file_of(chapter)}.html"><rect x="{x - 70}" y="{y - 20}" '
+                     f'width="140" height="40" rx="5"/><text x="{x}" y="{y + 5}">'
                      f"{words[0]} {escape(SHORT.get(chapter, words[2]))}</text></a>")  # fmt: skip
-    look = f'class="map" viewBox="0 0 960 {80 + 92 * (len(rows) - 1)}" role="group"'
-    drawn = f'<svg {look} aria-label="What builds on what">{"".join(lines + boxes)}</svg>'
-    return f'<div class="wide">{drawn}</div>'
+    look = f'viewBox="-12 0 {width + 24} {92 * len(rows) - 32}" role="group" aria-label="Chapters"'
+    return f'<svg class="map of{columns}" {look}>{"".join(lines + boxes)}</svg>'
 
 
 SHORT = {  # titles that fit into a box of the map
