@@ -92,6 +92,8 @@ DARK = {"dark": "light", "darker": "lighter", "darkest": "lightest", "lighter": 
         "lightest": "darkest", "black": "white", "white": "black"}  # fmt: skip
 DARK |= {word.capitalize(): other.capitalize() for word, other in DARK.items()}
 SHADES = re.compile(rf"\b({'|'.join(DARK)})\b(?! sample| coordinate| noise)")
+GREEK = {"alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "eps": "ε", "eta": "η", "mu": "μ",
+         "theta": "θ", "lambda": "λ", "xi": "ξ", "rho": "ρ", "sigma": "σ"}  # fmt: skip
 
 
 # --- A page ----------------------------------------------------------------------------
@@ -193,6 +195,20 @@ def shaded(html):
     return SHADES.sub(lambda m: f'<span class="shade" data-dark="{DARK[m[1]]}">{m[1]}</span>', html)
 
 
+def lettered(html):
+    """The HTML with letters for what a plain text spells: ``alpha_i``."""
+
+    def letter(found):
+        below = f"<sub>{found[3]}</sub>" if found[3] else ""
+        return f"<i>{GREEK.get(found[1], found[1] or found[2])}</i>{below}"
+
+    names = "|".join(GREEK)
+    spelt = (
+        rf"(?<![\w&])(?:({names})|([A-Za-z])(?=_))(?:_(\w))?(?!\w)(?![^<]*</(?:code|annotation)>)"
+    )
+    return re.sub(spelt, letter, html)
+
+
 def slug_of(html):
     """An id from the words of a heading."""
     return re.sub(r"\W+", "-", unescape(visible(html)).lower()).strip("-")
@@ -280,7 +296,7 @@ class Chapter:
         html = re.sub(r'<p>((?:<a id="[^"]*"></a>\s*)+)</p>\s*(<h\d>)', r"\2\1", html)
         html = re.sub(
             r'<p><a id="(figure-\d+-\d+)"></a>(.*?)</p>',
-            lambda m: f'<p class="caption" id="{m[1]}">{shaded(m[2])}</p>',
+            lambda m: f'<p class="caption" id="{m[1]}">{shaded(lettered(m[2]))}</p>',
             html,
             flags=re.S,
         )
@@ -338,9 +354,9 @@ def answer_form(exercise, entry):
     """Where a reader enters an answer; its script checks it. A function cannot be entered."""
     if entry["kind"] == "function":
         return '<p class="check">The notebook checks the function that is asked for here.</p>'
-    data, words = escape(json.dumps({"id": exercise} | entry)), escape(entry["words"])
+    data, words = escape(json.dumps({"id": exercise} | entry)), lettered(escape(entry["words"]))
     return (
-        f'<form class="check" data-check="{data}"><label>Your answer: {words} '
+        f'<form class="check" data-check="{data}"><label><span>Your answer: {words}</span> '
         '<input autocomplete="off" spellcheck="false"></label> <button>Check</button> '
         "<output></output></form>"
     )
@@ -412,7 +428,7 @@ def player(film):
     lines = code_html(source(film.algorithm), links).split("\n")
     code = "".join(f'<span class="line">{line or " "}\n</span>' for line in lines)
     code = f'<pre class="code film-source">{code}</pre>'
-    caption = shaded(in_line(" ".join(film.make.__doc__.split())))
+    caption = shaded(lettered(in_line(" ".join(film.make.__doc__.split()))))
     return f"""<figure class="film" data-film="{film.chapter}/{film.name}" tabindex="-1">
 <div class="film-row"><div>
 <svg class="film-picture" role="img" aria-label="The picture of the step"></svg>
@@ -848,7 +864,7 @@ def gallery_page():
             found.append(
                 f'<figure id="{chapter}-{each.name}"><img src="figures/{chapter}/{each.name}.svg" '
                 f'alt="{escape(unescape(visible(caption)))}" loading="lazy"><figcaption>'
-                f"{shaded(caption)} <small>{links}</small></figcaption></figure>"
+                f"{shaded(lettered(caption))} <small>{links}</small></figcaption></figure>"
             )
     return page("Figures", "\n".join(found), here="figures.html")
 
