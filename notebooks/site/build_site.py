@@ -260,7 +260,7 @@ class Chapter:
                 continue
         self.films = defaultdict(list)  # the films that follow a cell, by its number
         for film in films_of(name):
-            self.films[self.place_of(film)].append(film)
+            self.films[self.place_after(self.place_of(film))].append(film)
         self.body = "\n".join(self.parts())
 
     def place_of(self, film):
@@ -277,6 +277,19 @@ class Chapter:
             raise ValueError(f"{self.file} neither shows nor calls {function}, of {film.name}")
         return calls
 
+    def place_after(self, i):
+        """The number of the cell that ends what is told of cell `i` and of the run after it."""
+        kind, source = zip(*((c["cell_type"], c["source"]) for c in self.cells), strict=True)
+        for run in (False, True):
+            while run and kind[i + 1] == "code" and "show(" not in source[i + 1]:
+                i += 1
+            if kind[i + 1] == "code" or not before_heading(source[i + 1])[0]:
+                return i
+            i += 1
+            if headings(self.cells[i]):
+                return i
+        return i + source[i + 1].startswith("**Figure")
+
     def parts(self):
         """The HTML of the cells. Solutions are folded; before them stands what checks an answer."""
         for solution, group in groupby(enumerate(self.cells), lambda pair: is_solution(pair[1])):
@@ -286,13 +299,24 @@ class Chapter:
                     answer_form(*item) for _, cell in group for item in checks(cell).items()
                 )
             for text, run in groupby(group, lambda pair: pair[1]["cell_type"] == "markdown"):
-                html = "".join(self.text(c) if text else self.code_cell(i, c) for i, c in run)
+                html = "".join(self.told(i, c) if text else self.code_cell(i, c) for i, c in run)
                 code = solution and not text
                 yield fold("Solution: the code", html, "solution") if code else html
 
-    def text(self, cell):
-        """A cell of text, with an id at each heading and links to the statements at anchors."""
-        html = markdown(CAPTION.sub(r'<a id="figure-\1-\2"></a>\g<0>', cell["source"]))
+    def told(self, i, cell):
+        """A cell of text, with its films before a heading, or the words that lead to a run."""
+        films = "".join(map(player, self.films[i]))
+        if not films:
+            return self.text(cell["source"])
+        told, rest = before_heading(cell["source"])
+        if not rest and self.cells[i + 1]["cell_type"] == "code" and "**Figure" not in told:
+            told, _, rest = told.rpartition("\n\n") if "\n\n" in told else (told, "", "")
+        return self.text(told) + films + self.text(rest)
+
+    def text(self, source):
+        """Text with an id at each heading and links to the statements at anchors."""
+        html = markdown(CAPTION.sub(r'<a id="figure-\1-\2"></a>\g<0>', source))
+        html = re.sub(r'<p>(<img src="(figures/.*?)".*?>)</p>', panels, html)
         html = re.sub(r'<p>((?:<a id="[^"]*"></a>\s*)+)</p>\s*(<h\d>)', r"\2\1", html)
         html = re.sub(
             r'<p><a id="(figure-\d+-\d+)"></a>(.*?)</p>',
@@ -325,7 +349,8 @@ class Chapter:
         before = [each | {"source": calls.sub("", each["source"])} for each in self.cells[:i]]
         here = set(algorithms_shown([*before, cell])) - self.shown
         self.shown |= here
-        marks, films = " ".join(map(anchor, sorted(here))), "".join(map(player, self.films[i]))
+        marks = " ".join(map(anchor, sorted(here)))
+        marks, films = f"<span>{marks}</span>" * bool(here), "".join(map(player, self.films[i]))
         return f'<div class="cell">{marks}{"".join(found)}</div>{films}'
 
     def output(self, name, output):
@@ -348,6 +373,21 @@ class Chapter:
             return f'<pre class="code shown">{code_html(code, self.links)}</pre>'
         text = "".join(output.get("text") or data.get("text/plain") or output.get("traceback", ()))
         return f'<pre class="out">{escape(text, quote=False)}</pre>'
+
+
+def before_heading(text):
+    """A text before its first heading, with the anchors of this heading, and the rest."""
+    found = re.search(r'^(<a id="[^"]*"></a>\s*)*#', text, re.M)
+    at = found.start() if found else len(text)
+    return text[:at], text[at:]
+
+
+def panels(found):
+    """A figure of the Markdown; one with several panels scrolls where the page is narrow."""
+    head = (ROOT / found[2]).read_text(encoding="utf-8")[:1000]
+    if float(re.search(r'viewBox="0 0 ([\d.]+)', head)[1]) < 500:
+        return found[0]
+    return f'<div class="wide panels">{found[1]}</div>'
 
 
 def answer_form(exercise, entry):
