@@ -366,7 +366,7 @@ class Chapter:
             alt = output["metadata"].get("image/png", {}).get("alt", "")
             return (
                 f'<img src="pictures/{name}.png" alt="{escape(alt)}" width="{width}" '
-                f'height="{height}" loading="lazy">'
+                f'height="{height}">'
             )
         if "text/markdown" in data:
             code = "".join(data["text/plain"])
@@ -462,7 +462,7 @@ def player(film):
         else:
             control = f'<input class="film-setting" type="range" min="0" max="{len(values) - 1}" '
             control += f'value="{first}" disabled> <output>{values[first]}</output>'
-        settings += f"<label>{name} {control}</label>"
+        settings += f"<label>{name.replace('_', ' ')} {control}</label>"
     curve = '<svg class="film-curve" viewBox="0 0 2304 760" aria-hidden="true"></svg>'
     links = definitions()[film.algorithm.__module__.rpartition(".")[2]]
     lines = code_html(source(film.algorithm), links).split("\n")
