@@ -151,6 +151,8 @@ FIRST_HITS = {  # what students type, and what the first hit must be of
     "gausian mixture": "6. Mixtures", "back propagation": "16. Neural networks",
     "why does em converge": "6. Mixtures", "elbow method": "5. Clustering", "IRHD 3.7": "statement",
     "slack variables": "19. Support", "clustering-x05": "exercise", "optimisation": "9. Optim",
+    "walk 5 svm": "19. .* Walk 5", "exercise 3 clustering": "5. .* Exercise 3", "PCA": "24. P",
+    "bayes theorem": "Bayes' rule", "gradient descent": "Downhill", "overfiting": "Model|Ridge",
 }  # fmt: skip
 
 
