@@ -611,8 +611,22 @@ def docstring_block(block):
 
 
 def words_html(text):
-    """Words of a docstring, with code between backticks."""
-    return re.sub(r"(`+)([^`]+)\1", r"<code>\2</code>", with_ids(escape(text, quote=False)))
+    """Words of a docstring, with code between backticks, and raised and lowered letters."""
+
+    def look(found):
+        if found["code"]:
+            return f"<code>{found['code']}</code>"
+        below = found["below"] or found["index"]
+        tag, inner = ("sub", below) if below else ("sup", found["over"] or found["power"])
+        return f"<{tag}>{SCRIPTS.sub(look, inner)}</{tag}>"
+
+    return SCRIPTS.sub(look, with_ids(escape(text, quote=False)))
+
+
+SCRIPTS = re.compile(
+    r"(`+)(?P<code>[^`]+)\1|\^\{(?P<over>[^{}]*)\}|\^(?P<power>-?[A-Za-z0-9]+)"
+    r"|_\{(?P<below>(?:[^{}]|\{[^{}]*\})*)\}|(?<=\b[A-Za-z])_(?P<index>\w)(?!\w)"
+)
 
 
 def with_ids(html):
