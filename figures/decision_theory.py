@@ -332,9 +332,8 @@ ONE_PIXEL = np.array(  # p_i1 (not person A) and p_i2 (person A) of the grey lev
 
 @figure("one_pixel", claims=("decision_theory-18",), panels=2)
 def one_pixel(left, right):
-    """Left: the joint probabilities of the grey level and of the person. For grey level 3, p_31
-    belongs to Y = 0 and p_32 to Y = 1. Right: the conditional mean of Y at each grey level. Where
-    it is above 1/2, person A is the better guess.
+    """Left: the joint probabilities of grey level and person, named as in IRHD. Right: the
+    conditional mean of Y at each grey level. Where it is above 1/2, person A is the better guess.
     """
     level = np.arange(1, 5)
     looks = ({"color": "white", "edgecolor": BLUE, "hatch": "////"}, {"color": BLUE})
