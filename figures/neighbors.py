@@ -192,10 +192,10 @@ def noisy_moons():
 @figure("decision_maps", claims=("neighbors-17",), panels=(2, 2), size=(3.1, 2.35))
 def decision_maps(*axes):
     """The answers of k-NN for 80 samples of two classes, of which about one label in ten is wrong.
-    With k = 1 every sample is believed, and wrong labels make islands. They vanish as k grows, and
-    the boundary becomes smooth. With k = n the answer is the same everywhere. The titles give the
-    share of errors on the samples and on 2000 new ones, of which one label in ten is wrong, too.
-    So no rule can get much below 0.1 there.
+    With k = 1 every sample is believed, and wrong labels make islands. They shrink and vanish as k
+    grows, and the boundary becomes smooth. With k = n the answer is the same everywhere. The titles
+    give the share of errors on the samples and on 2000 new ones, of which one label in ten is
+    wrong, too. So no rule can get much below 0.1 there.
     """
     (X, y), (X_new, y_new) = noisy_moons()
     for ax, k in zip(axes, ASKED, strict=True):
@@ -214,8 +214,9 @@ def decision_maps(*axes):
 
 @figure("shapes", claims=(), panels=3, size=(2.9, 2.8))
 def shapes(*axes):
-    """Three shapes, 400 samples each, and the answers of k-NN (tint). The boundary follows the
-    samples. The titles give the chosen k and the error on 400 new samples.
+    """Four quadrants (XOR), two rings and two moons, 400 samples each, and the answers of k-NN
+    (tint). The boundary follows the samples. The titles give the chosen k and the error on 400 new
+    samples.
     """
     makers = {
         "XOR": lambda rng: make_quadrants(400, rng=rng),
