@@ -151,6 +151,31 @@ def step_sizes(*axes):
 STEPS = (("$\\eta = 1/25$", 1 / 25), ("$\\eta = 2/26$", 2 / 26), ("$\\eta = 2.1/25$", 2.1 / 25))
 
 
+@figure("newton_step", claims=(), panels=2)
+def newton_steps(*axes):
+    """Newton's step (dot to diamond) on f(x) = ln cosh x (black): to the lowest point of the
+    parabola (blue) that fits f at the dot. Left: from 0.8 it leads to -0.39, nearer to the minimum.
+    Right: from 1.2 the parabola is too flat, and the step leads to -1.53, uphill and farther away.
+    Backtracking takes half of it (square), to -0.17.
+    """
+    grid = np.linspace(-2.2, 2.2, 221)
+    for ax, x in zip(axes, (0.8, 1.2), strict=True):
+        value, slope, curvature = np.log(np.cosh(x)), np.tanh(x), 1 / np.cosh(x) ** 2
+        p = -slope / curvature
+        ax.plot(grid, np.log(np.cosh(grid)), color=INK, lw=1.4)
+        ax.plot(grid, value + slope * (grid - x) + curvature / 2 * (grid - x) ** 2, color=BLUE)
+        ax.plot(
+            [x + p, x + p],
+            [value - slope**2 / curvature / 2, np.log(np.cosh(x + p))],
+            ":",
+            color=GREY,
+        )
+        for place, mark in ((x, "o"), (x + p, "D"), (x + p / 2, "s"))[: 2 + (x > 1)]:
+            ax.plot(place, np.log(np.cosh(place)), mark, color=ORANGE, ms=6, zorder=3)
+        ax.set(xlabel="$x$", xticks=(-2, -1, 0, 1, 2), ylim=(-0.7, 1.6))
+    axes[0].set(ylabel="$f(x)$")
+
+
 @figure("descent", claims=(), panels=2)
 def valley(left, right):
     """Ways down the log-loss of the petals. Left: its contours, a long narrow valley. The circles
