@@ -155,7 +155,7 @@ STEPS = (("$\\eta = 1/25$", 1 / 25), ("$\\eta = 2/26$", 2 / 26), ("$\\eta = 2.1/
 def newton_steps(*axes):
     """Newton's step (dot to diamond) on f(x) = ln cosh x (black): to the lowest point of the
     parabola (blue) that fits f at the dot. Left: from 0.8 it leads to -0.39, nearer to the minimum.
-    Right: from 1.2 the parabola is too flat, and the step leads to -1.53, uphill and farther away.
+    Right: from 1.2 the parabola is too flat, and the step leads to -1.53, higher and farther away.
     Backtracking takes half of it (square), to -0.17.
     """
     grid = np.linspace(-2.2, 2.2, 221)
