@@ -429,7 +429,7 @@ def coordinate_descent(X, y, C, w0=0.0):
     (array([0., 0.]), array([2., 0.]))
     """
     columns = floats(X).T.copy()  # row j holds feature j of all samples
-    squares = np.sum(columns**2, axis=1)  # ||x_j||^2
+    squares = np.sum(columns**2, axis=1)  # ||X_j||^2
     w = np.where(squares > 0, floats(w0), 0.0)  # a column of zeros gets no weight
     r = y - w @ columns
     while True:
