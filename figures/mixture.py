@@ -225,9 +225,10 @@ def means_only(x, means, steps=40):
 @figure("collapse", claims=(), panels=2, size=(3.4, 2.7))
 def collapse(left, right):
     """Left: the mixture of the dent scores with a third component on the 13 zeros, at three widths.
-    Right: the log-likelihood as this component shrinks. It rises by about 30 with each factor of
-    10, without end. Soon after the width is below the floor of 0.5 (grey), it is above the best fit
-    that we found among three components that keep the floor (dashed).
+    Right: the log-likelihood as this component shrinks. Once the component is narrow, it rises by
+    about 30 with each factor of 10, without end. Soon after the width is below the floor of 0.5
+    (grey), it is above the best fit that we found among three components that keep the floor
+    (dashed).
     """
     x, widths = dent_scores(), np.geomspace(1e-6, 3, 200)
     weights, spiked = with_spike(x)
