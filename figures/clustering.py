@@ -396,7 +396,8 @@ def limitations(*axes):
     adjusted Rand index (ARI), which is 1 if the groups are found. Row 1: of three groups the two
     long ones are cut up; a mixture of Gaussians follows their shapes (ellipses). Row 2: four
     outliers, left out of the ARI, get a center of their own; medoids (crosses) stay with the two
-    groups. Row 3: half circles are cut straight; spectral clustering follows them.
+    groups. Row 3: half circles are cut straight; spectral clustering, with links between near
+    neighbours, follows them.
     """
     for (left, right), (data, name) in zip(np.reshape(axes, (3, 2)), SHAPES.items(), strict=True):
         X, y, means, remedy = found(data)
