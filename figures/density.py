@@ -198,9 +198,9 @@ def two_classes():
 def growing_balls(left, middle, right):
     """Sixty samples of two classes. Left: about each of four points (crosses) a ball has grown
     until it holds k = 5 samples. It is small where samples are dense. The number beside it is the
-    share of the first class (filled marks) in the ball. Middle: the k-NN density; darker is
-    denser. Right: the share k_1 / k, from 0 (white) to 1 (darkest). The black line is where it
-    passes 1/2: on either side the vote of the neighbours goes to another class.
+    share of the first class (filled marks) in the ball. Middle: the k-NN density; darker is denser.
+    Right: the share $k_1 / k$, from 0 (white) to 1 (darkest). The black line is where it passes
+    1/2: on either side the vote of the neighbours goes to another class.
     """
     T = two_classes()
     first = np.unique(T.y)[0]

@@ -353,10 +353,10 @@ def independence(left, right):
 
 @figure("emails", claims=(), panels=2)
 def emails(left, right):
-    """Left: how often five words occur in ham and in spam, estimated from 200 e-mails with alpha =
-    1 (bars). The short black lines are the true probabilities with which the e-mails were made.
-    Right: what each word adds to the log-odds of spam if it is there (black bars) and if it is not
-    (white bars). The sum of five bars and the log-odds of the priors decides.
+    r"""Left: how often five words occur in ham and in spam, estimated from 200 e-mails with
+    $\alpha = 1$ (bars). The short black lines are the true probabilities with which the e-mails
+    were made. Right: what each word adds to the log-odds of spam if it is there (black bars) and if
+    it is not (white bars). The sum of five bars and the log-odds of the priors decides.
     """
     T = make_emails(200, rng=np.random.default_rng(6))
     model = BernoulliNB().fit(T.X, T.y)

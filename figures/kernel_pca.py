@@ -127,11 +127,11 @@ def cleaned_arc(*axes):
 
 @film("width", kernel_pca, measure="errors on component 1", outer=(3, 2))
 def width_film(outer):
-    """The first two scores of kernel PCA, as the width sigma of the Gaussian kernel grows. For a
-    small width every sample is far from all others, and two components keep little of the variance.
-    In a narrow range of middle widths the inner ring lies apart on component 1; if the rings are
-    close, there is no such width. For a large width the scores are nearly those of linear PCA: two
-    rings again.
+    r"""The first two scores of kernel PCA, as the width $\sigma$ of the Gaussian kernel grows. For
+    a small width every sample is far from all others, and two components keep little of the
+    variance. In a narrow range of middle widths the inner ring lies apart on component 1; if the
+    rings are close, there is no such width. For a large width the scores are nearly those of linear
+    PCA: two rings again.
     """
     T = make_rings(80, radii=(1.0, outer), noise=0.3, rng=np.random.default_rng(0))
     widths = np.geomspace(0.2, 6.0, 21)

@@ -46,8 +46,8 @@ def from_the_side(P):
 @figure("rings", claims=("kernels-05",), panels=3, size=(2.5, 2.7))
 def lifted_rings(left, middle, right):
     """Left: no line separates the two rings; the dashed one is Fisher's (chapter 13). Middle: with
-    the third feature x_3 = x_1^2 + x_2^2 the rings lie on a bowl at different heights, and a plane
-    (grey) goes between them. Right: seen from above, the plane cuts the bowl in a circle.
+    the third feature $x_3 = x_1^2 + x_2^2$ the rings lie on a bowl at different heights, and a
+    plane (grey) goes between them. Right: seen from above, the plane cuts the bowl in a circle.
     """
     T = rings()
     line, (w, b) = threshold_rule(T.X, (T.y > 0).astype(int)), ring_plane()
@@ -96,10 +96,10 @@ def kernel_trick(ax):
 
 @figure("eigenvectors", claims=(), panels=4, size=(1.9, 2.0))
 def eigenvectors(*axes):
-    """The Gram matrix of 40 points on a line, for bells of width 0.5. First three panels: the
+    r"""The Gram matrix of 40 points on a line, for bells of width 0.5. First three panels: the
     eigenvectors of its largest, its 5th and its 12th eigenvalue, drawn over the points. They become
     wavier. Last panel: the share of the part of y along eigenvector m that the fit keeps, for three
-    penalties. With lambda = 30 even the first part is shrunk to about a fifth, and with 0.00001
+    penalties. With $\lambda = 30$ even the first part is shrunk to about a fifth, and with 0.00001
     some twenty parts stay nearly whole.
     """
     x = np.sort(np.random.default_rng(5).uniform(-3, 3, size=40))
@@ -144,11 +144,11 @@ def machine(name):
 
 @figure("machines", claims=("kernels-49",), panels=(2, 3), size=(2.3, 1.55))
 def machines(*axes):
-    """Support vector machines (chapter 19) with six kernels, on the same 80 samples. A line is too
-    stiff, a cubic does better, and the Gaussian kernel with sigma = 0.5 follows the moons. With
-    sigma = 0.03 it puts islands around single samples, and has no error on them. With sigma = 2 it
-    is smoother than the cubic. With sigma = 30 it is almost the line again; for this the price C of
-    an error was raised to sigma squared.
+    r"""Support vector machines (chapter 19) with six kernels, on the same 80 samples. A line is too
+    stiff, a cubic does better, and the Gaussian kernel with $\sigma = 0.5$ follows the moons. With
+    $\sigma = 0.03$ it puts islands around single samples, and has no error on them. With $\sigma =
+    2$ it is smoother than the cubic. With $\sigma = 30$ it is almost the line again; for this the
+    price C of an error was raised to $\sigma$ squared.
     """
     T = moons()
     for ax, name in zip(axes, MACHINES, strict=True):
@@ -170,8 +170,8 @@ def machines(*axes):
 
 @film("descent", kernel_descent, measure="squared error", sigma=(0.1, 0.03, 0.4))
 def descent_film(sigma):
-    """Gradient descent in the feature space of the Gaussian kernel of width sigma. The curve is a
-    sum of one bell for each sample. It starts at 0 (flat) and is pulled towards the samples, the
+    r"""Gradient descent in the feature space of the Gaussian kernel of width $\sigma$. The curve is
+    a sum of one bell for each sample. It starts at 0 (flat) and is pulled towards the samples, the
     broad shape first and the details later. A narrow bell reaches each sample alone and leaves the
     gaps near 0; a wide one stays smooth and takes long for the details.
     """

@@ -65,11 +65,11 @@ def corners(box):
 
 @figure("concept", claims=("learning_theory-13",), panels=2)
 def concept(few, many):
-    """The target rectangle C* (dashed) and the learnt one, C_n (solid), which is the tightest
-    rectangle around the positive examples, from 15 examples (left) and from 60 (right). C_n lies
-    within C*. They differ on the shaded frame, and the probability of the frame is the error. Look
-    at its four sides: with more examples three of them are thinner, and the left one is as wide as
-    before.
+    """The target rectangle $C^*$ (dashed) and the learnt one, $C_n$ (solid), which is the tightest
+    rectangle around the positive examples, from 15 examples (left) and from 60 (right). $C_n$ lies
+    within $C^*$. They differ on the shaded frame, and the probability of the frame is the error.
+    Look at its four sides: with more examples three of them are thinner, and the left one is as
+    wide as before.
     """
     for ax, n in (few, 15), (many, 60):
         X, y = examples(n)
@@ -90,10 +90,10 @@ def concept(few, many):
 
 @figure("strips", claims=(), panels=2)
 def strips(missed, reached):
-    """The four strips along the sides of the target C* (dashed), each of probability 0.05. Left:
-    C_n (solid) does not reach into the strips at the bottom and at the top. Right: C_n reaches into
-    each strip. Then all of C* outside of C_n lies in the strips, and the error is at most 4 (0.05)
-    = 0.2.
+    """The four strips along the sides of the target $C^*$ (dashed), each of probability 0.05. Left:
+    $C_n$ (solid) does not reach into the strips at the bottom and at the top. Right: $C_n$ reaches
+    into each strip. Then all of $C^*$ outside of $C_n$ lies in the strips, and the error is at most
+    4 (0.05) = 0.2.
     """
     (x0, y0), (x1, y1) = TARGET
     wide, high = 0.05 / (y1 - y0), 0.05 / (x1 - x0)

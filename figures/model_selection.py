@@ -240,10 +240,10 @@ def six_points():
 
 @figure("penalty", claims=("model_selection-29",), panels=2, size=(3.4, 2.5))
 def penalty(curves, path):
-    """Six samples of a parabola, and polynomials of degree 6 fitted with a penalty. Left: without
+    r"""Six samples of a parabola, and polynomials of degree 6 fitted with a penalty. Left: without
     penalty (black) the curve passes through all samples. It is the one with the shortest weight
-    vector; seven weights can fit six points in many ways. The larger lambda, the flatter the
-    curve. Right: as lambda grows, the sum of squares rises and the size of the weights falls.
+    vector; seven weights can fit six points in many ways. The larger $\lambda$, the flatter the
+    curve. Right: as $\lambda$ grows, the sum of squares rises and the size of the weights falls.
     """
     x, y = six_points()
     dense = np.linspace(-1.1, 1.1, 221)

@@ -169,11 +169,11 @@ TINY_X, TINY_Y = np.array([1.0, 0.5]), np.array([1.0])
 
 @figure("networks", claims=("neural_networks-11",), panels=(2, 2), size=(3.2, 2.4))
 def networks(neuron, five, layered, passes):
-    """Networks as graphs. Above: one neuron, and the network of five nodes of walk 2. Below, left:
+    r"""Networks as graphs. Above: one neuron, and the network of five nodes of walk 2. Below, left:
     an input x, a hidden layer h and an output layer s; each unit feeds all units of the next layer,
     and no others. Below, right: one sample goes forward (black: the output h of each node), and
-    derivatives come back over the same weights (orange: the delta of each hidden and output node,
-    the subject of walk 5).
+    derivatives come back over the same weights (orange: the $\delta$ of each hidden and output
+    node, the subject of walk 5).
     """
     draw_neuron(neuron)
     draw_five(five)
@@ -317,10 +317,11 @@ def xor_steps(*axes):
 
 @figure("one_sample", claims=(), panels=(2, 2), size=(3.6, 2.5))
 def one_sample(first, second, third, fourth):
-    """One sample goes through a network with two tanh units. 1: inputs times weights, plus bias,
+    r"""One sample goes through a network with two tanh units. 1: inputs times weights, plus bias,
     through tanh. 2: the same for the output unit, which is linear; the target is 1. 3: the error
     0.56 - 1 goes back over the weights 1.2 and -0.7, and is multiplied by the slopes of tanh. 4:
-    the derivative for each weight is the delta at its right end times the output at its left end.
+    the derivative for each weight is the $\delta$ at its right end times the output at its left
+    end.
     """
     (W1, b1), (W2, b2) = TINY_LAYERS
     delta, h = deltas(TINY, TINY_LAYERS, TINY_X, TINY_Y)

@@ -68,9 +68,9 @@ def bayes_square(left, right):
 
 @figure("joint_table", claims=("probability-15",), size=(3.6, 3.3))
 def joint_table_with_margins(ax):
-    """The joint distribution of X (columns) and Y (rows). The darker a cell, the more probable.
-    The last column and the last row are sums over the table: the marginal distributions of Y
-    and of X. In row y_4 all probability is on x_1. In row y_3 it is spread evenly.
+    """The joint distribution of X (columns) and Y (rows). The darker a cell, the more probable. The
+    last column and the last row are sums over the table: the marginal distributions of Y and of X.
+    In row $y_4$ all probability is on $x_1$. In row $y_3$ it is spread evenly.
     """
     joint = joint_table()
     p_X, p_Y = marginals(joint)
@@ -186,10 +186,11 @@ def dice_sums(*axes):
 
 @figure("normal_map", claims=(), panels=3, size=(2.8, 2.8))
 def normal_map(left, middle, right):
-    """Left: 150 draws of a pair z of independent standard normal numbers, circles of radius 1, 2
-    and 3, and a square. Middle: x = mu + L z makes ellipses of the circles and a slanted box of the
-    square. Right: the 150 petals, whose mean and covariance are mu and L L^T. The ellipses have the
-    right direction and size. But the petals lie in two clumps, and no normal density has two.
+    r"""Left: 150 draws of a pair z of independent standard normal numbers, circles of radius 1, 2
+    and 3, and a square. Middle: $x = \mu + L z$ makes ellipses of the circles and a slanted box of
+    the square. Right: the 150 petals, whose mean and covariance are $\mu$ and $L L^\top$. The
+    ellipses have the right direction and size. But the petals lie in two clumps, and no normal
+    density has two.
     """
     X, _ = petals()
     weights = np.full(len(X), 1 / len(X))

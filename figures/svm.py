@@ -233,11 +233,11 @@ def kind_of(alpha, xi, C):
 
 @figure("soft", claims=("svm-51",), panels=3, size=(2.5, 2.5))
 def soft(*axes):
-    """The same samples (class +1: blue discs, class -1: orange squares) with a small, a medium and
-    a large C. A sample that misses its margin line has slack, the thin segment of length
-    xi / ||w||. As slack becomes dearer the strip narrows and fewer samples are in it. Free support
-    vectors are on the margin lines; at the bound alpha = C are those inside the strip, and those on
-    the wrong side. With the medium C one sample is just about to change sides.
+    r"""The same samples (class +1: blue discs, class -1: orange squares) with a small, a medium and
+    a large C. A sample that misses its margin line has slack, the thin segment of length $\xi /
+    \lVert w \rVert$. As slack becomes dearer the strip narrows and fewer samples are in it. Free
+    support vectors are on the margin lines; at the bound $\alpha = C$ are those inside the strip,
+    and those on the wrong side. With the medium C one sample is just about to change sides.
     """
     X, y = overlapping_set()
     for ax, C, name in zip(axes, COSTS, ("Small", "Medium", "Large"), strict=True):
@@ -347,9 +347,9 @@ def seen_aslant(P):
 def lifting(line, paraboloid, trace, bumps):
     """Above: no point separates the classes on the line, but after x -> (x, x^2) a line does, and
     its crossings with the parabola are the two boundary points. In the same way a paraboloid, with
-    x_1^2 + x_2^2 as height, lifts a ring above the disc inside it, and a plane passes between
-    them. It cuts the paraboloid in the thick curve. Below: that curve, seen from above; and what
-    a Gaussian kernel makes of the same samples. Support vectors are ringed.
+    $x_1^2 + x_2^2$ as height, lifts a ring above the disc inside it, and a plane passes between
+    them. It cuts the paraboloid in the thick curve. Below: that curve, seen from above; and what a
+    Gaussian kernel makes of the same samples. Support vectors are ringed.
     """
     lifted_line(line)
     X, y = rings()
@@ -476,11 +476,11 @@ SHOWN = (3, 4)  # steps of SMO there: on equal labels, cut, and on opposite ones
 
 @figure("dual_slice", claims=("svm-69",), panels=2, size=(3.4, 2.6))
 def dual_slice(equal, opposite):
-    """A step of SMO changes two multipliers, and the sum of alpha_i y_i must stay: they move on a
-    line, down the box for equal labels (left), up for opposite ones (right), on the segment in the
-    box. The dual is highest on the line (cross) where one of its contours touches it; the darker a
-    contour, the higher. There the step ends, or, where that is outside of the box, at the end of
-    the segment.
+    r"""A step of SMO changes two multipliers, and the sum of $\alpha_i y_i$ must stay: they move on
+    a line, down the box for equal labels (left), up for opposite ones (right), on the segment in
+    the box. The dual is highest on the line (cross) where one of its contours touches it; the
+    darker a contour, the higher. There the step ends, or, where that is outside of the box, at the
+    end of the segment.
     """
     K, y, dual = dual_problem()
     states = list(smo(K, dual))

@@ -47,11 +47,11 @@ def supporting(f, y, epsilon):
 
 @figure("tube", claims=("svr-28",), panels=3, size=(2.5, 2.4))
 def tube(left, middle, right):
-    """Left: the flattest line whose tube, of half width epsilon, holds all samples. The circled
+    r"""Left: the flattest line whose tube, of half width epsilon, holds all samples. The circled
     samples on its edges keep it from becoming flatter. Middle: three samples lie outside. Their
-    distance from the tube is the slack, xi above and xi' below. They are circled, too. Right: the
-    loss is 0 in the tube, and outside it is the distance from the tube (solid). The dotted line is
-    the absolute error.
+    distance from the tube is the slack, $\xi$ above and $\xi'$ below. They are circled, too. Right:
+    the loss is 0 in the tube, and outside it is the distance from the tube (solid). The dotted line
+    is the absolute error.
     """
     ends = np.array([-0.2, 5.2])
     X, y = near_a_line()

@@ -92,8 +92,6 @@ DARK = {"dark": "light", "darker": "lighter", "darkest": "lightest", "lighter": 
         "lightest": "darkest", "black": "white", "white": "black"}  # fmt: skip
 DARK |= {word.capitalize(): other.capitalize() for word, other in DARK.items()}
 SHADES = re.compile(rf"\b({'|'.join(DARK)})\b(?! sample| coordinate| noise)")
-GREEK = {"alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "eps": "ε", "eta": "η", "mu": "μ",
-         "theta": "θ", "lambda": "λ", "xi": "ξ", "rho": "ρ", "sigma": "σ"}  # fmt: skip
 
 
 # --- A page ----------------------------------------------------------------------------
@@ -193,20 +191,6 @@ def imported(code):
 def shaded(html):
     """The HTML of a caption, whose black is white where the picture is shown in dark colours."""
     return SHADES.sub(lambda m: f'<span class="shade" data-dark="{DARK[m[1]]}">{m[1]}</span>', html)
-
-
-def lettered(html):
-    """The HTML with letters for what a plain text spells: ``alpha_i``."""
-
-    def letter(found):
-        below = f"<sub>{found[3]}</sub>" if found[3] else ""
-        return f"<i>{GREEK.get(found[1], found[1] or found[2])}</i>{below}"
-
-    names = "|".join(GREEK)
-    spelt = (
-        rf"(?<![\w&])(?:({names})|([A-Za-z])(?=_))(?:_(\w))?(?!\w)(?![^<]*</(?:code|annotation)>)"
-    )
-    return re.sub(spelt, letter, html)
 
 
 def slug_of(html):
@@ -320,7 +304,7 @@ class Chapter:
         html = re.sub(r'<p>((?:<a id="[^"]*"></a>\s*)+)</p>\s*(<h\d>)', r"\2\1", html)
         html = re.sub(
             r'<p><a id="(figure-\d+-\d+)"></a>(.*?)</p>',
-            lambda m: f'<p class="caption" id="{m[1]}">{shaded(lettered(m[2]))}</p>',
+            lambda m: f'<p class="caption" id="{m[1]}">{shaded(m[2])}</p>',
             html,
             flags=re.S,
         )
@@ -394,7 +378,7 @@ def answer_form(exercise, entry):
     """Where a reader enters an answer; its script checks it. A function cannot be entered."""
     if entry["kind"] == "function":
         return '<p class="check">The notebook checks the function that is asked for here.</p>'
-    data, words = escape(json.dumps({"id": exercise} | entry)), lettered(escape(entry["words"]))
+    data, words = escape(json.dumps({"id": exercise} | entry)), escape(entry["words"])
     return (
         f'<form class="check" data-check="{data}"><label><span>Your answer: {words}</span> '
         '<input autocomplete="off" spellcheck="false"></label> <button>Check</button> '
@@ -468,7 +452,7 @@ def player(film):
     lines = code_html(source(film.algorithm), links).split("\n")
     code = "".join(f'<span class="line">{line or " "}\n</span>' for line in lines)
     code = f'<pre class="code film-source">{code}</pre>'
-    caption = shaded(lettered(in_line(" ".join(film.make.__doc__.split()))))
+    caption = shaded(in_line(" ".join(film.make.__doc__.split())))
     return f"""<figure class="film" data-film="{film.chapter}/{film.name}" tabindex="-1">
 <div class="film-row"><div>
 <svg class="film-picture" role="img" aria-label="The picture of the step"></svg>
@@ -611,22 +595,8 @@ def docstring_block(block):
 
 
 def words_html(text):
-    """Words of a docstring, with code between backticks, and raised and lowered letters."""
-
-    def look(found):
-        if found["code"]:
-            return f"<code>{found['code']}</code>"
-        below = found["below"] or found["index"]
-        tag, inner = ("sub", below) if below else ("sup", found["over"] or found["power"])
-        return f"<{tag}>{SCRIPTS.sub(look, inner)}</{tag}>"
-
-    return SCRIPTS.sub(look, with_ids(escape(text, quote=False)))
-
-
-SCRIPTS = re.compile(
-    r"(`+)(?P<code>[^`]+)\1|\^\{(?P<over>[^{}]*)\}|\^(?P<power>-?[A-Za-z0-9]+)"
-    r"|_\{(?P<below>(?:[^{}]|\{[^{}]*\})*)\}|(?<=\b[A-Za-z])_(?P<index>\w)(?!\w)"
-)
+    """Words of a docstring, with code between backticks."""
+    return re.sub(r"`+([^`]+)`+", r"<code>\1</code>", with_ids(escape(text, quote=False)))
 
 
 def with_ids(html):
@@ -918,7 +888,7 @@ def gallery_page():
             found.append(
                 f'<figure id="{chapter}-{each.name}"><img src="figures/{chapter}/{each.name}.svg" '
                 f'alt="{escape(unescape(visible(caption)))}" loading="lazy"><figcaption>'
-                f"{shaded(lettered(caption))} <small>{links}</small></figcaption></figure>"
+                f"{shaded(caption)} <small>{links}</small></figcaption></figure>"
             )
     return page("Figures", "\n".join(found), here="figures.html")
 
