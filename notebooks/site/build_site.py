@@ -540,7 +540,7 @@ def module_page(module):
     write_plain()
     said = docstring_html(ast.get_docstring(tree))
     names = re.compile(rf"\b({'|'.join(definitions()[module])})\b(?!</a>)")
-    contents = re.compile(r"<b>Contents</b>.*?</table>", re.S)  # whose names are links
+    contents = re.compile(r">Contents$.*?</pre>", re.M | re.S)  # whose names are links
     said = contents.sub(lambda m: names.sub(r'<a href="#\1">\1</a>', m[0]), said)
     opening = f"<h1>mlnotes.{module}</h1>{said}"
     return page(f"mlnotes.{module}", opening + "\n".join(rows), "".join(outline))
@@ -568,35 +568,17 @@ def documented(node):
 
 
 def docstring_html(text):
-    """A docstring as HTML, with a link at each id of a statement."""
+    """A docstring as it is written, with a link at each id of a statement; words may flow."""
     return "".join(map(docstring_block, text.split("\n\n"))) if text else ""
 
 
 def docstring_block(block):
-    """Lines of a docstring without a gap: words, a table under a title, or lines as they are."""
-    title, *lines = block.split("\n")
-    ruled = bool(lines) and set(lines[0]) == {"-"}
-    if ruled or lines and title[:1] != " " and all(line[:4] == "    " for line in lines):
-        indent, between, rows = (0, " : ", []) if ruled else (4, " {2,}", [])
-        for line in lines[ruled:]:
-            if line[indent] == " ":
-                rows[-1][-1] += f" {line.strip()}"
-            else:
-                rows.append(re.split(between, line.strip(), maxsplit=1 if ruled else 2))
-        wide = max(map(len, rows))
-        table = "".join(
-            "<tr>" + "".join(f"<td>{words_html(each)}</td>" for each in filled) + "</tr>"
-            for filled in ([*row[:-1], *[""] * (wide - len(row)), row[-1]] for row in rows)
-        )
-        return f'<p><b>{title}</b></p><div class="wide"><table>{table}</table></div>'
-    if ">>>" in block or any(line[:1] == " " for line in [title, *lines]):
-        return f'<pre class="doc">{with_ids(escape(block, quote=False))}</pre>'
-    return f"<p>{words_html(block)}</p>"
-
-
-def words_html(text):
-    """Words of a docstring, with code between backticks."""
-    return re.sub(r"`+([^`]+)`+", r"<code>\1</code>", with_ids(escape(text, quote=False)))
+    """Lines of a docstring without a gap, with their indents, or words that flow."""
+    html = with_ids(escape(block, quote=False))
+    if re.search("^(?: |>>>|-+$)", block, re.M):
+        return f'<pre class="doc">{html}</pre>'
+    words = re.sub("`+([^`]+)`+", r"<code>\1</code>", html)
+    return f'<pre class="doc words">{words}</pre>'
 
 
 def with_ids(html):
