@@ -1,7 +1,12 @@
 """Lecture figures of the perceptron chapter."""
 
+from functools import partial
+from itertools import islice
+
 import numpy as np
 
+from mlnotes import datasets
+from mlnotes.linear_regression import augment
 from mlnotes.perceptron import (
     adaline,
     adaline_max_eta,
@@ -11,6 +16,7 @@ from mlnotes.perceptron import (
     margin,
     mistake_bound,
     perceptron,
+    perceptron_loss,
     updates,
 )
 from mlnotes.plotting import (
@@ -22,6 +28,7 @@ from mlnotes.plotting import (
     Take,
     counted,
     draw_line,
+    draw_regions,
     draw_samples,
     draw_strip,
     figure,
@@ -38,6 +45,88 @@ def lecture_set():
     X = rng.uniform(-3, 3, size=(300, 2))
     X = X[(np.abs(X @ w_star) >= 0.6) & (np.linalg.norm(X, axis=1) < 3)][:20]
     return X, linear_classify(X, w_star), w_star
+
+
+@figure("loss", claims=(), size=(4.2, 2.2))
+def loss(ax):
+    """The perceptron loss (solid) has a slope wherever y f < 0, so it tells in which direction to
+    go. The count of mistakes (dashed) is flat on both sides of 0. At 0 the loss has a kink.
+    """
+    yf = np.linspace(-3, 3, 301)  # with y = 1, f is y f
+    ax.plot(yf, perceptron_loss(1, yf), color=BLUE, lw=1.6, label="perceptron loss")
+    for side in (yf <= 0, yf > 0):
+        ax.plot(yf[side], is_mistake(1, yf[side]), "--", color=INK, lw=1.2)
+    ax.plot([], "--", color=INK, lw=1.2, label="mistake: 1, none: 0")
+    ax.set(xlabel="$y f$", ylabel="loss", xticks=range(-3, 4), yticks=range(4))
+    ax.legend(loc="upper right")
+
+
+@figure("four_mistakes", claims=(), panels=4, size=(2.1, 2.3))
+def four_mistakes(*axes):
+    """The flowers (setosa filled, versicolor open), and the prediction after each mistake as the
+    colour of the background. The black ring marks the flower of the mistake. After the first
+    mistake everything is called setosa, after the second everything versicolor. The third boundary
+    lies left of both groups, so every flower is called versicolor again. The fourth separates them.
+    """
+    iris = datasets.load_iris()
+    petals, y = iris.X[:100, 2:], np.where(iris.y[:100] == "setosa", 1, -1)
+    run = list(updates(np.round(10 * augment(petals)), y))
+    for ax, u in zip(axes, run[1:], strict=True):
+        ax.set(xlim=(0, 6), ylim=(0, 2.2), title=f"mistake {u.made}", xlabel="length (cm)")
+        draw_samples(ax, petals, y, size=3)
+        ax.plot(*petals[u.sample], "o", ms=12, mfc="none", mec=INK, mew=1.5, zorder=4)
+        draw_regions(ax, partial(linear_classify, w=u.w[1:], b=u.w[0]), [1, -1])
+    axes[0].set_ylabel("width (cm)")
+
+
+@figure("pocket", claims=(), size=(4.8, 2.3))
+def pocket(ax):
+    """Versicolor against virginica: the perceptron's mistakes on all 100 flowers after each pass
+    (grey), and those of the weights in the pocket (black). At the start all scores are 0, so all
+    flowers count as mistakes.
+    """
+    iris = datasets.load_iris()
+    rows, y = np.round(10 * augment(iris.X[50:, 2:])), np.where(iris.y[50:] == "virginica", 1, -1)
+    states = islice(perceptron(rows, y, rng=np.random.default_rng(0)), 61)
+    wrong = [np.sum(is_mistake(y, rows @ state.w)) for state in states]
+    ax.plot(wrong, color=GREY, lw=1, label="after each pass")
+    ax.step(range(61), np.minimum.accumulate(wrong), color=INK, where="post", label="pocket")
+    ax.set(xlabel="passes", ylabel="flowers wrong")
+    ax.legend()
+
+
+@figure("pulls", claims=(), size=(4.4, 2.6))
+def pulls(ax):
+    """How strongly a sample pulls at the weights. Right of 1 Adaline's pull is negative: it draws
+    back samples that are right by a wide margin. The logistic rule never does that. It is a smooth
+    form of the perceptron's step.
+    """
+    yf = np.linspace(-2, 3, 301)
+    for side in (yf <= 0, yf > 0):
+        ax.plot(yf[side], is_mistake(1, yf[side]), color=INK, lw=1.6)
+    ax.plot([], color=INK, lw=1.6, label=r"perceptron: 1 if $y f \leq 0$")
+    ax.plot(yf, 1 - yf, "--", color=BLUE, lw=1.6, label="Adaline: $1 - y f$")
+    logistic = 1 / (1 + np.exp(yf))
+    ax.plot(yf, logistic, ":", color=ORANGE, lw=1.8, label="logistic: $1 / (1 + e^{y f})$")
+    ax.axhline(0, color=GREY, lw=0.6)
+    ax.set(xlabel="$y f$", ylabel="pull $q$", xticks=range(-2, 4), yticks=range(-2, 4))
+    ax.legend(loc="upper right")
+
+
+@figure("weights", claims=(), panels=5, size=(1.4, 1.7))
+def weights(*axes):
+    """The weights of the pixels after k mistakes. Blue pixels speak for a 3 and red ones for an 8.
+    After one mistake the weights are the first picture. Each picture has its own scale. At the end
+    of this run there is a red patch left of the middle, where an 8 closes its loops and a 3 is
+    open.
+    """
+    digits = datasets.load_digits()
+    chosen = (digits.y == 3) | (digits.y == 8)
+    run = list(updates(augment(digits.X[chosen]), np.where(digits.y[chosen] == 3, 1, -1)))
+    for ax, k in zip(axes, (1, 2, 5, 20, 67), strict=True):
+        W = run[k].w[1:].reshape(8, 8)  # without b
+        ax.imshow(W, cmap="RdBu", vmin=-np.abs(W).max(), vmax=np.abs(W).max())
+        ax.set(title=f"k = {k}", xticks=[], yticks=[])
 
 
 @figure("at_work", claims=("perceptron-16",), panels=2)
