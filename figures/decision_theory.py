@@ -81,9 +81,9 @@ def lightness_boundary():
 def lightness(left, middle, right):
     """Left: the densities of the lightness of salmon (dashed) and sea bass (solid). Middle: the
     same densities, weighted by the priors 1/3 and 2/3. The grey area, under the smaller of the
-    two, is the Bayes error, the smallest possible (walk 4). Right: the posteriors. They cross at
-    1/2 where the weighted densities cross (black line). Where the densities themselves cross
-    (dotted), the posteriors are the priors.
+    two, is the Bayes error: no rule has a smaller probability of error, as the next section
+    proves. Right: the posteriors. They cross at 1/2 where the weighted densities cross (black
+    line). Where the densities themselves cross (dotted), the posteriors are the priors.
     """
     x = np.linspace(-0.5, 11, 461)
     log_p = lightness_log_p(x)
@@ -187,8 +187,8 @@ def fish_line(fish):
 def fish(left, middle, right):
     """Left and middle: the lengths and the lightnesses of 80 salmon (filled) and 80 sea bass
     (outlined), with the cut that makes the fewest errors. By length 41 of the 160 fish are
-    wrong, by lightness 23. Right: the line of walk 7 for lightness and width, with estimated
-    means and covariance, is wrong for 11.
+    wrong, by lightness 23, and by width, which has no histogram here, 16. Right: a line for
+    lightness and width, computed from estimated means and covariance, is wrong for 11.
     """
     sample = fish_sample()
     for ax, x, name, step in (
@@ -280,7 +280,7 @@ ASK = 0.5  # the cost of asking somebody else
 DELTAS = (
     ("length", 1.0, GREY, ":"),
     ("lightness", 2.0, ORANGE, "--"),
-    ("lightness, width", 2.6, BLUE, "-"),
+    ("lightness, width", np.hypot(2.0, 5 / 3), BLUE, "-"),
 )
 
 
@@ -301,9 +301,11 @@ def trade_off(Delta, costs):
 def reject(left, right):
     """Left: the conditional risk of three actions, as the posterior of class 1 grows. A miss costs
     5, a false alarm 1, asking 1/2. The smallest risk (grey band) belongs first to "class 0",
-    then to "ask", then to "class 1". Right: the fish, under 0-1 loss, by length, by lightness,
-    and by lightness and width. The more of the doubtful ones are left aside, the smaller is
-    the share of errors among the others.
+    then to "ask", then to "class 1". Right: the fish, under 0-1 loss and with equal priors, by
+    length, by lightness, and by lightness and width. Along each curve the price of a question
+    falls from 1/2 at the left end, and Chow's rule asks about more fish: it leaves them aside.
+    The more of the doubtful ones are left aside, the smaller is the share of errors among the
+    others. The left ends are the errors printed after walk 8.
     """
     q_1 = np.linspace(0, 1, 201)
     risk = conditional_risk(np.column_stack([1 - q_1, q_1]), with_reject(ALARM, ASK))
