@@ -56,7 +56,7 @@ def units(left, right):
     bottle, X, y = two[[BOTTLE]], np.delete(two, BOTTLE, axis=0), np.delete(wine.y, BOTTLE)
     for ax, spread in ((left, np.ones(2)), (right, X.std(axis=0))):
         near = nearest_neighbors(bottle / spread, X / spread, 7)
-        draw_samples(ax, X, y, size=4, names=["grower 1", "grower 2", "grower 3"])
+        draw_samples(ax, X, y, size=4, names=["variety 1", "variety 2", "variety 3"])
         ax.plot(*X[near.index[0]].T, "o", ms=10, mfc="none", mec=INK)
         ax.plot(*bottle.T, "x", ms=9, mew=2, color=INK)
         ax.set(xlabel="colour intensity")
@@ -100,10 +100,10 @@ def neighborhoods(left, right):
     link = np.vstack([QUERY, X[nearest_neighbors(QUERY, X, 1).index[0]]])
     left.plot(*link.T, color=INK, lw=1.2)
     left.plot(*QUERY.T, "x", color=INK, ms=7, mew=1.6, zorder=4)
-    draw_samples(left, X, y, size=6)
+    draw_samples(left, X, y, size=6, names=["class a", "class b"])
     set_view(left, np.vstack([X, -X]), margin=0.05)
     left.set(xlabel="$x_1$", ylabel="$x_2$", xticks=(-2, 0, 2), yticks=(-2, 0, 2))
-    left.legend(loc="lower left", fontsize=9, borderaxespad=0, handletextpad=0.1)
+    left.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2, fontsize=9)
     draw_events(right)
 
 
