@@ -300,7 +300,7 @@ def trade_off(Delta, costs):
 @figure("reject", claims=(), panels=2)
 def reject(left, right):
     """Left: the conditional risk of three actions, as the posterior of class 1 grows. A miss costs
-    5, a false alarm 1, asking 1/2. The smallest risk (grey band) belongs first to "class 0",
+    5, a false alarm 1, asking 1/2. The smallest risk (thick grey line) belongs first to "class 0",
     then to "ask", then to "class 1". Right: the fish, under 0-1 loss and with equal priors, by
     length, by lightness, and by lightness and width. Along each curve the price of a question
     falls from 1/2 at the left end, and Chow's rule asks about more fish: it leaves them aside.
@@ -432,9 +432,9 @@ MISS_10 = np.array([[0.0, 10.0], [1.0, 0.0]])
 
 @figure("regions", claims=(), panels=3, size=(2.8, 2.7))
 def regions(left, middle, right):
-    """All tumours, and the regions of three rules with own covariances. Left: 0-1 loss. Middle: a
-    miss costs 10, so the boundary moves into the benign tumours. Right: a question costs 0.5; in
-    the band between the two clear regions one asks.
+    """All tumours, and the regions of three rules with own covariances, fitted to these tumours.
+    Left: 0-1 loss. Middle: a miss costs 10, so the boundary moves into the benign tumours. Right: a
+    miss costs 10, a question 0.5; in the band between the two clear regions one asks.
     """
     T = load_breast_cancer()
     X = T.X[:, [T.feature_names.index(name) for name in TUMOUR_FEATURES]]
