@@ -104,12 +104,13 @@ def hidden_choice(complete, incomplete, inferred):
 
 @figure("bound", claims=(), panels=3, size=(3.0, 2.7))
 def bound(jensen, one_sample, one_mean):
-    """Left: Jensen's inequality. The mean of two logarithms lies on the chord (blue), below the
-    logarithm of the mean (orange square). The short orange line is the loss. Middle: the bound for
-    a score of 12, for every choice of r_1. It touches ln p(x) where r is the posterior; this is the
-    E-step. Right: the log-likelihood of all tumours as a function of the second mean alone (black).
-    EM stands at the blue dot. The bound that touches there (blue) is a parabola, and the M-step
-    goes to its top (triangle). The next bound (orange) touches at the new place.
+    r"""Left: Jensen's inequality. The mean of the two logarithms $\ln (a_k / r_k)$, with the
+    weights $r_k$, lies on the chord (blue), below the logarithm of the mean (orange square). The
+    short orange line is the loss. Middle: the bound for a score of 12, for every choice of $r_1$.
+    It touches $\ln p(x)$ where $r$ is the posterior; this is the E-step. Right: the log-likelihood
+    of all tumours as a function of the second mean alone (black). EM stands at the blue dot. The
+    bound that touches there (blue) is a parabola, as walk 6 will show, and the M-step goes to its
+    top (triangle). The next bound (orange) touches at the new place.
     """
     x = dent_scores()
     weights, means, variances = np.array([0.6, 0.4]), np.array([7.0, 17.0]), np.array([9.0, 25.0])
@@ -226,8 +227,8 @@ def means_only(x, means, steps=40):
 def collapse(left, right):
     """Left: the mixture of the dent scores with a third component on the 13 zeros, at three widths.
     Right: the log-likelihood as this component shrinks. Once the component is narrow, it rises by
-    about 30 with each factor of 10, without end. Soon after the width is below the floor of 0.5
-    (grey), it is above the best fit that we found among three components that keep the floor
+    about 30 with each factor of 10, without end. Soon after the width is below 0.5, the root of the
+    floor (grey), it is above the best fit that we found among three components that keep the floor
     (dashed).
     """
     x, widths = dent_scores(), np.geomspace(1e-6, 3, 200)
@@ -250,7 +251,7 @@ def collapse(left, right):
     right.set(ylim=(-1880, None), xticks=[1e-6, 1e-4, 1e-2, 1])
 
 
-FLOOR = 0.5  # smallest width of a component of the dent scores
+FLOOR = 0.5  # smallest width of a component of the dent scores; its square is the floor c
 
 
 def with_spike(x):
@@ -278,9 +279,10 @@ def best_with_floor(x):
 def em_progress(*axes):
     """A film strip of EM on the tumours. Each tumour has the colours of the two components, mixed
     by its responsibilities; the ellipses reach two standard deviations from the means. The two
-    circles at the start have nothing to do with the groups. One step later each ellipse covers
-    most of the tumours. Then they move apart: blue takes the compact group at the lower left,
-    orange the rest. The log-likelihood l (in the titles) rises all the way.
+    circles at the start, drawn as ellipses because the scales of the axes differ, have nothing to
+    do with the groups. One step later each ellipse covers most of the tumours. Then they move
+    apart: blue takes the compact group at the lower left, orange the rest. The log-likelihood $l$
+    (in the titles) rises all the way.
     """
     X, start = em_start()
     states = list(islice(em(X, *start), STEPS[-1] + 1))
