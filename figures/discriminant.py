@@ -57,12 +57,12 @@ def slanted_classes():
 
 @figure("directions", claims=("discriminant-20",), panels=(2, 2), size=(3.2, 2.5))
 def directions(left, right, below_left, below_right):
-    """The same two classes (discs and squares) twice. Above: a direction w (dashed) and the
-    decision line (solid). Points on the decision line are projected halfway between the projected
-    means. Below: how many samples of each class have which projection. A number b is added, so
-    that the decision line is at 0. Left (mean difference): w joins the class means, and the
-    projections overlap. Right: along Fisher's direction the projected means are closer together,
-    but the projections overlap far less. The number J in the titles is defined below.
+    """The same two classes (discs and squares, made up for this) twice. Above: a direction w
+    (dashed) and the decision line (solid), that is, all points that are projected halfway between
+    the projected means. Below: how many samples of each class have which projection. A number b is
+    added, so that the decision line is at 0. Left (mean difference): w joins the class means, and
+    the projections overlap. Right: along Fisher's direction the projected means are closer
+    together, but the projections overlap far less. The number J in the titles is defined below.
     """
     T = slanted_classes()
     mu = class_means(T.X, T.y)
@@ -160,10 +160,11 @@ def error_on_lines(X, y):
 
 @figure("failures", claims=("discriminant-24",), panels=(2, 4), size=(1.75, 1.75))
 def failures(*axes):
-    """Above: four pairs of classes. In the first three, both classes have the same mean (plus), and
-    J = 0 for every direction. In three of the four a curve separates the classes, but in none of
-    them does a straight line. Below: for each angle of w, the error of the best cut of the
-    projections. The lowest errors are 1/4 or more for the first three, and 0.1 for the moons.
+    """Above: four pairs of classes, made up for this. In the first three, both classes have the
+    same mean (plus), and J = 0 for every direction. In three of the four a curve separates the
+    classes, but in none of them does a straight line. Below: for each angle of w, the error of the
+    best cut of the projections. The lowest errors are 1/4 or more for the first three, and 0.1 for
+    the moons.
     """
     for k, (name, (X, y)) in enumerate(hard_sets().items()):
         above, below = axes[k], axes[4 + k]
