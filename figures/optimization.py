@@ -63,7 +63,7 @@ def chords(left, right):
     grid = np.linspace(-1.8, 1.8, 361)
     worst = smallest_gap(wells, grid, rng=np.random.default_rng(4))
     chord(left, bowl, -1.2, 1.6, 0.4, side=1)
-    chord(right, wells, *worst[1:], side=-1)
+    chord(right, wells, worst.x2, worst.x1, 1 - worst.t, side=-1)  # named from left to right
     for ax, f in ((left, bowl), (right, wells)):
         ax.plot(grid, f(grid), color=INK, lw=1.4, zorder=1)
         ax.set(xlabel="$x$", xticks=(-1, 0, 1))
@@ -153,10 +153,10 @@ STEPS = (("$\\eta = 1/25$", 1 / 25), ("$\\eta = 2/26$", 2 / 26), ("$\\eta = 2.1/
 
 @figure("newton_step", claims=(), panels=2)
 def newton_steps(*axes):
-    """Newton's step (dot to diamond) on f(x) = ln cosh x (black): to the lowest point of the
-    parabola (blue) that fits f at the dot. Left: from 0.8 it leads to -0.39, nearer to the minimum.
-    Right: from 1.2 the parabola is too flat, and the step leads to -1.53, higher and farther away.
-    Backtracking takes half of it (square), to -0.17.
+    r"""Newton's step (dot to diamond) on $f(x) = \ln \cosh x$ (black): to the lowest point of the
+    parabola (blue) that fits $f$ at the dot. Left: from 0.8 it leads to $-0.39$, nearer to the
+    minimum. Right: from 1.2 the parabola is too flat, and the step leads to $-1.53$, higher and
+    farther away. Backtracking takes half of it (square), to $-0.17$.
     """
     grid = np.linspace(-2.2, 2.2, 221)
     for ax, x in zip(axes, (0.8, 1.2), strict=True):
@@ -179,9 +179,9 @@ def newton_steps(*axes):
 @figure("descent", claims=(), panels=2)
 def valley(left, right):
     """Ways down the log-loss of the petals. Left: its contours, a long narrow valley. The circles
-    are the places of gradient descent after 10, 100 and 1000 steps of size 1/M, the diamonds those
-    of Newton's method after 1 to 5 steps. Right: the height above the minimum after k steps, and
-    an upper bound for steps of size 1/M (dotted).
+    are the places of gradient descent after 10, 100 and 1000 steps of size $1/M$, the diamonds
+    those of Newton's method after 1 to 5 steps. Right: the height above the minimum after $k$
+    steps, and an upper bound for steps of size $1/M$ (dotted).
     """
     M = np.linalg.eigvalsh(Z.T @ Z / (4 * len(Z)))[-1]
     *_, last = newton(loss, loss_gradient, loss_hessian, START)
@@ -229,10 +229,10 @@ ROOM = quadratic_program(
 
 @figure("tangent", claims=())
 def tangent(ax):
-    """The least x_1^2 + x_2^2 on the line x_1 + x_2 = 1 (blue). Circles are contours. At the
+    """The least $x_1^2 + x_2^2$ on the line $x_1 + x_2 = 1$ (blue). Circles are contours. At the
     solution (dot) a contour touches the line, and the gradient (black) is orthogonal to it. At
-    another point (square) the gradient has a part along the line (orange). A step against that
-    part stays on the line and goes down.
+    another point (square) the gradient has a part along the line (orange). A step against that part
+    stays on the line and goes down.
     """
     ax.set(xlim=(-1, 3.5), ylim=(-1.5, 1.8), aspect="equal", xlabel="$x_1$", ylabel="$x_2$")
     ax.set(xticks=(0, 1, 2, 3), yticks=(-1, 0, 1))
@@ -267,10 +267,10 @@ TRIANGLE = quadratic_program(
 
 @figure("triangle", claims=())
 def triangle(ax):
-    """The point of the triangle (grey) nearest to (0, 4) (cross). Circles are contours of f. At the
-    solution (dot) the gradient of f (black) is the sum of the pushes of the two walls that it
-    touches (orange): 2 (1, 0) from the left wall and 1 (-1, -1) from the sloping one. The lower
-    wall is not touched, and does not push.
+    r"""The point of the triangle (grey) nearest to $(0, 4)$ (cross). Circles are contours of $f$.
+    At the solution (dot) the gradient of $f$ (black) is the sum of the pushes of the two walls that
+    it touches (orange): $2 \cdot (1, 0)$ from the left wall and $1 \cdot (-1, -1)$ from the sloping
+    one. The lower wall is not touched, and does not push.
     """
     x, lam = solve_qp(*TRIANGLE)[:2]
     ax.set(xlim=(-0.6, 4), ylim=(0.4, 4.6), aspect="equal", xlabel="$x_1$", ylabel="$x_2$")
@@ -287,10 +287,10 @@ def triangle(ax):
 
 @figure("central_path", claims=())
 def central_path(ax):
-    """The central path (orange) in a feasible set (grey). At each of its points all products
-    lambda_j s_j are equal to one number mu. For large mu the point is deep inside, for mu towards 0
-    it goes to the solution. Blue: the steps of the interior point method. The cross is the minimum
-    without constraints.
+    r"""The central path (orange) in a feasible set (grey). At each of its points all products
+    $\lambda_j s_j$ are equal to one number $\mu$. For large $\mu$ the point is deep inside, for
+    $\mu$ towards 0 it goes to the solution. Blue: the steps of the interior point method. The cross
+    is the minimum without constraints.
     """
     ax.set(xlim=(-0.3, 3.9), ylim=(-0.3, 2.6), aspect="equal", xlabel="$x_1$", ylabel="$x_2$")
     ax.set(xticks=(0, 1, 2, 3), yticks=(0, 1, 2))
@@ -327,11 +327,11 @@ def central_path(ax):
 
 @figure("kkt", claims=(), panels=2)
 def multipliers(left, right):
-    """Left: the feasible set (grey), contours of f and the solution (dot). There the gradient of f
-    (black arrow) is the sum of the gradients of the two active constraints, each times its
+    r"""Left: the feasible set (grey), contours of $f$ and the solution (dot). There the gradient of
+    $f$ (black arrow) is the sum of the gradients of the two active constraints, each times its
     multiplier (orange arrows). Both multipliers are positive, so every direction into the grey set
     leads uphill. The cross is the minimum without constraints. Right: the gap (the sum of all
-    lambda_j s_j) after each step of the interior point method, for programs with n variables.
+    $\lambda_j s_j$) after each step of the interior point method, for programs with $n$ variables.
     Sixteen times as many variables need less than twice as many steps.
     """
     solution = solve_qp(*ROOM)
@@ -382,9 +382,10 @@ WELLS = Problem(  # x^4 - 2 x^2 + 0.3 x on x >= 0
 
 @figure("duality", claims=(), panels=2)
 def dual_functions(left, right):
-    """The dual function g (blue) is concave and never above the least feasible value of f (dashed).
-    Left: x^2 on x >= 1, a convex problem. The two meet at the multiplier of the constraint. Right:
-    x^4 - 2 x^2 + 0.3 x on x >= 0, which is not convex. Even the best bound leaves a gap (orange).
+    r"""The dual function $g$ (blue) is concave and never above the least feasible value $f_\star$
+    of $f$ (dashed). Left: $x^2$ on $x \ge 1$, a convex problem. The two meet at the multiplier of
+    the constraint. Right: $x^4 - 2 x^2 + 0.3 x$ on $x \ge 0$, which is not convex. Even the best
+    bound leaves a gap (orange).
     """
     lam = np.linspace(0, 4, 201)
     convex = [quadratic_dual(np.array([each]), **SQUARE) for each in lam]
@@ -423,9 +424,9 @@ PENALTY = 12.0
 
 @figure("touching_the_disc", claims=("optimization-27",))
 def touching_the_disc(ax):
-    """Least squares with the constraint that ||w||^2 is at most tau (grey disc). At the solution
-    (dot) a contour of the risk (blue) touches the disc. The gradient of the risk points from there
-    to the centre of the disc. The cross is the minimum without the constraint.
+    r"""Least squares with the constraint that $\lVert w \rVert^2$ is at most $\tau$ (grey disc). At
+    the solution (dot) a contour of the risk (blue) touches the disc. The gradient of the risk
+    points from there to the centre of the disc. The cross is the minimum without the constraint.
     """
     X, y = regression()
     free, w = (np.linalg.solve(X.T @ X + r * np.eye(2), X.T @ y) for r in (0.0, PENALTY))
@@ -458,9 +459,9 @@ def two_polytopes():
 
 @figure("separation", claims=())
 def separation(ax):
-    """The convex hulls (grey) of two groups of points, their closest points u and v, and the line
-    halfway between u and v that is orthogonal to the segment from v to u. No point lies between
-    the dashed lines. No strip between the groups is wider.
+    """The convex hulls (grey) of two groups of points, their closest points $u$ and $v$, and the
+    line halfway between $u$ and $v$ that is orthogonal to the segment from $v$ to $u$. No point
+    lies between the dashed lines. No strip between the groups is wider.
     """
     X, Y = two_polytopes()
     u, v, _ = closest_points(X, Y)
