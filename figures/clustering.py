@@ -101,9 +101,9 @@ def curves(X, starts):
 def choosing_k(*axes):
     """Choosing the number of clusters for the 13 measurements of the wines (circles). The squares
     are 19 tables from one normal distribution with the covariances of the wines. Left: the loss of
-    the wines bends at K = 3. Up to 3 it falls more steeply than the others, after that it does not.
-    Right: the mean silhouette of the wines is largest at 3, and larger than that of every other
-    table.
+    the wines bends at K = 3. From 2 to 3 it falls more steeply than all others, from 3 to 4 less
+    steeply than all others. Right: the mean silhouette of the wines is largest at 3, and larger
+    than that of every other table. Each of the others is largest at 2.
     """
     Z, rng = standardised(load_wine().X), np.random.default_rng(0)
     tables = [rng.multivariate_normal(np.zeros(13), np.cov(Z.T), size=178) for _ in range(19)]
