@@ -95,7 +95,7 @@ def hidden_choice(complete, incomplete, inferred):
     draw_samples(complete, X, Z.argmax(axis=1), size=3.5)
     draw_samples(incomplete, X, size=5)
     draw_shares(inferred, X, e_step(X, weights, components)[0])
-    axes, titles = (complete, incomplete, inferred), ("$x, z$", "$x$", "$x, r$")
+    axes, titles = (complete, incomplete, inferred), ("$x, z$", "$x$", "$x$ and what it tells")
     for ax, title in zip(axes, titles, strict=True):
         set_view(ax, X)
         ax.set(title=title, xticks=[], yticks=[], xlabel="$x_1$", ylabel="$x_2$")
@@ -104,13 +104,15 @@ def hidden_choice(complete, incomplete, inferred):
 
 @figure("bound", claims=(), panels=3, size=(3.0, 2.7))
 def bound(jensen, one_sample, one_mean):
-    r"""Left: Jensen's inequality. The mean of the two logarithms $\ln (a_k / r_k)$, with the
-    weights $r_k$, lies on the chord (blue), below the logarithm of the mean (orange square). The
-    short orange line is the loss. Middle: the bound for a score of 12, for every choice of $r_1$.
-    It touches $\ln p(x)$ where $r$ is the posterior; this is the E-step. Right: the log-likelihood
-    of all tumours as a function of the second mean alone (black). EM stands at the blue dot. The
-    bound that touches there (blue) is a parabola, as walk 6 will show, and the M-step goes to its
-    top (triangle). The next bound (orange) touches at the new place.
+    r"""Left: the logarithm bends down, so the mean of two logarithms lies below the logarithm of
+    the mean (Jensen's inequality). The two are $\ln (a_k / r_k)$, with the weights $r_k$: their
+    mean lies on the chord (blue). The logarithm of the mean is the orange square, and the short
+    orange line is the loss. Middle: the bound for a score of 12, for every choice of $r_1$. It
+    touches $\ln p(x)$ where $r$ is the posterior; this is the E-step. Right: the log-likelihood of
+    all tumours as a function of the second mean alone (black), the other parameters as guessed by
+    eye. EM for this mean stands at the blue dot. The bound that touches there (blue) is a parabola,
+    as walk 6 will show, and the M-step goes to its top (triangle). The next bound (orange) touches
+    at the new place.
     """
     x = dent_scores()
     weights, means, variances = np.array([0.6, 0.4]), np.array([7.0, 17.0]), np.array([9.0, 25.0])
@@ -227,9 +229,9 @@ def means_only(x, means, steps=40):
 def collapse(left, right):
     """Left: the mixture of the dent scores with a third component on the 13 zeros, at three widths.
     Right: the log-likelihood as this component shrinks. Once the component is narrow, it rises by
-    about 30 with each factor of 10, without end. Soon after the width is below 0.5, the root of the
-    floor (grey), it is above the best fit that we found among three components that keep the floor
-    (dashed).
+    about 30 with each factor of 10, without end. The floor forbids widths below its root, 0.5
+    (grey). Soon below it the curve is above the best fit that we found among three components that
+    keep the floor (dashed).
     """
     x, widths = dent_scores(), np.geomspace(1e-6, 3, 200)
     weights, spiked = with_spike(x)
