@@ -103,9 +103,10 @@ def draw_selection(ax, complexity, errors):
 def curves(by_degree, by_k):
     """Error against richness; models become richer to the right. Left: polynomials fitted to 25
     samples of a noisy sine. Right: k-NN regression on 100 samples. The training error (dashed)
-    falls all the way, to 0 for one neighbour. The validation error, on samples that the model has
-    not seen, on the whole falls and then rises. Far to the left both errors are large; right of
-    the minimum (circle) the gap between them opens.
+    falls all the way, to 0 for one neighbour. The validation error is that on samples that the
+    model has not seen: left on 400 others, right by 5-fold cross-validation. On the whole it falls
+    and then rises. Far to the left both errors are large; right of the minimum (circle) the gap
+    between them opens.
     """
     draw_selection(by_degree, DEGREES, errors_by_degree())
     by_degree.set(xlabel="degree of the polynomial", ylim=(0, 1.2), xticks=(0, 3, 6, 9, 12))
