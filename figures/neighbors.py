@@ -70,6 +70,7 @@ def units(left, right):
 
 QUERY = np.array([[0.0, 0.0]])
 KS = (1, 3, 7)  # neighbours of the query that are asked
+POINTER = {"arrowstyle": "-", "color": GREY, "lw": 0.8, "shrinkA": 1, "shrinkB": 0}
 
 
 def around_the_query():
@@ -83,22 +84,24 @@ def around_the_query():
 @figure("neighborhoods", claims=("neighbors-07",), panels=2)
 def neighborhoods(left, right):
     """Left: a query (cross) and ten samples of the classes a and b. Each circle holds the k nearest
-    samples. The answer depends on k: the nearest alone says a, three say b, and seven say a
-    again. Right: five samples, numbers y at places x. At x = 4 the three neighbours (filled)
-    average to 10/3 (line). The only sample at x = 4 itself says 5.
+    samples, and the thick line leads to the nearest one. The answer depends on k: the nearest alone
+    says a, three say b, and seven say a again. Right: five samples, numbers y at places x. At x = 4
+    the three neighbours (filled) average to 10/3 (line). The only sample at x = 4 itself says 5.
     """
     X, y = around_the_query()
     turn = np.linspace(0, 2 * np.pi, 181)
-    for k in KS:
+    for k, (angle, height) in zip(KS, ((-0.5, -0.85), (-0.75, -1.5), (-1.0, -2.15)), strict=True):
         r, index = nearest_neighbors(QUERY, X, k)
         rim = r[0, -1] * np.column_stack([np.cos(turn), np.sin(turn)])
         left.plot(*rim.T, color=INK, lw=0.9, ls="-" if k == 1 else "--")
         (answer,) = knn_classify(QUERY, X, y, k)
-        place = r[0, -1] * np.array([np.cos(-0.75), np.sin(-0.75)])
-        text = left.annotate(f"$k={k}$: {answer}", place, (3, -9), textcoords="offset points")
-        text.set(fontsize=9, bbox={"fc": "white", "ec": "none", "pad": 0.5})
+        place = r[0, -1] * np.array([np.cos(angle), np.sin(angle)])
+        text = left.annotate(
+            f"$k={k}$: {answer}", place, (1.95, height), va="center", arrowprops=POINTER
+        )
+        text.set(fontsize=9)
     link = np.vstack([QUERY, X[nearest_neighbors(QUERY, X, 1).index[0]]])
-    left.plot(*link.T, color=INK, lw=1.2)
+    left.plot(*link.T, color=INK, lw=1.8)
     left.plot(*QUERY.T, "x", color=INK, ms=7, mew=1.6, zorder=4)
     draw_samples(left, X, y, size=6, names=["class a", "class b"])
     set_view(left, np.vstack([X, -X]), margin=0.05)
@@ -129,8 +132,8 @@ def averages(*axes):
     (solid). With one neighbour the curve goes through every sample, noise included. With thirty it
     is too flat: the neighbours of a peak reach down to where the sine is 0. k = 8 is in between.
     """
-    x = np.linspace(0, 1, 201)
     T = make_curve(60, lambda x: np.sin(2 * np.pi * x), sigma=0.3, rng=np.random.default_rng(5))
+    x = np.union1d(np.linspace(0, 1, 201), T.X[:, 0])  # with the places of the samples
     for ax, k in zip(axes, (1, 8, 30), strict=True):
         ax.plot(T.X[:, 0], T.y, "o", ms=3, color=GREY, mew=0)
         ax.plot(x, np.sin(2 * np.pi * x), "--", color=INK, lw=0.9)
@@ -192,10 +195,11 @@ def noisy_moons():
 @figure("decision_maps", claims=("neighbors-17",), panels=(2, 2), size=(3.1, 2.35))
 def decision_maps(*axes):
     """The answers of k-NN for 80 samples of two classes, of which about one label in ten is wrong.
-    With k = 1 every sample is believed, and wrong labels make islands. They shrink and vanish as k
-    grows, and the boundary becomes smooth. With k = n the answer is the same everywhere. The titles
-    give the share of errors on the samples and on 2000 new ones, of which one label in ten is
-    wrong, too. So no rule can get much below 0.1 there.
+    With k = 1 every sample is believed, and wrong labels make islands. These shrink and vanish as k
+    grows, and the boundary becomes smoother. The new specks beside it for k = 5 and 15 are no wrong
+    labels: the vote is close there, and a small step can exchange a neighbour. With k = n the
+    answer is the same everywhere. The titles give the share of errors on the samples and on 2000
+    new ones, of which one label in ten is wrong, too. So no rule can get much below 0.1 there.
     """
     (X, y), (X_new, y_new) = noisy_moons()
     for ax, k in zip(axes, ASKED, strict=True):
