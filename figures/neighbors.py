@@ -390,7 +390,7 @@ def averages_film(noise):
     rng = np.random.default_rng(1)
     X = np.sort(rng.uniform(0, 6, size=(60, 1)), axis=0)
     y = np.sin(2 * X[:, 0]) + noise * rng.normal(size=60)
-    grid = np.linspace(0, 6, 301)[:, None]
+    grid = np.union1d(np.linspace(0, 6, 301), X[:, 0])[:, None]  # with the places of the samples
     wave = np.sin(2 * grid[:, 0])
 
     def draw(ax, state):
