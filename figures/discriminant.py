@@ -62,7 +62,8 @@ def directions(left, right, below_left, below_right):
     the projected means. Below: how many samples of each class have which projection. A number b is
     added, so that the decision line is at 0. Left (mean difference): w joins the class means, and
     the projections overlap. Right: along Fisher's direction the projected means are closer
-    together, but the projections overlap far less. The number J in the titles is defined below.
+    together, but the projections overlap far less. The number J in the titles says how far apart
+    the projections are; it is defined below.
     """
     T = slanted_classes()
     mu = class_means(T.X, T.y)
