@@ -231,8 +231,8 @@ ROOM = quadratic_program(
 def tangent(ax):
     """The least $x_1^2 + x_2^2$ on the line $x_1 + x_2 = 1$ (blue). Circles are contours. At the
     solution (dot) a contour touches the line, and the gradient (black) is orthogonal to it. At
-    another point (square) the gradient has a part along the line (orange). A step against that part
-    stays on the line and goes down.
+    another point (square) the gradient has a part along the line (orange). A short step against
+    that part stays on the line and goes down.
     """
     ax.set(xlim=(-1, 3.5), ylim=(-1.5, 1.8), aspect="equal", xlabel="$x_1$", ylabel="$x_2$")
     ax.set(xticks=(0, 1, 2, 3), yticks=(-1, 0, 1))
@@ -382,8 +382,8 @@ WELLS = Problem(  # x^4 - 2 x^2 + 0.3 x on x >= 0
 
 @figure("duality", claims=(), panels=2)
 def dual_functions(left, right):
-    r"""The dual function $g$ (blue) is concave and never above the least feasible value $f_\star$
-    of $f$ (dashed). Left: $x^2$ on $x \ge 1$, a convex problem. The two meet at the multiplier of
+    r"""The dual function $g$ (blue) is never above the least feasible value $f_\star$ of $f$
+    (dashed). Left: $x^2$ on $x \ge 1$, a convex problem. The two meet at the multiplier of
     the constraint. Right: $x^4 - 2 x^2 + 0.3 x$ on $x \ge 0$, which is not convex. Even the best
     bound leaves a gap (orange).
     """
@@ -407,6 +407,53 @@ def dual_functions(left, right):
     left.set(ylabel=r"$g(\lambda)$", ylim=(-0.1, 1.25), xticks=(0, 2, 4))
     right.set(ylim=(-1.75, -0.55))
     right.set_xticks([0, 0.3, 1], ["0", "0.3", "1"])
+
+
+@figure("lines_below", claims=(), panels=2)
+def lines_below(left, right):
+    r"""The points $(c(x), f(x))$ of the two examples (black), the feasible ones on grey. The lowest
+    feasible point (dot) has the height $f_\star$ (dashed). Blue: of the lines that are above none
+    of the points, the one that meets $c = 0$ highest, at $g_\star$. Left: $x^2$ on $x \ge 1$. The
+    line touches the points at $c = 0$, so $g_\star = f_\star$. Right: $x^4 - 2 x^2 + 0.3 x$ on
+    $x \ge 0$. The line touches the points on both sides of $c = 0$, and leaves a gap (orange).
+    """
+    x = np.linspace(-1.7, 1.7, 341)
+    for ax, f, slope, g in ((left, lambda c: (c + 1) ** 2, 2, 1), (right, wells, 0.3, -1)):
+        lowest = x[x >= 0][np.argmin(f(x[x >= 0]))]
+        ax.axvspan(0, 2, color=SHADE, zorder=0)
+        ax.plot(x, f(x), color=INK, lw=1.4)
+        ax.plot(x, g + slope * x, color=BLUE, lw=1.4)
+        ax.axhline(f(lowest), color=INK, lw=0.8, ls="--")
+        ax.plot(lowest, f(lowest), "o", color=BLUE, ms=5)
+        ax.set(xlabel="$c(x)$", xlim=(-1.7, 1.7), xticks=(-1, 0, 1))
+        ax.annotate(r"$f_\star$", (0, f(lowest)), (-15, 3), textcoords="offset points")
+    right.plot([0, 0], [g, f(lowest)], color=ORANGE, lw=2.2)
+    right.annotate(r"$g_\star$", (0, g), (5, -12), textcoords="offset points")
+    left.set(ylabel="$f(x)$", ylim=(-1, 5))
+    right.set(ylim=(-1.7, 0.5))
+
+
+@figure("strip", claims=(), size=(3.2, 2.4))
+def strip(ax):
+    """The petals of 50 setosas and 50 versicolors, the widest strip between them (grey) with its
+    rims (dashed), and the line in its middle. One flower of each species lies on a rim (ring). The
+    segment between these two goes straight across the strip.
+    """
+    X, y = load_iris().X[:100, 2:], np.repeat([1.0, -1.0], 50)
+    G = y[:, None] * np.column_stack([np.ones(100), X])
+    (b, *w), lam = solve_qp(np.diag([0.0, 1.0, 1.0]), np.zeros(3), G=G, h=np.ones(100))[:2]
+    w, length = np.array(w), np.array([0.8, 5.4])
+    rims = [(side - b - w[0] * length) / w[1] for side in (-1, 1)]
+    ax.fill_between(length, *rims, color=SHADE, lw=0, zorder=0)
+    draw_line(ax, w, b, color=INK, lw=1.4, zorder=1)
+    for rim in rims:
+        ax.plot(length, rim, "--", color=INK, lw=0.8)
+    draw_samples(ax, X, np.repeat(["setosa", "versicolor"], 50), size=3)
+    ax.plot(*X[lam > 1e-6].T, "o-", color=INK, mfc="none", ms=9, lw=0.8)
+    ax.set(xlim=length, ylim=(-0.6, 2.4), aspect="equal")
+    ax.set(xlabel="petal length (cm)", ylabel="petal width (cm)")
+    for name, place in (("setosa", (0.9, -0.3)), ("versicolor", (4.0, 0.6))):
+        ax.annotate(name, place)
 
 
 # --- Two consequences ------------------------------------------------------------------
