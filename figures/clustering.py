@@ -137,10 +137,11 @@ def half_steps(X, states):
 
 @figure("lloyd", claims=("clustering-16",), panels=(2, 3), size=(2.5, 2.3))
 def lloyd_at_work(*axes):
-    """K-means with three centers (crosses) that start in one group. Each sample has the colour of
-    its nearest center, and so has each point of the plane. Watch two of the centers leave the group
-    in which they start. Lower right: J after each half step, with new labels (dots) and with new
-    centers (squares). Neither half ever raises J, and the run ends when neither changes anything.
+    """Three round groups of 60 samples. K-means has three centers (crosses) that start in one
+    group. Each sample has the colour of its nearest center, and so has each point of the plane.
+    Watch two of the centers leave the group in which they start. Lower right: J after each half
+    step, with new labels (dots) and with new centers (squares). Neither half ever raises J, and the
+    run ends when neither changes anything.
     """
     X, states = lloyd_run()
     steps = [*SHOWN, len(states) - 1]
@@ -188,9 +189,9 @@ def landscape(ax):
 
 @figure("far_apart", claims=(), panels=3, size=(2.6, 2.4))
 def far_apart(*axes):
-    """k-means++ draws three centers (crosses). The area of a disc shows the probability that
-    this sample is the next center. In the first two panels, groups without a center have most of
-    it.
+    """k-means++ draws three centers (crosses) from three groups of 20 samples. The area of a disc
+    shows the probability that this sample is the next center. In the first two panels, groups
+    without a center have most of it.
     """
     X = make_blobs([20] * 3, [[0, 0], [6, 0], [3, 5]], rng=np.random.default_rng(0)).X
     start = kmeans_plus_plus(X, 3, np.random.default_rng(0))
@@ -393,11 +394,12 @@ SHAPES = {stretched: "mixture", with_outliers: "K-medoids", half_circles: "spect
 @figure("limitations", claims=("clustering-23",), panels=(3, 2), size=(3.2, 1.9))
 def limitations(*axes):
     """K-means (left) on groups that suit it badly, and the remedies (right). The titles give the
-    adjusted Rand index (ARI), which is 1 if the groups are found. Row 1: of three groups the two
-    long ones are cut up; a mixture of Gaussians follows their shapes (ellipses). Row 2: four
-    outliers, left out of the ARI, get a center of their own; medoids (crosses) stay with the two
-    groups. Row 3: half circles are cut straight; spectral clustering, with links between near
-    neighbours, follows them.
+    adjusted Rand index (ARI), which is 1 if the groups are found. Row 1: two long groups of 100
+    samples and a round one of 30; the long ones are cut up; a mixture of Gaussians follows their
+    shapes (ellipses). Row 2: two groups of 40 samples, and four outliers, left out of the ARI,
+    which get a center of their own; medoids (crosses) stay with the two groups. Row 3: half circles
+    of 120 samples are cut straight; spectral clustering, with links between near neighbours,
+    follows them.
     """
     for (left, right), (data, name) in zip(np.reshape(axes, (3, 2)), SHAPES.items(), strict=True):
         X, y, means, remedy = found(data)
