@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from mlnotes.clustering import whiten
 from mlnotes.datasets import (
     five_events,
     load_wine,
@@ -158,8 +159,9 @@ def labelled_sites():
 @figure("voronoi", claims=("neighbors-12",), size=(4.2, 3.5))
 def voronoi_diagram(ax):
     """Thirty samples of two classes with their Voronoi cells. The answer of 1-NN changes on the
-    bold edges, between cells of different classes. It does not change on the thin edges. A sample
-    that lies among the other class makes an island.
+    bold edges, between cells of different classes. It does not change on the thin edges. Three
+    samples lie among the other class. One makes an island. The other two share a region that
+    leaves the frame.
     """
     X, y = labelled_sites()
     segments, sites = voronoi_edges(X, VIEW)
@@ -195,11 +197,12 @@ def noisy_moons():
 @figure("decision_maps", claims=("neighbors-17",), panels=(2, 2), size=(3.1, 2.35))
 def decision_maps(*axes):
     """The answers of k-NN for 80 samples of two classes, of which about one label in ten is wrong.
-    With k = 1 every sample is believed, and wrong labels make islands. These shrink and vanish as k
-    grows, and the boundary becomes smoother. The new specks beside it for k = 5 and 15 are no wrong
-    labels: the vote is close there, and a small step can exchange a neighbour. With k = n the
-    answer is the same everywhere. The titles give the share of errors on the samples and on 2000
-    new ones, of which one label in ten is wrong, too. So no rule can get much below 0.1 there.
+    With k = 1 every sample is believed: some wrong labels make islands, others make bays. These
+    shrink and vanish as k grows, and the boundary becomes smoother. The new specks beside it for
+    k = 5 and 15 are no wrong labels: the vote is close there, and a small step can exchange a
+    neighbour. With k = n the answer is the same everywhere. The titles give the share of errors on
+    the samples and on 2000 new ones, of which one label in ten is wrong, too. So no rule can get
+    much below 0.1 there.
     """
     (X, y), (X_new, y_new) = noisy_moons()
     for ax, k in zip(axes, ASKED, strict=True):
@@ -291,6 +294,27 @@ def cover_hart(left, right):
     right.set(ylabel="error of 1-NN", xticks=(1, 10, 100), xticklabels=("1", "10", "100"))
 
 
+@figure("whitened", claims=(), panels=2)
+def whitened(left, right):
+    """The 178 wines, drawn in the two directions in which all of them together are spread most.
+    Left: standardised. Three wines of variety 2 lie among those of variety 1. Right: whitened with
+    the covariance within the varieties. The varieties stand apart.
+    """
+    wine = load_wine()
+    means = np.array([wine.X[wine.y == variety].mean(axis=0) for variety in (1, 2, 3)])
+    standard = (wine.X - wine.X.mean(axis=0)) / wine.X.std(axis=0)
+    white = whiten(wine.X, np.cov((wine.X - means[wine.y - 1]).T))
+    for ax, Z in ((left, standard), (right, white - white.mean(axis=0))):
+        directions = np.linalg.eigh(np.cov(Z.T))[1][:, :-3:-1]  # the largest variance first
+        plane = Z @ directions
+        plane *= np.sign([plane[wine.y == 3, 0].mean(), plane[wine.y == 2, 1].mean()])
+        draw_samples(ax, plane, wine.y, size=4, names=["variety 1", "variety 2", "variety 3"])
+        ax.set(xlabel="first direction", aspect="equal")
+    left.set(title="standardised", ylabel="second direction")
+    right.set(title="whitened within the varieties")
+    right.legend(loc="upper right", fontsize=9)
+
+
 DIMENSIONS = (2, 10, 40, 100)
 
 
@@ -343,7 +367,7 @@ def nothing_is_near(ax):
 @film("regions", knn_classify, measure="error", wrong=("10 %", "0 %", "25 %"))
 def regions_film(wrong):
     """The answers of k-NN at every point, as k grows, with some labels of the 80 samples wrong. For
-    k = 1 every wrong label makes an island. The islands vanish as k grows, and the boundary becomes
+    k = 1 wrong labels make islands and bays. These vanish as k grows, and the boundary becomes
     smooth. In the end the shape of the classes is lost. The curve is the error on 400 new samples,
     with as many wrong labels.
     """

@@ -652,6 +652,17 @@ def test_maps_drawn_are_the_predictions_and_titles_their_errors():
     assert axes[0].get_title().startswith("$k = 1$: train 0.00")
 
 
+def test_three_wines_lie_among_another_variety_before_whitening_and_none_after():
+    from figures.neighbors import whitened
+
+    for ax, wrong in zip(panels(whitened, 1, 2), (3, 0), strict=True):
+        groups = [np.column_stack(line.get_data()) for line in ax.lines]
+        assert [len(group) for group in groups] == [59, 71, 48]
+        X, y = np.vstack(groups), np.repeat([1, 2, 3], [59, 71, 48])
+        votes = y[other_neighbors(nearest_neighbors(X, X, 6)).index]
+        assert np.sum((y == 2) & (np.sum(votes == 1, axis=1) > 2)) == wrong
+
+
 @pytest.mark.claims("neighbors-28")
 def test_mass_drawn_is_near_the_mean_in_one_dimension_and_away_from_it_in_many():
     from figures.neighbors import DIMENSIONS, where_the_mass_is
