@@ -92,6 +92,29 @@ def sharing(left, right):
     right.set_title(f"Convolution: {np.count_nonzero(M)} edges, {shared} weights")
 
 
+@figure("matrices", claims=(), panels=3, size=(2.2, 2.3))
+def matrices(dense, one, two):
+    """Three layers with 11 inputs as matrices: a row per output, a column per input. Left: a dense
+    layer. Each of its 99 entries is a weight of its own (shades of grey). Middle and right: a
+    kernel of three weights at strides 1 and 2. A cell with the number m holds the weight k_m, and
+    white cells are 0. Each row holds the kernel, S places further right than the row above.
+    """
+    N, F = 11, 3
+    for S, ax in ((1, one), (2, two)):
+        M = correlation_matrix(np.arange(1, F + 1), (N,), stride=S).astype(int)
+        for (i, p), weight in np.ndenumerate(M):
+            fill = tint((BLUE, ORANGE, GREEN)[weight - 1], 0.5) if weight else "white"
+            cell(ax, (p, -i - 1), str(weight - 1) if weight else "", fill)
+        ax.set_title(f"$S = {S}$: {F} weights", fontsize=10)
+    outputs = output_size(N, F)
+    shades = np.random.default_rng(0).uniform(0.1, 0.9, size=(outputs, N))
+    for (i, p), shade in np.ndenumerate(shades):
+        cell(dense, (p, -i - 1), "", tint(INK, shade))
+    dense.set_title(f"dense: {shades.size} weights", fontsize=10)
+    for ax in (dense, one, two):
+        empty(ax, (-0.2, N + 0.2, -outputs - 0.2, 0.2))
+
+
 @figure("strides", claims=("convolution-17",), panels=3, size=(2.1, 2.3))
 def strides(*axes):
     """A 3x3 window on a 7x7 input, at strides 1, 2 and 3. A dot marks the corner where a window
@@ -131,10 +154,10 @@ FRAMES = (1, 2, 4, 9)  # how many windows have been visited
 
 @figure("sliding", claims=(), panels=4, size=(1.7, 3.0))
 def sliding(*axes):
-    """A film of correlation. The kernel has the rows (-1, 0, 1): it compares the right with the
-    left column of its window. The window (orange) visits the 3x3 places of the image above, row by
-    row, and writes one number for each into the map below. Four of the nine places are shown. The
-    largest numbers stand where the numbers of the image grow from left to right.
+    """A window slides over an image. The kernel has the rows (-1, 0, 1): it compares the right with
+    the left column of its window. The window (orange) visits the 3x3 places of the image above, row
+    by row, and writes one number for each into the output below. Four of the nine places are shown.
+    The largest numbers stand where the numbers of the image grow from left to right.
     """
     found = correlate_by_loops(CORNER, RISE).astype(int)
     F, places = len(RISE), list(np.ndindex(found.shape))

@@ -496,6 +496,20 @@ def test_figure_sharing_has_the_edges_of_both_matrices():
     assert len({(place[0], line.get_color()) for place, line in drawn.items()}) == 2
 
 
+def test_figure_matrices_numbers_the_weights_of_every_row():
+    from figures.convolution import matrices
+
+    dense, *axes = panels(matrices, columns=3)
+    assert title_of(dense) == "dense: 99 weights" and len(dense.patches) == 99
+    for S, ax in enumerate(axes, start=1):
+        M = correlation_matrix(np.array([1, 2, 3]), (11,), stride=S)
+        assert len(ax.patches) == M.size and title_of(ax) == f"$S = {S}$: 3 weights"
+        drawn = [(text.get_position(), text.get_text()) for text in ax.texts if text.get_text()]
+        assert len(drawn) == np.count_nonzero(M)
+        for (x, y), number in drawn:
+            assert M[int(-y), int(x)] == int(number) + 1
+
+
 @pytest.mark.claims("convolution-17")
 def test_figure_strides_has_a_dot_at_every_start_and_an_unseen_rim():
     from figures.convolution import strides
