@@ -60,10 +60,10 @@ def directions(left, right, below_left, below_right):
     """The same two classes (discs and squares, made up for this) twice. Above: a direction w
     (dashed) and the decision line (solid), that is, all points that are projected halfway between
     the projected means. Below: how many samples of each class have which projection. A number b is
-    added, so that the decision line is at 0. Left (mean difference): w joins the class means, and
-    the projections overlap. Right: along Fisher's direction the projected means are closer
-    together, but the projections overlap far less. The number J in the titles says how far apart
-    the projections are; it is defined below.
+    added, so that the decision line is at 0. Left (mean difference): w joins the class means
+    (plus), and the projections overlap. Right: along Fisher's direction the projected means are
+    closer together, but the projections overlap far less. The number J in the titles says how far
+    apart the projections are; it is defined below.
     """
     T = slanted_classes()
     mu = class_means(T.X, T.y)
@@ -89,6 +89,7 @@ def one_direction(above, below, T, w, b):
     draw_line(above, w, b, color=INK, lw=1.6)
     draw_line(above, across, -across @ middle, color=GREY, lw=1.2, ls="--")
     draw_samples(above, T.X, T.y, size=4)
+    above.plot(*class_means(T.X, T.y).T, "P", mfc=INK, mec="white", ms=8, zorder=4)
     above.set(xlabel="$x_1$", ylabel="$x_2$", xticks=(-4, 0, 4), yticks=(-4, 0, 4))
     z = project_on_line(T.X, w) + b
     edges = np.linspace(-np.abs(z).max(), np.abs(z).max(), 25)
