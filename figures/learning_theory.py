@@ -90,10 +90,10 @@ def concept(few, many):
 
 @figure("strips", claims=(), panels=2)
 def strips(missed, reached):
-    """The four strips along the sides of the target $C^*$ (dashed), each of probability 0.05. Left:
-    $C_n$ (solid) does not reach into the strips at the bottom and at the top. Right: $C_n$ reaches
-    into each strip. Then all of $C^*$ outside of $C_n$ lies in the strips, and the error is at most
-    4 (0.05) = 0.2.
+    """The four strips along the sides of the target $C^*$ (dashed), each of probability 0.05. Blue
+    dots are examples in $C^*$, squares are the others. Left: $C_n$ (solid) does not reach into the
+    strips at the bottom and at the top. Right: $C_n$ reaches into each strip. Then all of $C^*$
+    outside of $C_n$ lies in the strips, and the error is at most 4 (0.05) = 0.2.
     """
     (x0, y0), (x1, y1) = TARGET
     wide, high = 0.05 / (y1 - y0), 0.05 / (x1 - x0)
@@ -300,9 +300,9 @@ def separating_lines(X):
 @figure("eight_labellings", claims=(), panels=(2, 4), size=(1.6, 1.5))
 def eight_labellings(*axes):
     """Three points of the plane, and a half plane (shaded) for each of their eight labellings. It
-    holds the points with label 1 (squares) and none with label 0 (circles). So half planes shatter
-    these three points. In the first panel nothing is shaded and in the last everything, as if the
-    line were far away.
+    holds the points with label 1 (blue dots) and none with label 0 (squares). So half planes
+    shatter these three points. In the first panel nothing is shaded and in the last everything, as
+    if the line were far away.
     """
     X = np.array([[0.2, 0.25], [0.8, 0.35], [0.45, 0.8]])
     grid = np.array([0.0, 1.0])  # f is linear: its values at the corners are enough
@@ -312,8 +312,8 @@ def eight_labellings(*axes):
         ax.contourf(grid, grid, f, levels=[0, 100], colors=[SHADE])
         if f.min() < 0 < f.max():
             ax.contour(grid, grid, f, levels=[0], colors=INK, linewidths=1)
-        ax.plot(*X[y == 0].T, "o", color=BLUE, ms=7, ls="")
-        ax.plot(*X[y == 1].T, "s", mec=ORANGE, mfc="white", ms=7, mew=1.4, ls="")
+        ax.plot(*X[y == 1].T, "o", color=BLUE, ms=7, ls="")
+        ax.plot(*X[y == 0].T, "s", mec=ORANGE, mfc="white", ms=7, mew=1.4, ls="")
         ax.set(xlim=(0, 1), ylim=(0, 1), xticks=(), yticks=(), aspect="equal")
         ax.set_title(" ".join(map(str, y)))
 
@@ -324,8 +324,8 @@ def shattering(growth, four):
     and intervals use the first coordinate). All 2^n labellings lie on the dotted line. Thresholds
     leave it after 1 point, intervals after 2, half planes and rectangles after 3. (Rectangles
     shatter some sets of 4 points, but not these four.) Right: a labelling of four points that no
-    half plane realises. The two segments cross, and the crossing would have to lie on both sides of
-    the line.
+    half plane realises, with blue dots for the label 1. The two segments cross, and the crossing
+    would have to lie on both sides of the line.
     """
     sizes = range(1, 8)
     looks = zip(growths(sizes).items(), (INK, PURPLE, BLUE, ORANGE, GREEN), ":os^D", strict=True)
@@ -338,9 +338,9 @@ def shattering(growth, four):
     growth.legend()
     X = np.array([[0.1, 0.2], [0.9, 0.15], [0.8, 0.9], [0.15, 0.75]])
     y = radon_labels(X)
-    for c, color in (0, BLUE), (1, ORANGE):
-        four.plot(*X[y == c].T, color=color, lw=1.2, ls="-" if c == 0 else "--", zorder=1)
-    draw_samples(four, X, y, size=8)
+    for c, color in (1, BLUE), (0, ORANGE):
+        four.plot(*X[y == c].T, color=color, lw=1.2, ls="-" if c == 1 else "--", zorder=1)
+    draw_samples(four, X, 1 - y, size=8)
     four.set(xlim=(0, 1), ylim=(0, 1), xticks=(), yticks=(), aspect="equal")
     four.set(xlabel="$x_1$", ylabel="$x_2$", title="No half plane has these labels")
 
