@@ -155,7 +155,7 @@ STEPS = (("$\\eta = 1/25$", 1 / 25), ("$\\eta = 2/26$", 2 / 26), ("$\\eta = 2.1/
 def newton_steps(*axes):
     r"""Newton's step (dot to diamond) on $f(x) = \ln \cosh x$ (black): to the lowest point of the
     parabola (blue) that fits $f$ at the dot. Left: from 0.8 it leads to $-0.39$, nearer to the
-    minimum. Right: from 1.2 the parabola is too flat, and the step leads to $-1.53$, higher and
+    minimiser. Right: from 1.2 the parabola is too flat, and the step leads to $-1.53$, higher and
     farther away. Backtracking takes half of it (square), to $-0.17$.
     """
     grid = np.linspace(-2.2, 2.2, 221)
@@ -290,7 +290,7 @@ def central_path(ax):
     r"""The central path (orange) in a feasible set (grey). At each of its points all products
     $\lambda_j s_j$ are equal to one number $\mu$. For large $\mu$ the point is deep inside, for
     $\mu$ towards 0 it goes to the solution. Blue: the steps of the interior point method. The cross
-    is the minimum without constraints.
+    is the minimiser without constraints.
     """
     ax.set(xlim=(-0.3, 3.9), ylim=(-0.3, 2.6), aspect="equal", xlabel="$x_1$", ylabel="$x_2$")
     ax.set(xticks=(0, 1, 2, 3), yticks=(0, 1, 2))
@@ -330,7 +330,7 @@ def multipliers(left, right):
     r"""Left: the feasible set (grey), contours of $f$ and the solution (dot). There the gradient of
     $f$ (black arrow) is the sum of the gradients of the two active constraints, each times its
     multiplier (orange arrows). Both multipliers are positive, so every direction into the grey set
-    leads uphill. The cross is the minimum without constraints. Right: the gap (the sum of all
+    leads uphill. The cross is the minimiser without constraints. Right: the gap (the sum of all
     $\lambda_j s_j$) after each step of the interior point method, for programs with $n$ variables.
     Sixteen times as many variables need less than twice as many steps.
     """
@@ -412,10 +412,11 @@ def dual_functions(left, right):
 @figure("lines_below", claims=(), panels=2)
 def lines_below(left, right):
     r"""The points $(c(x), f(x))$ of the two examples (black), the feasible ones on grey. The lowest
-    feasible point (dot) has the height $f_\star$ (dashed). Blue: of the lines that are above none
-    of the points, the one that meets $c = 0$ highest, at $g_\star$. Left: $x^2$ on $x \ge 1$. The
-    line touches the points at $c = 0$, so $g_\star = f_\star$. Right: $x^4 - 2 x^2 + 0.3 x$ on
-    $x \ge 0$. The line touches the points on both sides of $c = 0$, and leaves a gap (orange).
+    feasible point (dot) has the height $f_\star$ (dashed). Blue: of the lines of slope
+    $\lambda \ge 0$ that are above none of the points, the one that meets $c = 0$ highest, at
+    $g_\star$. Left: $x^2$ on $x \ge 1$. The line touches the points at $c = 0$, so $g_\star =
+    f_\star$. Right: $x^4 - 2 x^2 + 0.3 x$ on $x \ge 0$. The line touches the points on both sides
+    of $c = 0$, and leaves a gap (orange).
     """
     x = np.linspace(-1.7, 1.7, 341)
     for ax, f, slope, g in ((left, lambda c: (c + 1) ** 2, 2, 1), (right, wells, 0.3, -1)):
@@ -473,7 +474,7 @@ PENALTY = 12.0
 def touching_the_disc(ax):
     r"""Least squares with the constraint that $\lVert w \rVert^2$ is at most $\tau$ (grey disc). At
     the solution (dot) a contour of the risk (blue) touches the disc. The gradient of the risk
-    points from there to the centre of the disc. The cross is the minimum without the constraint.
+    points from there to the centre of the disc. The cross is the minimiser without the constraint.
     """
     X, y = regression()
     free, w = (np.linalg.solve(X.T @ X + r * np.eye(2), X.T @ y) for r in (0.0, PENALTY))
