@@ -131,7 +131,8 @@ def draw_events(ax):
 def averages(*axes):
     """Sixty noisy samples (dots), the true function (dashed) and the average of k neighbours
     (solid). With one neighbour the curve goes through every sample, noise included. With thirty it
-    is too flat: the neighbours of a peak reach down to where the sine is 0. k = 8 is in between.
+    is too flat: the neighbours of a peak reach down to where the sine is 0, and near the ends the
+    neighbours stay the same. k = 8 is in between.
     """
     T = make_curve(60, lambda x: np.sin(2 * np.pi * x), sigma=0.3, rng=np.random.default_rng(5))
     x = np.union1d(np.linspace(0, 1, 201), T.X[:, 0])  # with the places of the samples
@@ -237,7 +238,7 @@ def shapes(*axes):
         set_view(ax, A.X)
         draw_regions(ax, model.predict, [1, -1])
         draw_samples(ax, A.X, A.y, size=2.5)
-        ax.set_title(f"{name}: $k = {k}$, error {1 - model.score(B.X, B.y):.3f}")
+        ax.set_title(f"{name}: $k = {k}$, error {1 - model.score(B.X, B.y):.4f}")
         ax.set_xlabel("$x_1$")
     axes[0].set_ylabel("$x_2$")
 
@@ -297,8 +298,8 @@ def cover_hart(left, right):
 @figure("whitened", claims=(), panels=2)
 def whitened(left, right):
     """The 178 wines, drawn in the two directions in which all of them together are spread most.
-    Left: standardised. Three wines of variety 2 lie among those of variety 1. Right: whitened with
-    the covariance within the varieties. The varieties stand apart.
+    Left: standardised. A few wines of variety 2 lie among those of the other two. Right: whitened
+    with the covariance within the varieties. The varieties stand apart.
     """
     wine = load_wine()
     means = np.array([wine.X[wine.y == variety].mean(axis=0) for variety in (1, 2, 3)])
