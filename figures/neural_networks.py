@@ -171,9 +171,8 @@ TINY_X, TINY_Y = np.array([1.0, 0.5]), np.array([1.0])
 def networks(neuron, five, layered, passes):
     r"""Networks as graphs. Above: one neuron, and the network of five nodes of walk 2. Below, left:
     an input x, a hidden layer h and an output layer s; each unit feeds all units of the next layer,
-    and no others. Below, right: one sample goes forward (black: the output h of each node), and
-    derivatives come back over the same weights (orange: the $\delta$ of each hidden and output
-    node, the subject of walk 5).
+    and no others. Below, right: outputs go forward, and derivatives will come back over the same
+    weights (walk 5).
     """
     draw_neuron(neuron)
     draw_five(five)
@@ -195,13 +194,13 @@ def draw_neuron(ax):
 
 
 def draw_five(ax):
-    """MLN's nodes 1 to 5, and the weight w_ij from i to j on each edge."""
+    """MLN's nodes 1 to 5, and the weight w_ji to j from i on each edge."""
     places = dict(enumerate(np.concatenate(draw_graph(ax, (2, 2, 1))), start=1))
     for number, place in places.items():
         ax.text(*place, f"{number}", **CENTRED)
     for i, j in ((1, 3), (2, 3), (1, 4), (2, 4), (3, 5), (4, 5)):
         crossing = (i, j) in ((2, 3), (1, 4))
-        on_edge(ax, places[i], places[j], f"$w_{{{i}{j}}}$", 0.28 if crossing else 0.5)
+        on_edge(ax, places[i], places[j], f"$w_{{{j}{i}}}$", 0.28 if crossing else 0.5)
     ax.set_title("Five nodes")
 
 
@@ -216,15 +215,9 @@ def draw_layers(ax, sizes):
 
 
 def draw_passes(ax):
-    """The outputs of a forward pass above the nodes, the deltas of the backward pass below."""
-    delta, h = deltas(TINY, TINY_LAYERS, TINY_X, TINY_Y)
-    for j, layer in enumerate(draw_graph(ax, TINY.sizes)):
-        for i, (x, y) in enumerate(layer):
-            ax.text(x, y + 0.37, signed(h[j][i]), fontsize=9, **CENTRED)
-            if j:
-                back = signed(delta[j - 1][i])
-                ax.text(x, y - 0.37, back, color=DARK_ORANGE, fontsize=9, **CENTRED)
-    ways = ((1.5, (0, 2), "$h$ forward", INK), (-1.5, (2, 0), r"$\delta$ back, by $W^T$", ORANGE))
+    """The way of the outputs above a graph, the way back of the derivatives below it."""
+    draw_graph(ax, TINY.sizes)
+    ways = ((1.5, (0, 2), "outputs $h$ forward", INK), (-1.5, (2, 0), "derivatives back", ORANGE))
     for y, (start, end), text, color in ways:
         arrow = {"arrowstyle": "->", "color": color, "lw": 1.4}
         ax.annotate("", (end, y), (start, y), arrowprops=arrow)
@@ -430,9 +423,11 @@ def hard_cases_of_a_line(*axes):
 @figure("deep_start", claims=(), panels=2, size=(3.6, 2.4))
 def deep_start(left, right):
     """Ten layers of 100 tanh units; the deltas of the last layer are random. With Glorot's weights
-    (solid) signals and deltas stay within one power of ten. With weights ten times smaller (dashed)
-    the signal has died out in the last layer, and the deltas in the first. With weights five times
-    larger (dotted) most outputs are close to 1 or -1, and the deltas grow on their way back.
+    (solid) signals and deltas stay within one power of ten. The signals fall to a quarter, because
+    tanh, unlike the identity of walk 10, moves every net input towards 0. With weights ten
+    times smaller (dashed) the signal has died out in the last layer, and the deltas in the first.
+    With weights five times larger (dotted) most outputs are close to 1 or -1, and the deltas grow
+    on their way back.
     """
     start = glorot_start((100,) * 11, rng=np.random.default_rng(0))
     for factor, color, dash in ((1, BLUE, "-"), (0.1, ORANGE, "--"), (5, PURPLE, ":")):
