@@ -497,8 +497,9 @@ def second_eigenvector(graph, values):
     W = rbf_affinity(X, gamma=30.0)
     v = lowest_eigenvectors(graph_laplacian(W), 2)[1][:, 1]
     v = v * np.sign(v @ y)  # an eigenvector has no sign of its own
-    for i, j in zip(*np.nonzero(np.triu(W) > 0.3), strict=True):
-        graph.plot(*X[[i, j]].T, color=GREY, lw=0.4, zorder=1)
+    i, j = np.nonzero(np.triu(W) > 0.3)
+    links = np.stack([X[i], X[j], np.full((len(i), 2), np.nan)], axis=1)  # nan ends a line
+    graph.plot(*links.reshape(-1, 2).T, color=GREY, lw=0.4, zorder=1)
     drawn = graph.scatter(*X.T, c=v, s=12, cmap="coolwarm", zorder=2)
     graph.figure.colorbar(drawn, ax=graph)
     graph.set(title="links, and $v_2$ as colour", aspect="equal", xticks=[], yticks=[])

@@ -77,7 +77,7 @@ MENU = {
 SMALLER = scour.sanitizeOptions(
     Namespace(
         digits=4, remove_metadata=True, strip_comments=True, strip_ids=True, shorten_ids=True,
-        indent_type="none", newlines=False,
+        indent_type="none", newlines=False, strip_xml_prolog=True,
     )
 )  # fmt: skip
 LOOKS = ((Comment, "c"), (Keyword, "k"), (Operator.Word, "k"), (String, "s"), (Number, "n"))
@@ -973,7 +973,16 @@ def chapter_files(chapter, keep=False):
 def smaller(svg):
     """A figure in fewer bytes: without what is not drawn, marks placed to hundredths of a point."""
     text = scour.scourString(svg, SMALLER).replace("xlink:href", "href")
-    return re.sub(r'( [xy]="-?\d*\.\d\d)\d+', r"\1", text)
+    text = re.sub(r'( [xy]="-?\d*\.\d\d)\d+', r"\1", text)
+    return re.sub(r'(?<= d=)"[^"]*"', lambda m: STEP.sub(shorter, m[0]), text)
+
+
+STEP = re.compile(r"-?\b0\.\d{4,}")  # along a path; the longer ones have three digits or fewer
+
+
+def shorter(found):
+    """A step of less than a point to three digits after the point."""
+    return f"{round(float(found[0]), 3):g}"
 
 
 def files_of(keep=False):
