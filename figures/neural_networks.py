@@ -171,8 +171,9 @@ TINY_X, TINY_Y = np.array([1.0, 0.5]), np.array([1.0])
 def networks(neuron, five, layered, passes):
     r"""Networks as graphs. Above: one neuron, and the network of five nodes of walk 2. Below, left:
     an input x, a hidden layer h and an output layer s; each unit feeds all units of the next layer,
-    and no others. Below, right: outputs go forward, and derivatives will come back over the same
-    weights (walk 5).
+    and no others. Below, right: one sample goes forward (black: the output h of each node), and
+    derivatives come back over the same weights (orange: the $\delta$ of each hidden and output
+    node, the subject of walk 5).
     """
     draw_neuron(neuron)
     draw_five(five)
@@ -215,9 +216,15 @@ def draw_layers(ax, sizes):
 
 
 def draw_passes(ax):
-    """The way of the outputs above a graph, the way back of the derivatives below it."""
-    draw_graph(ax, TINY.sizes)
-    ways = ((1.5, (0, 2), "outputs $h$ forward", INK), (-1.5, (2, 0), "derivatives back", ORANGE))
+    """The outputs of a forward pass above the nodes, the deltas of the backward pass below."""
+    delta, h = deltas(TINY, TINY_LAYERS, TINY_X, TINY_Y)
+    for j, layer in enumerate(draw_graph(ax, TINY.sizes)):
+        for i, (x, y) in enumerate(layer):
+            ax.text(x, y + 0.37, signed(h[j][i]), fontsize=9, **CENTRED)
+            if j:
+                back = signed(delta[j - 1][i])
+                ax.text(x, y - 0.37, back, color=DARK_ORANGE, fontsize=9, **CENTRED)
+    ways = ((1.5, (0, 2), "$h$ forward", INK), (-1.5, (2, 0), r"$\delta$ back, by $W^T$", ORANGE))
     for y, (start, end), text, color in ways:
         arrow = {"arrowstyle": "->", "color": color, "lw": 1.4}
         ax.annotate("", (end, y), (start, y), arrowprops=arrow)
