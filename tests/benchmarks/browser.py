@@ -183,7 +183,7 @@ def test_the_search_finds_what_students_type(tab):
 
 
 def test_the_page_says_of_an_answer_what_check_says(tab):
-    """Right answers and mistakes, as the student's cell judges them."""
+    """Right answers and mistakes, as the student's cell judges them; and how to type a number."""
     tab.goto((tab.folder / "05_clustering.html").as_uri())
     asked = 0
     for form in tab.locator("form.check").all():
@@ -195,6 +195,10 @@ def test_the_page_says_of_an_answer_what_check_says(tab):
             output = form.locator("output")
             tab.wait_for_function("each => each.textContent !== ''", arg=output.element_handle())
             said = reading._verdict(entry["id"], value, entry)
+            if said.endswith("got text."):
+                said += " Enter digits, as in 1.5, 2/3 or 1, 2, 3."
+            elif "expected one number, got 2" in said:
+                said += " A decimal point is a dot."
             expect(output).to_have_text(said)
             asked += 1
     assert asked > 40
