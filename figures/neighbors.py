@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mlnotes.clustering import whiten
+from mlnotes.clustering import cluster_means, whiten
 from mlnotes.datasets import (
     five_events,
     load_wine,
@@ -25,6 +25,7 @@ from mlnotes.neighbors import (
     voronoi_cell,
     voronoi_edges,
 )
+from mlnotes.pca import standardise
 from mlnotes.plotting import (
     BLUE,
     GREY,
@@ -302,10 +303,9 @@ def whitened(left, right):
     with the covariance within the varieties. The varieties stand apart.
     """
     wine = load_wine()
-    means = np.array([wine.X[wine.y == variety].mean(axis=0) for variety in (1, 2, 3)])
-    standard = (wine.X - wine.X.mean(axis=0)) / wine.X.std(axis=0)
+    means = cluster_means(wine.X, wine.y - 1, 3)
     white = whiten(wine.X, np.cov((wine.X - means[wine.y - 1]).T))
-    for ax, Z in ((left, standard), (right, white - white.mean(axis=0))):
+    for ax, Z in ((left, standardise(wine.X).Z), (right, white - white.mean(axis=0))):
         directions = np.linalg.eigh(np.cov(Z.T))[1][:, :-3:-1]  # the largest variance first
         plane = Z @ directions
         plane *= np.sign([plane[wine.y == 3, 0].mean(), plane[wine.y == 2, 1].mean()])
