@@ -379,8 +379,9 @@ def answer_form(exercise, entry):
     if entry["kind"] == "function":
         return '<p class="check">The notebook checks the function that is asked for here.</p>'
     data, words = escape(json.dumps({"id": exercise} | entry)), escape(entry["words"])
+    part = f" to ({exercise[-1]})" if exercise[-1].isalpha() else ""
     return (
-        f'<form class="check" data-check="{data}"><label><span>Your answer: {words}</span> '
+        f'<form class="check" data-check="{data}"><label><span>Your answer{part}: {words}</span> '
         '<input autocomplete="off" spellcheck="false"></label> <button>Check</button> '
         "<output></output></form>"
     )
@@ -782,20 +783,35 @@ def errata_page():
 
 
 def contents_page():
-    """The first page: a film, the map, paths through the book, and the chapters."""
+    """The first page: paths through the book, a film, the chapters, and what builds on what."""
     front = markdown((HERE / "front.md").read_text(encoding="utf-8"))
     film = next(film for film in films_of("clustering") if film.name == "lloyd")
-    front = front.replace("<p>FILM</p>", player(film)).replace(
-        "<p>MAP</p>", chapter_map(6) + chapter_map(3)
+    chapters = f'<ul class="chapters">{"".join(map(card, CHAPTERS))}</ul>'
+    parts = {"FILM": player(film), "CHAPTERS": chapters, "MAP": chapter_map(6) + chapter_map(3)}
+    for name, html in parts.items():
+        front = front.replace(f"<p>{name}</p>", html)
+    return page("Contents", front, here="index.html")
+
+
+def card(chapter):
+    """A chapter on the first page: a picture, the title, and what it is about."""
+    title, picture = title_of(chapter), f"figures/{chapter}/{FACES[chapter]}.svg"
+    return (
+        f'<li><a href="{file_of(chapter)}.html"><img src="{picture}" alt="" loading="lazy">'
+        f"{title}</a> {escape(CHAPTERS[chapter])}</li>"
     )
-    rows = "".join(
-        f'<li><a href="{file_of(c)}.html">{title_of(c)}</a> {escape(line)} <small>'
-        f'<a href="module_{c}.html">code</a> '
-        f'<a href="statements_{c}.html">statements</a></small></li>'
-        for c, line in CHAPTERS.items()
-    )
-    chapters = f'<h2>All chapters</h2><ul class="chapters">{rows}</ul>'
-    return page("Contents", front + chapters, here="index.html")
+
+
+FACES = {  # the picture of a chapter on the first page
+    "probability": "petal_width", "decision_theory": "regions", "estimation": "likelihood",
+    "density": "growing_balls", "clustering": "cells", "mixture": "em_progress",
+    "generative": "winery", "neighbors": "voronoi", "optimization": "tangent",
+    "linear_regression": "corners", "logistic_regression": "irls", "perceptron": "at_work",
+    "discriminant": "whitened", "learning_theory": "strips", "model_selection": "fish",
+    "neural_networks": "hard_cases", "convolution": "maps", "kernels": "rings", "svm": "strip",
+    "svr": "pulls", "trees": "staircase", "ensemble": "rounds", "feature_selection": "teams",
+    "pca": "eigendigits", "autoencoder": "denoising", "kernel_pca": "rings", "ica": "four_views",
+}  # fmt: skip
 
 
 @cache
@@ -946,7 +962,8 @@ def search_documents(bodies):
 
 def plain(html):
     """The words of the HTML as plain text."""
-    return " ".join(unescape(visible(html)).replace("§", "").split())
+    apart = re.sub("</(mtd|tr|p|li|h[1-4])>|<math", r" \g<0>", html)
+    return " ".join(unescape(visible(apart)).replace("§", "").split())
 
 
 def numbers_of(claim):

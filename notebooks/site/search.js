@@ -160,10 +160,10 @@ function ranked(query) {
   return phrased.sort((a, b) => b[0] - a[0]).slice(0, SHOWN).map(([, each]) => each);
 }
 
-// Some words of the text around the first of the wanted ones.
-function snippet(kind, text, wanted) {
+// Some words of the text, around the first of the wanted ones or, if `whole`, from its beginning.
+function snippet(whole, text, wanted) {
   const words = text.split(" "), at = words.findIndex((each) => wordsOf(each).some((word) => wanted.has(word)));
-  const from = kind === "statement" || kind === "slip" ? 0 : Math.max(0, at - 8), part = document.createElement("span");
+  const from = whole ? 0 : Math.max(0, at - 8), part = document.createElement("span");
   if (from > 0) part.append("… ");
   for (const each of words.slice(from, from + 26)) {
     const found = wordsOf(each).some((word) => wanted.has(word));
@@ -181,10 +181,11 @@ function search() {
   const wanted = new Set(expanded(words).flat().map(([word]) => word));
   for (const [kind, title, chapter, address, text] of found) {
     const item = document.createElement("li"), link = document.createElement("a"), said = document.createElement("small");
+    const stated = kind === "statement" || kind === "slip", part = snippet(stated, text, wanted);
     link.href = address;
-    link.textContent = title;
-    said.textContent = kind === "chapter" ? "chapter " : `${kind} · ${chapter} `;
-    item.append(said, link, document.createElement("br"), snippet(kind, text, wanted));
+    link.append(stated ? part : title);
+    said.textContent = kind === "chapter" ? "chapter " : `${kind} · ${stated ? title : chapter} `;
+    item.append(said, link, ...(stated ? [] : [document.createElement("br"), part]));
     list.append(item);
   }
   const typed = query.match(/[\p{L}\p{N}+-]+/gu) || [], used = words.join(" ");
