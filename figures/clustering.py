@@ -140,8 +140,7 @@ def lloyd_at_work(*axes):
     """Three round groups of 60 samples. K-means has three centers (crosses) that start in one
     group. Each sample has the colour of its nearest center, and so has each point of the plane.
     Watch two of the centers leave the group in which they start. Lower right: J after each half
-    step, with new labels (dots) and with new centers (squares). Neither half ever raises J, and the
-    run ends when neither changes anything.
+    step, with new labels (dots) and with new centers (squares).
     """
     X, states = lloyd_run()
     steps = [*SHOWN, len(states) - 1]
@@ -394,11 +393,10 @@ SHAPES = {stretched: "mixture", with_outliers: "K-medoids", half_circles: "spect
 @figure("limitations", claims=("clustering-23",), panels=(3, 2), size=(3.2, 1.9))
 def limitations(*axes):
     """K-means (left) on groups that suit it badly, and the remedies (right). The titles give the
-    adjusted Rand index (ARI), which is 1 if the groups are found. Row 1: two long groups of 100
-    samples and a round one of 30; the long ones are cut up; a mixture of Gaussians follows their
-    shapes (ellipses). Row 2: two groups of 40 samples, and four outliers, left out of the ARI,
-    which get a center of their own; medoids (crosses) stay with the two groups. Row 3: half circles
-    of 120 samples are cut straight; spectral clustering, with links between near neighbours,
+    adjusted Rand index (ARI). Row 1: two long groups and a round one; the long ones are cut up; a
+    mixture of Gaussians follows their shapes (ellipses). Row 2: two groups, and four outliers, left
+    out of the ARI, which get a center of their own; medoids (crosses) stay with the two groups. Row
+    3: half circles are cut straight; spectral clustering, with links between near neighbours,
     follows them.
     """
     for (left, right), (data, name) in zip(np.reshape(axes, (3, 2)), SHAPES.items(), strict=True):
