@@ -394,10 +394,10 @@ SHAPES = {stretched: "mixture", with_outliers: "K-medoids", half_circles: "spect
 def limitations(*axes):
     """K-means (left) on groups that suit it badly, and the remedies (right). The titles give the
     adjusted Rand index (ARI). Row 1: two long groups and a round one; the long ones are cut up; a
-    mixture of Gaussians follows their shapes (ellipses). Row 2: two groups, and four outliers, left
-    out of the ARI, which get a center of their own; medoids (crosses) stay with the two groups. Row
-    3: half circles are cut straight; spectral clustering, with links between near neighbours,
-    follows them.
+    mixture of Gaussians follows their shapes (ellipses). Row 2: two groups, and four outliers, not
+    counted in the ARI; the outliers get a center of their own, medoids (crosses) stay with the two
+    groups. Row 3: half circles are cut straight; spectral clustering, with links between near
+    neighbours, follows them.
     """
     for (left, right), (data, name) in zip(np.reshape(axes, (3, 2)), SHAPES.items(), strict=True):
         X, y, means, remedy = found(data)
