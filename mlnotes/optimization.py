@@ -238,8 +238,6 @@ def stochastic_gradient_descent(f, gradient, x0, n, *, eta, batch=1, rng):
 
 # --- Newton's method -------------------------------------------------------------------
 
-RESOLUTION = 8 * np.finfo(np.float64).eps  # of |f|: falls of f below it drown in its rounding error
-
 
 class NewtonState(NamedTuple):
     """Newton's method after a step."""
@@ -253,29 +251,30 @@ class NewtonState(NamedTuple):
 def newton(f, gradient, hessian, x0, *, solve=None):
     """To the minimum of the quadratic that fits f at x: x <- x - eta H^-1 gradient f(x).
 
-    `backtrack` finds eta, and may raise f by its rounding error. Near the minimiser eta is 1, and f
-    is about decrement^2 / 2 above its minimum. ``solve(H, slope)`` gives H^-1 slope in place of
-    `newton_direction`; then `hessian` may return what `solve` takes for H.
+    `backtrack` finds eta. Near the minimiser eta is 1, and f is about decrement^2 / 2 above its
+    minimum. ``solve(H, slope)`` gives H^-1 slope in place of `newton_direction`; then `hessian` may
+    return what `solve` takes for H.
 
-    Yields: the start, then a `NewtonState` per step. It ends where the gradient is 0, or where
-    rounding hides the fall of f and the decrement no longer falls.
+    Yields: the start, then a `NewtonState` per step. It ends where the gradient is 0. Where f no
+    longer falls, a last step has eta = 1: rounding hides the fall of f before that of the gradient.
 
     >>> states = newton(lambda x: x @ x, lambda x: 2 * x, lambda x: 2 * np.eye(1), np.array([8.0]))
     >>> [state.x.tolist() for state in states]
     [[8.0], [0.0]]
     """
-    x, eta, before = np.array(x0, dtype=np.float64), np.nan, np.inf
+    x, eta, falls = np.array(x0, dtype=np.float64), np.nan, True
     value = f(x)
-    while eta != 0:
-        slope = gradient(x)
-        H = hessian(x)
+    while True:
+        slope, H = gradient(x), hessian(x)
         p = newton_direction(H, slope) if solve is None else -solve(H, slope)
-        decrement = np.sqrt(np.maximum(-slope @ p, 0.0))
-        if decrement >= before and decrement**2 <= RESOLUTION * abs(value):
+        yield NewtonState(x, value, np.sqrt(abs(slope @ p)), eta)
+        if not falls or not slope.any():
             return
-        yield NewtonState(x, value, decrement, eta)
-        before = decrement
-        eta, x, value = backtrack(f, x, value + RESOLUTION * abs(value), p, slope)
+        eta, ahead, there = backtrack(f, x, value, p, slope)
+        falls = there < value
+        if not falls:  # rounding hides the fall: a last, full step
+            eta, ahead, there = 1.0, x + p, f(x + p)
+        x, value = ahead, there
 
 
 def newton_direction(H, gradient):
@@ -569,6 +568,8 @@ def relative_kkt_error(program, x, lam):
 
 
 # --- Interior point method -------------------------------------------------------------
+
+RESOLUTION = 8 * np.finfo(np.float64).eps  # a relative difference this small is only rounding
 
 
 class InteriorState(NamedTuple):
