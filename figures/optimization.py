@@ -58,7 +58,7 @@ def wells(x):
 def chords(left, right):
     """Left: a convex function. Every chord (blue) lies above it, so the gap (orange) is never
     negative. Right: a function that is not convex. One chord that passes below the function proves
-    it. The chord drawn is the worst of a thousand random ones.
+    it.
     """
     grid = np.linspace(-1.8, 1.8, 361)
     worst = smallest_gap(wells, grid, rng=np.random.default_rng(4))
@@ -132,7 +132,7 @@ def step_sizes(*axes):
     """Ten steps of gradient descent in a valley that is 25 times as curved across as along, from
     the same start with three step sizes. Left: safe for the direction across, and slow along the
     valley. Middle: the best constant step size; it zigzags and is faster. Right: 5 % above the
-    limit 2/25; every step overshoots by more than the one before.
+    limit 2/25; it diverges.
     """
     curvatures = np.array([1.0, 25.0])
     for ax, (name, eta) in zip(axes, STEPS, strict=True):
@@ -155,8 +155,8 @@ STEPS = (("$\\eta = 1/25$", 1 / 25), ("$\\eta = 2/26$", 2 / 26), ("$\\eta = 2.1/
 def newton_steps(*axes):
     r"""Newton's step (dot to diamond) on $f(x) = \ln \cosh x$ (black): to the lowest point of the
     parabola (blue) that fits $f$ at the dot. Left: from 0.8 it leads to $-0.39$, nearer to the
-    minimiser. Right: from 1.2 the parabola is too flat, and the step leads to $-1.53$, higher and
-    farther away. Backtracking takes half of it (square), to $-0.17$.
+    minimiser. Right: from 1.2 it leads to $-1.53$, farther away. Backtracking takes
+    half of it (square).
     """
     grid = np.linspace(-2.2, 2.2, 221)
     for ax, x in zip(axes, (0.8, 1.2), strict=True):
@@ -270,7 +270,7 @@ def triangle(ax):
     r"""The point of the triangle (grey) nearest to $(0, 4)$ (cross). Circles are contours of $f$.
     At the solution (dot) the gradient of $f$ (black) is the sum of the pushes of the two walls that
     it touches (orange): $2 \cdot (1, 0)$ from the left wall and $1 \cdot (-1, -1)$ from the sloping
-    one. The lower wall is not touched, and does not push.
+    one.
     """
     x, lam = solve_qp(*TRIANGLE)[:2]
     ax.set(xlim=(-0.6, 4), ylim=(0.4, 4.6), aspect="equal", xlabel="$x_1$", ylabel="$x_2$")
@@ -329,10 +329,9 @@ def central_path(ax):
 def multipliers(left, right):
     r"""Left: the feasible set (grey), contours of $f$ and the solution (dot). There the gradient of
     $f$ (black arrow) is the sum of the gradients of the two active constraints, each times its
-    multiplier (orange arrows). Both multipliers are positive, so every direction into the grey set
-    leads uphill. The cross is the minimiser without constraints. Right: the gap (the sum of all
-    $\lambda_j s_j$) after each step of the interior point method, for programs with $n$ variables.
-    Sixteen times as many variables need less than twice as many steps.
+    multiplier (orange arrows). The cross is the minimiser without constraints. Right: the gap (the
+    sum of all $\lambda_j s_j$) after each step of the interior point method, for programs with $n$
+    variables. Sixteen times as many variables need less than twice as many steps.
     """
     solution = solve_qp(*ROOM)
     left.set(xlim=(-0.4, 4.1), ylim=(-0.4, 4.1), aspect="equal", xlabel="$x_1$", ylabel="$x_2$")
@@ -508,8 +507,8 @@ def two_polytopes():
 @figure("separation", claims=())
 def separation(ax):
     """The convex hulls (grey) of two groups of points, their closest points $u$ and $v$, and the
-    line halfway between $u$ and $v$ that is orthogonal to the segment from $v$ to $u$. No point
-    lies between the dashed lines. No strip between the groups is wider.
+    line halfway between $u$ and $v$ that is orthogonal to the segment from $v$ to $u$. No
+    strip between the groups is wider.
     """
     X, Y = two_polytopes()
     u, v, _ = closest_points(X, Y)
