@@ -331,7 +331,7 @@ def multipliers(left, right):
     $f$ (black arrow) is the sum of the gradients of the two active constraints, each times its
     multiplier (orange arrows). The cross is the minimiser without constraints. Right: the gap (the
     sum of all $\lambda_j s_j$) after each step of the interior point method, for programs with $n$
-    variables. Sixteen times as many variables need less than twice as many steps.
+    variables.
     """
     solution = solve_qp(*ROOM)
     left.set(xlim=(-0.4, 4.1), ylim=(-0.4, 4.1), aspect="equal", xlabel="$x_1$", ylabel="$x_2$")
@@ -472,8 +472,8 @@ PENALTY = 12.0
 @figure("touching_the_disc", claims=("optimization-27",))
 def touching_the_disc(ax):
     r"""Least squares with the constraint that $\lVert w \rVert^2$ is at most $\tau$ (grey disc). At
-    the solution (dot) a contour of the risk (blue) touches the disc. The gradient of the risk
-    points from there to the centre of the disc. The cross is the minimiser without the constraint.
+    the solution (dot) a contour of the risk (blue) touches the disc. The cross is the
+    minimiser without the constraint.
     """
     X, y = regression()
     free, w = (np.linalg.solve(X.T @ X + r * np.eye(2), X.T @ y) for r in (0.0, PENALTY))
@@ -507,8 +507,7 @@ def two_polytopes():
 @figure("separation", claims=())
 def separation(ax):
     """The convex hulls (grey) of two groups of points, their closest points $u$ and $v$, and the
-    line halfway between $u$ and $v$ that is orthogonal to the segment from $v$ to $u$. No
-    strip between the groups is wider.
+    line halfway between $u$ and $v$ that is orthogonal to the segment from $v$ to $u$.
     """
     X, Y = two_polytopes()
     u, v, _ = closest_points(X, Y)
