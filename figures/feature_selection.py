@@ -150,10 +150,11 @@ def teams(exclusive, helper):
 
 @figure("missed_pair", claims=("feature_selection-04",), panels=2, size=(2.9, 2.4))
 def missed_pair(above, beside):
-    """Three features and a target as vectors in space. Left: the plane of the first two
-    coordinates. The target y is half the sum of x1 and x2, but each of the two points far away
-    from it. Right: the plane of the first and the third coordinate. The vector x0 points out of the
-    plane on the left, and yet its angle with y is the smallest. Forward selection takes x0 first.
+    """Three features and a target as vectors in space. Each is drawn in a coordinate plane in which
+    it lies, and y in both planes. Left: the plane of the first two coordinates. The target y is
+    half the sum of x1 and x2, but each of the two points far away from it. Right: the plane of the
+    first and the third coordinate. The vector x0 points out of the plane on the left, and yet its
+    angle with y is the smallest. Forward selection takes x0 first.
     """
     x0, x1, x2, y = np.array([[2, 0, 1], [1, 2, 0], [1, -2, 0], [1, 0, 0]])
     for ax, axis, shown in (
