@@ -3,6 +3,7 @@
 import numpy as np
 
 from mlnotes.datasets import load_wine, make_curve
+from mlnotes.kernels import KernelRidge
 from mlnotes.perceptron import decision
 from mlnotes.plotting import BLUE, GREY, INK, ORANGE, SHADE, Take, figure, film, run_script
 from mlnotes.svr import SVR, hard_tube, insensitive_loss, soft_tube, tube_slack
@@ -10,6 +11,30 @@ from mlnotes.svr import SVR, hard_tube, insensitive_loss, soft_tube, tube_slack
 EPSILON = 0.5  # of the tubes around lines
 C = 1.0  # of the soft tube
 ON_THE_EDGE = 1e-6  # a residual that is epsilon but for rounding
+
+
+# --- The wines -------------------------------------------------------------------------
+
+
+def wines():
+    """The light ratio (178, 1) and the flavanoids (178,) of all wines."""
+    wine = load_wine()
+    names = list(wine.feature_names)
+    light = wine.X[:, [names.index("od280/od315_of_diluted_wines")]]
+    return light, wine.X[:, names.index("flavanoids")]
+
+
+@figure("cloud", claims=(), size=(4.8, 2.6))
+def cloud(ax):
+    """All 178 wines in grey, every twelfth in blue. The larger the ratio, the more flavanoids. The
+    relation is loose: wines of nearly the same ratio can differ by more than 1. And it bends: on
+    the left the cloud is nearly level.
+    """
+    X, y = wines()
+    ax.plot(X[:, 0], y, ".", color=GREY, label="178 wines")
+    ax.plot(X[::12, 0], y[::12], "o", color=BLUE, label="every twelfth, 15 wines")
+    ax.set(xlabel="light ratio $x$", ylabel="flavanoids $y$")
+    ax.legend()
 
 
 # --- The tube --------------------------------------------------------------------------
@@ -94,8 +119,9 @@ def draw_loss(ax):
 
 @figure("losses", claims=(), panels=4, size=(2.1, 2.3))
 def losses(left, its_pull, right, their_pull):
-    """Five losses and their slopes, for C = 1. Left pair: the pull grows with the error. Right
-    pair: it never exceeds 1. A tube, the flat part in the middle, occurs in both pairs.
+    """Five losses and their slopes, the pulls, for C = 1. The two panels on the left: two losses
+    whose pull grows with the error. The two on the right: three losses whose pull never exceeds 1.
+    A tube, the flat part in the middle, occurs on the left and on the right.
     """
     z = np.linspace(-2, 2, 401)
     outside, sign = insensitive_loss(0.0, z, EPSILON), np.sign(z)
@@ -126,10 +152,8 @@ def pulls(ax):
     in units of y. The four wines outside pull with the force C = 1, however far they are. The two
     on the edges pull with 0.376. The nine wines inside do not pull.
     """
-    wine = load_wine()
-    names = list(wine.feature_names)
-    X = wine.X[::12, [names.index("od280/od315_of_diluted_wines")]]
-    y = wine.X[::12, names.index("flavanoids")]
+    X, y = wines()
+    X, y = X[::12], y[::12]
     soft = soft_tube(X, y, EPSILON, C)
     f, ends = decision(X, soft.w, soft.b), np.array([1.2, 4.1])
     draw_tube(ax, ends, decision(ends[:, None], soft.w, soft.b), EPSILON)
@@ -177,6 +201,45 @@ def bent_tube(left, right):
         ax.set(xlabel="$x$", xlim=(0, 1), ylim=(-1.6, 1.6), yticks=(-1, 0, 1))
         ax.set_title(f"{name}: error {error:.2f}, {len(model.support_)} circled")
     left.set_ylabel("$y$")
+
+
+# --- Wrong targets ---------------------------------------------------------------------
+
+
+def two_curves(wrong):
+    """118 wines, the first `wrong` targets ten times too large: X, y, and two machines for them."""
+    light, flavanoids = wines()
+    train = np.random.default_rng(0).permutation(len(light))[:118]
+    X, y = light[train], flavanoids[train].copy()
+    y[:wrong] *= 10
+    gamma, mean = 1 / np.var(X), y.mean()
+    ridge = KernelRidge(alpha=1.0, kernel="rbf", gamma=gamma).fit(X, y - mean)
+    tube = SVR(gamma=gamma).fit(X, y)
+    return X, y, lambda x: ridge.predict(x) + mean, tube.predict
+
+
+@figure("wrong", claims=(), panels=2, size=(3.6, 2.8))
+def wrong_targets(left, right):
+    """118 wines, and two curves with the same Gaussian kernel and C = 1. Ten of the targets are ten
+    times too large (orange). Left: all targets. Right: the same curves, enlarged, and the curve
+    that SVR learns from the right numbers (dotted). The curve of the squared loss (dashed) rises
+    towards the wrong targets. That of SVR (solid) stays among the right ones.
+    """
+    X, y, ridge, tube = two_curves(wrong=10)
+    x = np.linspace(X.min(), X.max(), 201)[:, None]
+    for ax in (left, right):
+        ax.plot(X[10:, 0], y[10:], ".", color=GREY)
+        ax.plot(X[:10, 0], y[:10], "o", ms=5, color=ORANGE)
+        ax.plot(x[:, 0], ridge(x), "--", color=INK, lw=1.8, label="squared loss")
+        ax.plot(x[:, 0], tube(x), color=BLUE, lw=2.2, label="SVR")
+        ax.set(xlabel="light ratio $x$")
+    left.legend()
+    dotted = {"ls": ":", "color": BLUE, "lw": 1.8, "label": "SVR, right numbers"}
+    right.legend(
+        handles=right.plot(x[:, 0], two_curves(wrong=0)[3](x), **dotted), loc="upper right"
+    )
+    left.set(ylabel="flavanoids $y$", title="all targets")
+    right.set(ylim=(0, 7), title="enlarged")
 
 
 # --- Films -----------------------------------------------------------------------------

@@ -860,3 +860,16 @@ def test_the_figure_of_the_sine_circles_ten_where_the_tube_bends():
         assert f"error {errors[-1]:.2f}, {len(S)} circled" in ax.get_title()
         equal(circled(ax), np.column_stack([T.X[S, 0], T.y[S]]))
     assert len(S) == 10 and errors[1] < errors[0] / 2
+
+
+def test_the_figure_of_the_wrong_targets_shows_one_curve_that_stays():
+    from figures.svr import ORANGE, two_curves, wrong_targets
+
+    X, y, ridge, tube = two_curves(wrong=10)
+    right = two_curves(wrong=0)
+    equal(y, right[1] * np.where(np.arange(118) < 10, 10, 1))
+    for ax in panels(wrong_targets, 1, 2):
+        (wrong,) = [line for line in ax.lines if line.get_color() == ORANGE]
+        equal(wrong.get_xydata(), np.column_stack([X[:10, 0], y[:10]]))
+    assert np.abs(tube(X) - right[3](X)).mean() < 0.1
+    assert (ridge(X) - right[2](X)).mean() > 1
