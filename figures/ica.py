@@ -47,6 +47,19 @@ def four_views(sources, mixtures, whitened, components):
         ax.set(title=name, xlim=(-3.2, 3.2), ylim=(-3.2, 3.2), aspect="equal", xticks=(), yticks=())
 
 
+@figure("sums", claims=(), panels=3, size=(2.4, 2.2))
+def sums(one, two, eight):
+    """Histograms of equal mixtures of 1, 2 and 8 uniform sources, and the normal density (line).
+    All have variance 1.
+    """
+    rng, line = np.random.default_rng(0), np.linspace(-3.5, 3.5, 200)
+    for ax, k in ((one, 1), (two, 2), (eight, 8)):
+        y = rng.uniform(-np.sqrt(3), np.sqrt(3), size=(50_000, k)).sum(axis=1) / np.sqrt(k)
+        ax.hist(y, bins=60, density=True, color=BLUE, alpha=0.5)
+        ax.plot(line, np.exp(-(line**2) / 2) / np.sqrt(2 * np.pi), color=INK)
+        ax.set(title=f"{k} mixed", xlabel="$y$", xticks=(-2, 0, 2), ylim=(0, 0.45))
+
+
 @figure("axes_and_angles", claims=("ica-04",), panels=2, size=(3.4, 3.0))
 def axes_and_angles(left, right):
     """Left: two uniform sources, mixed, fill a parallelogram. The principal axes (blue, dashed)
