@@ -55,7 +55,7 @@ def sums(one, two, eight):
     rng, line = np.random.default_rng(0), np.linspace(-3.5, 3.5, 200)
     for ax, k in ((one, 1), (two, 2), (eight, 8)):
         y = rng.uniform(-np.sqrt(3), np.sqrt(3), size=(50_000, k)).sum(axis=1) / np.sqrt(k)
-        ax.hist(y, bins=60, density=True, color=BLUE, alpha=0.5)
+        ax.hist(y, bins=60, density=True, histtype="stepfilled", color=BLUE, alpha=0.5)
         ax.plot(line, np.exp(-(line**2) / 2) / np.sqrt(2 * np.pi), color=INK)
         ax.set(title=f"{k} mixed", xlabel="$y$", xticks=(-2, 0, 2), ylim=(0, 0.45))
 
