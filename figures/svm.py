@@ -96,8 +96,8 @@ def perceptron_line(X, y, seed):
 def separators(left, right):
     """Left: four lines that the perceptron found, the samples taken in four orders; all of them
     are right on every sample, and some pass one closely. Right: the line of the largest margin. It
-    lies in the middle of the widest empty strip, and the samples on the rim of the strip (ringed)
-    are the support vectors. A margin is the distance from the line to the closest sample.
+    lies in the middle of the widest empty strip. The samples on the rim of the strip are ringed. A
+    margin is the distance from the line to the closest sample.
     """
     T = separable_set()
     for ax in (left, right):
@@ -343,13 +343,13 @@ def seen_aslant(P):
     return np.column_stack([right, 0.8 * np.cos(rise) * P[:, 2] + np.sin(rise) * depth])
 
 
-@figure("lifting", claims=("svm-66",), panels=(2, 2), size=(3.2, 2.9))
-def lifting(line, paraboloid, trace, bumps):
-    """Above: no point separates the classes on the line, but after x -> (x, x^2) a line does, and
-    its crossings with the parabola are the two boundary points. In the same way a paraboloid, with
-    $x_1^2 + x_2^2$ as height, lifts a ring above the disc inside it, and a plane passes between
-    them. It cuts the paraboloid in the thick curve. Below: that curve, seen from above; and what a
-    Gaussian kernel makes of the same samples. Support vectors are ringed.
+@figure("lifting", claims=("svm-66",), panels=3, size=(2.6, 2.6))
+def lifting(line, paraboloid, trace):
+    """Left: no point separates the classes on the line, but after x -> (x, x^2) a line does, and
+    its crossings with the parabola are the two boundary points. Middle: in the same way, with
+    $x_1^2 + x_2^2$ as height, a paraboloid lifts a ring above the disc inside it, and a plane
+    passes between them. It cuts the paraboloid in the thick curve. Right: that curve, seen from
+    above. Support vectors are ringed.
     """
     lifted_line(line)
     X, y = rings()
@@ -357,9 +357,6 @@ def lifting(line, paraboloid, trace, bumps):
     lifted_rings(paraboloid, X, y, model)
     seen_from_above(trace, X, y, model, lambda Z: model.decision_function(ring_map(Z)))
     trace.set_title("The plane's trace")
-    model = SVC(kernel="rbf", gamma=1.0, C=100.0, tol=1e-9).fit(X, y)
-    seen_from_above(bumps, X, y, model, model.decision_function)
-    bumps.set_title("Gaussian kernel")
 
 
 def lifted_line(ax):
@@ -415,13 +412,39 @@ def seen_from_above(ax, X, y, model, f):
     ring(ax, X[model.support_], ms=9)
 
 
-BELL = Gaussian.of_width(0.35)  # the kernel in the next picture
-
-
 def moons():
     """Two moons that touch, with the labels -1 and +1."""
     T = make_moons(80, noise=0.2, rng=np.random.default_rng(6))
     return T.X, T.y
+
+
+WIDTHS = (0.05, 0.6, 5.0)
+
+
+def of_width(X, y, sigma):
+    """The soft margin with C = 10 and a Gaussian kernel of width sigma."""
+    return SVC(C=10.0, kernel=Gaussian.of_width(sigma), tol=1e-9).fit(X, y)
+
+
+@figure("widths", claims=("svm-66",), panels=3, size=(2.6, 2.1))
+def widths(*axes):
+    """The boundary f = 0 of a machine with a Gaussian kernel of three widths, for the same samples
+    and C = 10. Class +1: blue discs, class -1: orange squares; support vectors are ringed. Left:
+    narrow bumps make islands around the samples of one class. Middle: the boundary follows both
+    moons. Right: wide bumps leave nearly a straight line. Each title says how many of 10,000 new
+    samples are wrong.
+    """
+    (X, y), new = moons(), make_moons(10000, noise=0.2, rng=np.random.default_rng(7))
+    for ax, sigma in zip(axes, WIDTHS, strict=True):
+        model = of_width(X, y, sigma)
+        plane(ax, X)
+        draw_contours(ax, model.decision_function, levels=[0], colors=[INK], linewidths=1.3)
+        draw_samples(ax, X, y, size=3.5)
+        ring(ax, X[model.support_], ms=6.5, mew=0.7)
+        ax.set_title(f"$\\sigma = {sigma:g}$: {1 - model.score(new.X, new.y):.0%} wrong")
+
+
+BELL = Gaussian.of_width(0.35)  # the kernel in the next picture
 
 
 def moons_machine(X, y):

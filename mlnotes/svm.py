@@ -677,7 +677,7 @@ def smo(K, dual, start=None):
     >>> [state.beta.tolist() for state in smo(np.eye(2), c_dual(np.array([1.0, -1.0])))]
     [[0.0, 0.0], [1.0, -1.0]]
     """
-    beta, g, pair, objective, _ = state_at(K, dual, dual.start) if start is None else start
+    beta, g, pair, objective, _ = start or state_at(K, dual, dual.start)
     while True:
         violation, i, j = violating_pair(g, dual, beta)
         yield SMOState(beta, g, pair, objective, violation)
@@ -685,11 +685,12 @@ def smo(K, dual, start=None):
         eta = float(K_i[i] + K_j[j] - 2 * K_i[j])
         up, down = dual.upper[i] - beta[i], beta[j] - dual.lower[j]  # the room of both
         t = min(violation / eta if eta > 0 else inf, up, down)
+        if violation <= 0 or t == inf:
+            return
         pair, before, beta = (i, j), beta, beta.copy()
         beta[i] = dual.upper[i] if t == up else beta[i] + t
         beta[j] = dual.lower[j] if t == down else beta[j] - t
-        hidden = beta[i] == before[i] and beta[j] == before[j]
-        if violation <= 0 or t == inf or hidden:
+        if beta[i] == before[i] and beta[j] == before[j]:
             return
         objective += float(t * (violation - t * eta / 2))
         g = g - t * (K_i - K_j)

@@ -16,6 +16,7 @@ from mlnotes.datasets import (
     load_breast_cancer,
     load_digits,
     load_iris,
+    make_moons,
     make_separable,
 )
 from mlnotes.kernels import Gaussian, Laplacian, Linear, Polynomial, Sigmoid, polynomial_map
@@ -2131,7 +2132,25 @@ def test_figure_lifting_has_a_plane_and_a_machine_that_separate():
     K = X @ X.T + np.outer(height, height)  # the kernel of the paraboloid
     solved = solve(K, c_dual(y, C=100.0), tol=1e-9, max_iter=-1)
     assert (y * (K @ solved.beta + solved.certificate.offsets[0]) > 0).all()
-    assert SVC(gamma=1.0, C=100.0).fit(X, y).score(X, y) == 1
+
+
+@pytest.mark.claims("svm-66")
+def test_figure_widths_has_islands_a_bend_and_nearly_a_line():
+    from figures.svm import WIDTHS, moons, of_width, widths
+
+    X, y = moons()
+    models = [of_width(X, y, sigma) for sigma in WIDTHS]
+    new = make_moons(100_000, noise=0.2, rng=np.random.default_rng(0))
+    errors = [100 * (1 - model.score(new.X, new.y)) for model in models]
+    titles = [ax.get_title() for ax in panels(widths, 1, 3)]
+    assert [numbers_in(title)[0] for title in titles] == list(WIDTHS)
+    assert [numbers_in(title)[1] for title in titles] == pytest.approx(errors, abs=1.0)
+    assert errors[1] < errors[0] / 4 and errors[1] < errors[2] / 3
+    assert len(models[0].support_) > 0.9 * len(X)  # a bump at nearly every sample
+    grid = np.stack(np.meshgrid(*[np.linspace(-1.0, 2.0, 61)] * 2), axis=-1).reshape(-1, 2)
+    f = models[2].decision_function(grid)
+    w = np.linalg.lstsq(augment(grid), f, rcond=None)[0]
+    assert np.mean(np.sign(f) == np.sign(augment(grid) @ w)) > 0.97
 
 
 @pytest.mark.claims("svm-69")
