@@ -200,11 +200,9 @@ def noisy_moons():
 def decision_maps(*axes):
     """The answers of k-NN for 80 samples of two classes, of which about one label in ten is wrong.
     With k = 1 every sample is believed: some wrong labels make islands, others make bays. These
-    shrink and vanish as k grows, and the boundary becomes smoother. The new specks beside it for
-    k = 5 and 15 are no wrong labels: the vote is close there, and a small step can exchange a
-    neighbour. With k = n the answer is the same everywhere. The titles give the share of errors on
-    the samples and on 2000 new ones, of which one label in ten is wrong, too. So no rule can get
-    much below 0.1 there.
+    shrink and vanish as k grows, and the boundary becomes smoother. With k = n the answer is the
+    same everywhere. The titles give the share of errors on the samples and on 2000 new ones, of
+    which one label in ten is wrong, too. So no rule can get much below 0.1 there.
     """
     (X, y), (X_new, y_new) = noisy_moons()
     for ax, k in zip(axes, ASKED, strict=True):
