@@ -170,15 +170,16 @@ def draw_half_steps(ax, after_e, after_m):
 
 @figure("landscape", claims=("clustering-13",), size=(4.0, 3.4))
 def landscape(ax):
-    """J for all positions of two centers on a line with the numbers 0, 1, 5, 6, 12, 13, as contour
+    """J for all positions of two centers on a line with the numbers 0, 2, 8, 14, 15, 16, as contour
     lines, darker where J is smaller. Exchanging the centers changes nothing, so the picture is
     symmetric. Each path is a run of K-means, and its dots are the steps. All 15 runs start above
     the diagonal, and each ends in one of two hollows (crosses). The upper hollow is deeper.
     """
-    row, axis = np.array([[0.0], [1], [5], [6], [12], [13]]), np.linspace(-1, 14.5, 156)
+    row, axis = np.array([[0.0], [2], [8], [14], [15], [16]]), np.linspace(-1, 18, 191)
     squares = (row - axis) ** 2
     J = np.minimum(squares[:, None], squares[:, :, None]).sum(axis=0)
-    ax.contour(axis, axis, J, levels=np.geomspace(30, 900, 14), cmap="Blues_r", linewidths=1)
+    levels = [38, 43, *np.geomspace(50, 1100, 12)]  # 38 rings the upper hollow, 43 both
+    ax.contour(axis, axis, J, levels=levels, cmap="Blues_r", linewidths=1)
     for pair in combinations(range(6), 2):
         path = np.array([state.centers.ravel() for state in lloyd(row, row[list(pair)])])
         ax.plot(*path.T, ".-", color=ORANGE, lw=1.2, ms=5)
