@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mlnotes.datasets import load_iris, make_curve, make_moons, to_bits
+from mlnotes.datasets import load_breast_cancer, load_iris, make_curve, make_moons, to_bits
 from mlnotes.plotting import (
     BLUE,
     COLORS,
@@ -66,7 +66,7 @@ def boundaries(tree, view):
 
 def partition(ax, tree, X, y, view):
     """The regions of the leaves, the cuts of the other nodes, the samples."""
-    ax.set(xlim=view, ylim=view, xlabel="$x_1$", ylabel="$x_2$")
+    ax.set(xlim=view, ylim=view, xlabel="$x_0$", ylabel="$x_1$")
     draw_regions(ax, lambda Z: tree.value[leaf_of(tree, Z)].argmax(axis=1), [0, 1])
     for cut in boundaries(tree, view).values():
         ax.plot(*cut.T, color=INK, lw=1.2)
@@ -77,7 +77,7 @@ def oblique(ax, X, y, view):
     """The two half-planes of the best oblique split."""
     u, t, _ = oblique_split(X, y)
     right = np.bincount(y[X @ u > t], minlength=2).argmax()
-    ax.set(xlim=view, ylim=view, xlabel="$x_1$", ylabel="$x_2$")
+    ax.set(xlim=view, ylim=view, xlabel="$x_0$", ylabel="$x_1$")
     draw_regions(ax, lambda Z: np.where(Z @ u > t, right, 1 - right), [0, 1])
     draw_line(ax, u, -t, color=INK, lw=1.2)
     draw_samples(ax, X, y, size=5)
@@ -116,7 +116,7 @@ def diagram(tree, map_of_it, cut):
     slanted line.
     """
     X, y, model = two_moons()
-    model.draw(tree, ["$x_1$", "$x_2$"], number=".2f", fontsize=8)
+    model.draw(tree, ["$x_0$", "$x_1$"], number=".2f", fontsize=8)
     tree.set_title("Questions")
     reach = np.abs(X).max() + 0.2
     partition(map_of_it, model.tree_, X, y, (-reach, reach))
@@ -276,6 +276,25 @@ def stopping(ax):
     ax.plot(DEPTHS, test, "s--", color=ORANGE, ms=4, label="test")
     ax.set(xlabel="largest depth", ylabel="error", ylim=(0, None), xticks=DEPTHS[::2])
     ax.legend()
+
+
+# --- Other samples, another tree --------------------------------------------------------
+
+
+@figure("halves", claims=(), panels=2, size=(4.3, 2.7))
+def halves(*axes):
+    """Two trees of depth 2 for the same task, each grown from one half of the 569 tumours. Only the
+    worst perimeter occurs in both, and with another threshold. A leaf says its class, and below it
+    the number of its training samples.
+    """
+    tumours = load_breast_cancer()
+    names = [name.replace("concave points", "concave\npoints") for name in tumours.feature_names]
+    order = np.random.default_rng(0).permutation(len(tumours.y))
+    parts = order[:284], order[284:]
+    for ax, half, name in zip(axes, parts, ("One half", "The other half"), strict=True):
+        model = DecisionTreeClassifier(max_depth=2).fit(tumours.X[half], tumours.y[half])
+        model.draw(ax, names, fontsize=8)
+        ax.set_title(name)
 
 
 # --- Films -----------------------------------------------------------------------------

@@ -720,7 +720,7 @@ def test_diagram_has_a_cut_in_the_map_for_each_question():
     said = {text.get_text() for text in questions.texts}
     for v, f in enumerate(tree.feature):
         label = f"{model.classes_[tree.value[v].argmax()]}\nn = {tree.n_samples[v]}"
-        question = f"$x_{f + 1}$ ≤ {tree.threshold[v]:.2f}".replace("-", "−")
+        question = f"$x_{f}$ ≤ {tree.threshold[v]:.2f}".replace("-", "−")
         assert (label if f < 0 else question) in said
     assert said >= {" yes ", " no "} and len(inner(tree)) == 4
     drawn = {(f, float(cut[0, f])) for cut in cuts_of(boxes) for f in (0, 1)
@@ -732,6 +732,18 @@ def test_diagram_has_a_cut_in_the_map_for_each_question():
     clear = grid[near > 0.03]
     kinds = np.searchsorted(model.classes_, model.predict(clear))
     assert [tint_at(boxes, x) for x in clear] == kinds.tolist()
+
+
+def test_halves_of_the_tumours_grow_different_trees():
+    from figures.trees import halves
+
+    roots, questions = [], []
+    for ax in panels(halves, 1, 2):
+        said = [text.get_text().replace("\n", " ") for text in ax.texts]
+        roots.append(said[0])
+        questions.append({text.split(" ≤ ")[0] for text in said if "≤" in text})
+    assert roots == ["worst perimeter ≤ 112", "mean concave points ≤ 0.0559"]
+    assert questions[0] & questions[1] == {"worst perimeter"}
 
 
 @pytest.mark.claims("trees-18")
