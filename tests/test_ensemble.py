@@ -920,6 +920,25 @@ def test_votes_of_the_forest_drawn_converge_like_the_root_of_their_number():
     assert slope == pytest.approx(-0.5, abs=0.15)  # like m^{-1/2}, faster without replacement
 
 
+@pytest.mark.claims("ensemble-07")
+def test_figure_bagging_compares_with_the_tree_on_all_samples():
+    from figures.ensemble import bagging
+
+    curve, member, one = (line.get_ydata() for line in panels(bagging, 2)[1].lines)
+    assert curve[-1] < 0.5 * one[0] and one[0] < member[0]
+
+
+@pytest.mark.claims("ensemble-17")
+def test_figure_correlation_foretells_twenty_trees_from_ten():
+    from figures.ensemble import correlation
+
+    (ax,) = panels(correlation)
+    for line, dots in zip(ax.lines[::2], ax.lines[1::2], strict=True):
+        formula, measured = line.get_ydata(), dots.get_ydata()
+        assert measured[3] == pytest.approx(formula[9])  # ten trees gave both
+        assert measured[4] == pytest.approx(formula[19], rel=0.05)
+
+
 @pytest.mark.claims("ensemble-38")
 def test_figure_rounds_has_markers_as_large_as_the_weights():
     from figures.ensemble import LARGEST, rounds, toy, toy_rounds
