@@ -148,16 +148,17 @@ def losses(left, its_pull, right, their_pull):
 
 @figure("pulls", claims=(), size=(5.4, 3.0))
 def pulls(ax):
-    """The soft tube of 15 wines, and the pulls of its six support vectors as arrows from the line,
-    in units of y. The four wines outside pull with the force C = 1, however far they are. The two
-    on the edges pull with 0.376. The nine wines inside do not pull.
+    """The soft tube of 15 wines, and the pulls of its six support vectors. An arrow starts at the
+    line, and its length on the axis of y is the pull. Two arrows upward stand side by side. The
+    four wines outside pull with the force C = 1, however far they are. The two on the edges pull
+    with 0.376. The nine wines inside do not pull.
     """
     X, y = wines()
     X, y = X[::12], y[::12]
     soft = soft_tube(X, y, EPSILON, C)
     f, ends = decision(X, soft.w, soft.b), np.array([1.2, 4.1])
     draw_tube(ax, ends, decision(ends[:, None], soft.w, soft.b), EPSILON)
-    ax.plot(X[:, 0], y, "o", color=BLUE)
+    ax.plot(X[:, 0], y, "o", color=BLUE, zorder=5)
     arrow = {"arrowstyle": "->", "color": ORANGE, "lw": 1.8, "shrinkA": 0, "shrinkB": 0}
     for x_i, f_i, pull in zip(X[:, 0], f, soft.alpha[0] - soft.alpha[1], strict=True):
         if abs(pull) > ON_THE_EDGE:
@@ -188,10 +189,10 @@ def fits():
 
 @figure("sine", claims=("svr-29",), panels=2, size=(3.4, 2.4))
 def bent_tube(left, right):
-    """A noisy sine. Left: no straight tube of this width holds it, and most samples are on an edge
-    or outside (circled). Right: with the Gaussian kernel the tube bends. Only ten samples are
-    circled, and without the others the solution would be the same. The error in the titles is the
-    root of the mean squared residual.
+    r"""A noisy sine, and tubes with $\epsilon$ = 0.2 and C = 10. Left: no straight tube of this
+    width holds it, and most samples are on an edge or outside (circled). Right: with the Gaussian
+    kernel, $\gamma$ = 10, the tube bends. Only ten samples are circled, and without the others the
+    solution would be the same. The error in the titles is the root of the mean squared residual.
     """
     T, x = sine(), np.linspace(0, 1, 201)
     for ax, (name, model) in zip((left, right), fits().items(), strict=True):
