@@ -59,7 +59,7 @@ def axes(left, middle, right):
     principal = principal_components(X)
     for ax in (left, middle, right):
         set_view(ax, X)
-        ax.set(xticks=(), yticks=(), xlabel="$x_1$", ylabel="$x_2$")
+        ax.set(xticks=(), yticks=(), xlabel="feature 1", ylabel="feature 2")
     draw_samples(left, X, size=4)
     for j, (color, style) in enumerate(((RED, "-"), (DARK_GREEN, "--"))):
         ends = principal.mean + 2 * np.sqrt(principal.lam[j]) * np.outer((-1, 1), principal.V[:, j])
