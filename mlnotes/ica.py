@@ -89,7 +89,7 @@ def best_rotation(Z, steps=180):
     [[0.94, 0.342], [-0.342, 0.94]]
     """
     angles = np.linspace(0, np.pi / 2, steps, endpoint=False)
-    size = [np.sum(np.abs(kurtosis(Z @ rotation(t).T))) for t in angles]
+    size = [np.sum(np.abs(kurtosis((rotation(t) @ Z.T).T))) for t in angles]
     return rotation(angles[np.argmax(size)])
 
 
