@@ -861,7 +861,7 @@ def a_warning_tells_once_of_a_fit_cut_short_and_of_no_other(estimator):
             warnings.simplefilter("always")
             model.fit(*sample(estimator))
         told = [(one.category, one.filename) for one in caught]  # of the line that called fit
-        cut = [] if model.converged_ else [(base.ConvergenceWarning, __file__)]
+        cut = [] if model.converged_ else [(base.shared(base.ConvergenceWarning), __file__)]
         assert told == cut, "a fit cut short is told once"
         words = rf"^{type(model).__name__} stopped after {np.max(model.n_iter_)} iterations, {{}}"
         for one in caught:
