@@ -120,11 +120,11 @@ def least_loss(rows):
 
 @figure("curves", claims=(), panels=2)
 def curves(left, right):
-    """Marks: the 50 versicolors (below) and 50 virginicas (above), one at each width that occurs.
-    Left: three curves for the probability of virginica. The steep one has the smallest loss of the
-    three. Right: the best of all curves, and its probability at 1.7 cm (dot). Grey at each width,
-    and the bar at 1.7 cm: the middle 95 % of the best curves of 1000 samples of 100 flowers, drawn
-    with repetition from these.
+    """Marks: the widths that occur among 50 versicolors (below) and 50 virginicas (above). Left:
+    three curves for the probability of virginica. The steep one has the smallest loss of the three.
+    Right: the best of all curves, and its probability at 1.7 cm (dot). Grey at each width, and the
+    bar at 1.7 cm: the middle 95 % of the best curves of 1000 samples of 100 flowers, drawn with
+    repetition from these. The few samples without a best curve have a very steep one instead.
     """
     for w, look in (([0, 0], ":"), ([-3, 2], "--"), ([-16, 10], "-")):
         left.plot(GRID, chance(GRID, *w), look, color=INK, label=f"$w = ({w[0]}, {w[1]})$")
@@ -498,8 +498,9 @@ PENALTY = 12.0
 @figure("touching_the_disc", claims=("optimization-27",))
 def touching_the_disc(ax):
     r"""Least squares with the constraint that $\lVert w \rVert^2$ is at most $\tau$ (grey disc). At
-    the solution (dot) a contour of the risk (blue) touches the disc. The cross is the
-    minimiser without the constraint.
+    the solution (dot) a contour of the risk (blue) touches the disc. The arrow is the direction of
+    the gradient of the risk there: it points straight into the disc. The cross is the minimiser
+    without the constraint.
     """
     X, y = regression()
     free, w = (np.linalg.solve(X.T @ X + r * np.eye(2), X.T @ y) for r in (0.0, PENALTY))
