@@ -8,7 +8,7 @@ import tempfile
 
 import nbval.kernel
 import pytest
-from execute import kernel_settings, kept_metadata, pictures, same_picture
+from execute import kernel_settings, kept_metadata, pictures, same_metadata, same_picture
 from jupyter_client.manager import KernelManager
 
 collect_ignore = [  # what `make book` alone installs
@@ -41,6 +41,6 @@ def pytest_runtest_call(item):
             [kept_metadata(o) for o in outputs if kept_metadata(o)]
             for outputs in (item.test_outputs, item.cell.outputs)
         )
-        if fresh != kept:
+        if not same_metadata(fresh, kept):
             item.raise_cell_error("an alternative text or a check differs from the stored one")
     return result

@@ -12,6 +12,7 @@ import argparse
 import asyncio
 import base64
 import io
+import math
 import os
 import re
 import sys
@@ -63,6 +64,21 @@ def kept_metadata(output):
     return kept | {key: metadata[key] for key in ("check",) if key in metadata}
 
 
+def same_metadata(a, b):
+    """Whether two metadata are the same, but for the rounding of their numbers.
+
+    >>> same_metadata({"tol": [0.1, 1]}, {"tol": [0.1 + 1e-16, 1]}), same_metadata([0.1], [0.2])
+    (True, False)
+    """
+    if isinstance(a, float) and isinstance(b, float):
+        return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12)
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(same_metadata, a, b))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(same_metadata(a[key], b[key]) for key in a)
+    return a == b
+
+
 def same_picture(a, b):
     """Whether two PNG pictures, as base64 text, look the same: equal size, RMS <= CLOSE.
 
@@ -80,13 +96,17 @@ def same_picture(a, b):
     return a.shape == b.shape and bool(np.sqrt(np.mean((a - b) ** 2)) <= CLOSE)
 
 
-def keep_same_pictures(new, old):
-    """Put the stored picture back wherever the fresh one looks the same."""
+def keep_same(new, old):
+    """Put the stored picture and metadata back wherever the fresh ones are the same."""
     for cell, before in zip(new.cells, old.cells, strict=True):
-        fresh = [o for o in cell.get("outputs", []) if "image/png" in o.get("data", {})]
-        for output, stored in zip(fresh, pictures(before.get("outputs", [])), strict=False):
-            if same_picture(output["data"]["image/png"], stored):
-                output["data"]["image/png"] = stored
+        fresh, stored = cell.get("outputs", []), before.get("outputs", [])
+        drawn = [output for output in fresh if "image/png" in output.get("data", {})]
+        for output, picture in zip(drawn, pictures(stored), strict=False):
+            if same_picture(output["data"]["image/png"], picture):
+                output["data"]["image/png"] = picture
+        for output, other in zip(fresh, stored, strict=False):
+            if same_metadata(kept_metadata(output), kept_metadata(other)) and "metadata" in other:
+                output["metadata"] = other["metadata"]
 
 
 # --- One notebook ----------------------------------------------------------------------
@@ -154,7 +174,7 @@ async def fresh_text(path):
         raise NotebookError(f"not a notebook: {error}") from None
     await run_cells(new)
     tidy(new)
-    keep_same_pictures(new, old)
+    keep_same(new, old)
     return text, nbformat.writes(new) + "\n"
 
 
