@@ -489,8 +489,8 @@ def instability(label_axes, share_axes, left, right):
 @figure("second_eigenvector", claims=("clustering-22",), panels=2, size=(3.7, 2.5))
 def second_eigenvector(graph, values):
     """The second eigenvector of the Laplacian on two half circles. Left: the links with a
-    similarity above 0.3 (grey), and the entries of the eigenvector as colour: one sign for each
-    half circle. Right: the entries in order. They jump between the two half circles.
+    similarity above 0.3 at the scale 30 (grey), and the entries of the eigenvector as colour: one
+    sign for each half circle. Right: the entries in order. They jump between the two half circles.
     """
     X, y = make_moons(240, noise=0.08, rng=np.random.default_rng(4))[:]
     W = rbf_affinity(X, gamma=30.0)
