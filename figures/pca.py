@@ -50,10 +50,11 @@ def telling(X, principal):
 def axes(left, middle, right):
     """Left: sixty samples with the first axis (red, solid) and the second (green, dashed). Each
     line reaches two standard deviations to either side of the mean. Middle: every sample goes to
-    the nearest point of the first axis. Right: one sample (dot) seen from near by. From the mean to
-    the sample runs the black side (total), to its projection the red side (kept), and between the
-    two the dashed side (lost). The angle between kept and lost is a right angle. The black side is
-    the same for every axis. So the longer the red side, the shorter the dashed one.
+    the nearest point of the first axis. Right: one sample (dot) seen from near by. From the mean,
+    at the top right, to the sample runs the black side (total), to its projection the red side
+    (kept), and between the two the dashed side (lost). The angle between kept and lost is a right
+    angle. The black side is the same for every axis. So the longer the red side, the shorter the
+    dashed one.
     """
     X = cloud()
     principal = principal_components(X)
