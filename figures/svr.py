@@ -3,10 +3,9 @@
 import numpy as np
 
 from mlnotes.datasets import load_wine, make_curve
-from mlnotes.kernels import KernelRidge
 from mlnotes.perceptron import decision
 from mlnotes.plotting import BLUE, GREY, INK, ORANGE, SHADE, Take, figure, film, run_script
-from mlnotes.svr import SVR, hard_tube, insensitive_loss, soft_tube, tube_slack
+from mlnotes.svr import L2SVR, SVR, hard_tube, insensitive_loss, soft_tube, tube_slack
 
 EPSILON = 0.5  # of the tubes around lines
 C = 1.0  # of the soft tube
@@ -213,10 +212,8 @@ def two_curves(wrong):
     train = np.random.default_rng(0).permutation(len(light))[:118]
     X, y = light[train], flavanoids[train].copy()
     y[:wrong] *= 10
-    gamma, mean = 1 / np.var(X), y.mean()
-    ridge = KernelRidge(alpha=1.0, kernel="rbf", gamma=gamma).fit(X, y - mean)
-    tube = SVR(gamma=gamma).fit(X, y)
-    return X, y, lambda x: ridge.predict(x) + mean, tube.predict
+    ridge, tube = L2SVR(epsilon=0.0).fit(X, y), SVR().fit(X, y)
+    return X, y, ridge.predict, tube.predict
 
 
 @figure("wrong", claims=(), panels=2, size=(3.6, 2.8))
