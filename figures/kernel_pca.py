@@ -2,19 +2,20 @@
 
 import numpy as np
 
-from mlnotes.datasets import make_rings
+from mlnotes.datasets import load_wine, make_rings
 from mlnotes.kernel_pca import (
     KernelPCA,
     kernel_pca,
 )
-from mlnotes.kernels import FeatureKernel, Gaussian, Linear, ring_map
-from mlnotes.pca import PCA
+from mlnotes.kernels import FeatureKernel, Gaussian, Linear, centre_gram, ring_map
+from mlnotes.pca import PCA, standardise
 from mlnotes.plotting import (
     BLUE,
     GREY,
     INK,
     Take,
     draw_contours,
+    draw_matrix,
     draw_samples,
     figure,
     film,
@@ -48,6 +49,46 @@ def best_threshold(z, y):
     return between[middle], int(wrong.min())
 
 
+def twelve():
+    """Six points on each ring."""
+    return make_rings(12, radii=(1.0, 3.0), noise=0.3, rng=np.random.default_rng(55))
+
+
+@figure("lift", claims=(), panels=2, size=(3.2, 2.6))
+def lifted_rings(plane, side):
+    """Left: twelve points on two rings. Right: the same points on the paraboloid, seen from the
+    side. The rings now lie at different heights. A flat cut (dashed) separates them.
+    """
+    T = twelve()
+    draw_samples(plane, T.X, T.y)
+    plane.set(xlabel="$x_1$", ylabel="$x_2$", title="inputs", aspect="equal")
+    draw_samples(side, ring_map(T.X)[:, [0, 2]], T.y)
+    side.axhline(5, color=GREY, ls="--")
+    side.set(xlabel="$x_1$", ylabel=r"height $\|x\|^2$", title="features, from the side")
+
+
+@figure("steps", claims=(), panels=4, size=(2.1, 2.3))
+def four_steps(*axes):
+    r"""The steps of kernel PCA on the twelve points; the first six are on the inner ring. In both
+    matrices dark is large. In $K$ the darkest entries off the diagonal belong to pairs of inner
+    points that are near each other: 0, 1 and 5, and 2 and 3. An outer point is much like itself
+    only: the rest of its row is lighter. In $\tilde K$ every row adds up to 0. There are eleven
+    positive eigenvalues; the last is too small to see. Component 1 is negative on the inner ring
+    and positive on the outer one. The scores of samples 0 and 1 are so close that one square covers
+    the other.
+    """
+    T = twelve()
+    K = Gaussian.of_width(1.5)(T.X)
+    mu, _, Z = kernel_pca(K)  # all with mu > 0
+    for ax, title, M in zip(axes, ("1. $K$", r"2. $\tilde K$"), (K, centre_gram(K)), strict=False):
+        draw_matrix(ax, M)
+        ax.set(title=title, xticks=(), yticks=())
+    axes[2].bar(range(1, len(mu) + 1), mu, color=BLUE)
+    axes[2].set(title="3. eigenvalues", xlabel="$i$", ylabel=r"$\mu_i$")
+    draw_samples(axes[3], Z[:, :2], T.y)
+    axes[3].set(title="5. scores", xlabel="component 1", ylabel="component 2")
+
+
 @figure("rings", claims=("kernel_pca-21",), panels=(2, 3), size=(2.4, 2.35))
 def unfolded_rings(*axes):
     """Two rings of 100 points each, three times. Above: the first two scores, and the best
@@ -75,6 +116,24 @@ def unfolded_rings(*axes):
                       linestyles=np.where(dashed, "--", "-"))  # fmt: skip
         draw_samples(below, T.X, T.y, size=2.6)
         below.set(xlabel="$x_1$", ylabel="$x_2$", xticks=(-3, 0, 3), yticks=(-3, 0, 3))
+
+
+@figure("widths", claims=(), panels=4, size=(2.2, 2.3))
+def wine_maps(*axes):
+    r"""The wines on two components; one symbol for each cultivar. With $\sigma = 100$ this is, up
+    to signs, nearly the map of linear PCA divided by 100. With $\sigma = 5$ it is still nearly the
+    linear map, up to scale and signs: both show the same arch. With $\sigma = 1$ most wines lie
+    along three arms that meet at one point, an arm for each cultivar.
+    """
+    wine = load_wine()
+    X = standardise(wine.X).Z
+    maps = {"linear PCA": PCA(2).fit_transform(X)}
+    for sigma in (100, 5, 1):
+        maps[f"$\\sigma = {sigma}$"] = kernel_pca(Gaussian.of_width(sigma)(X), 2).Z
+    for ax, (title, Z) in zip(axes, maps.items(), strict=True):
+        draw_samples(ax, Z, wine.y, size=3)
+        ax.set(title=title, xlabel="component 1", ylabel="component 2")
+        ax.locator_params(nbins=3)
 
 
 @figure("preimage", claims=(), size=(4.4, 3.0))
