@@ -633,7 +633,7 @@ def solve_semidefinite(M, y):
 def kernel_ridge(K, y, lam):
     """The alpha (n,) that minimises ||K alpha - y||^2 + lam alpha^T K alpha: (K + lam I) alpha = y.
 
-    If the matrix is singular, which needs lam = 0, it is the solution of least norm.
+    If the matrix is singular up to rounding (lam is 0 or tiny), it is the one of least norm.
     Raises: ValueError if K is not symmetric, or K + lam I not PSD: then K comes from no kernel.
 
     >>> kernel_ridge(np.array([[2.0, 0.0], [0.0, 6.0]]), np.array([3.0, 8.0]), lam=2.0)
