@@ -39,7 +39,7 @@ def four_views(sources, mixtures, whitened, components):
     model = FastICA(random_state=0).fit(X)
     Z = (X - model.mean_) @ model.whitening_.T
     quarter = 2 * (S[:, 0] > 0) + (S[:, 1] > 0)
-    names = ("sources s", "samples x = A s", "white samples z = K x", "components y = W z")
+    names = ("sources s", "samples x = A s", "white samples z", "components y = W z")
     panels = (sources, mixtures, whitened, components)
     for ax, points, name in zip(panels, (S, X, Z, model.transform(X)), names, strict=True):
         for q in range(4):
