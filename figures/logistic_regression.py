@@ -4,7 +4,7 @@ from itertools import islice
 
 import numpy as np
 
-from mlnotes.datasets import make_separable
+from mlnotes.datasets import load_breast_cancer, make_separable
 from mlnotes.decision_theory import margin_zero_one
 from mlnotes.linear_regression import augment
 from mlnotes.logistic_regression import (
@@ -27,6 +27,7 @@ from mlnotes.plotting import (
     INK,
     ORANGE,
     Take,
+    draw_contours,
     draw_line,
     draw_samples,
     figure,
@@ -106,6 +107,66 @@ def reweighted_lines(*axes):
             ax.scatter(RADII[of], r[of], s=240 * B[of], fc=fill, ec=color, zorder=3)
         ax.set(title=f"step {k + 1}", xlabel="worst radius", xlim=view, ylim=(-7, 7))
     axes[0].set(ylabel="score, working response")
+
+
+def worst_radii():
+    """The rows (1, worst radius) of all tumours, and the labels: 1 for malignant, -1 for benign."""
+    T = load_breast_cancer()
+    radius = T.X[:, T.feature_names.index("worst radius")]
+    return augment(radius[:, None]), np.where(T.y == "malignant", 1, -1)
+
+
+@figure("two_costs", claims=(), panels=2, size=(3.4, 2.3))
+def two_costs(left, right):
+    """Both costs as functions of the offset, with the weight fixed at 1. Left: the number of errors
+    is a staircase. It is flat between its jumps, so it has no slope to follow. Right: the cost F is
+    smooth and has one valley.
+    """
+    A, y = worst_radii()
+    offsets = np.linspace(-17.8, -15.8, 800)
+    margins = [functional_margins(A, y, [b, 1.0]) for b in offsets]
+    errors = [np.sum(t <= 0) for t in margins]
+    left.plot(offsets, errors, color=INK, lw=1, drawstyle="steps-mid")
+    right.plot(offsets, [np.sum(log_loss(t)) for t in margins], color=BLUE)
+    left.set(xlabel="offset $b$", ylabel="errors")
+    right.set(xlabel="offset $b$", ylabel="cost $F$")
+
+
+@figure("probability_curve", claims=(), size=(5.6, 2.6))
+def probability_curve(ax):
+    """The fitted curve (line), the tumours (grey ticks, malignant above), and the share of
+    malignant tumours in ten intervals of the radius (dots). Check that the dots follow the curve,
+    which was fitted to the single tumours and not to the dots.
+    """
+    A, y = worst_radii()
+    *_, best = irls(A, y)
+    radius, z = A[:, 1], (y + 1) / 2
+    x = np.linspace(7, 37, 200)
+    ax.plot(x, sigmoid(augment(x[:, None]) @ best.x), color=INK)
+    for low in np.arange(10, 25, 1.5):
+        inside = (radius >= low) & (radius < low + 1.5)
+        ax.plot(radius[inside].mean(), z[inside].mean(), "o", ms=4, color=BLUE)
+    ax.plot(radius, 1.06 * z - 0.03, "|", ms=6, color=GREY)
+    ax.set(xlabel="worst radius", ylabel="probability of malignant", xlim=(7, 37))
+
+
+@figure("map", claims=(), size=(4.6, 3.0))
+def probability_map(ax):
+    """Two features, with malignant tumours as squares and benign ones as dots. On each line the
+    probability of malignant is constant: from left to right 1 %, 10 %, 50 %, 90 % and 99 %. The
+    lines are parallel, because the score is affine. Between the outer ones lie the tumours in
+    doubt.
+    """
+    T = load_breast_cancer()
+    names = ["worst radius", "worst texture"]
+    X = T.X[:, [T.feature_names.index(name) for name in names]]
+    y = np.where(T.y == "malignant", 1, -1)
+    *_, fit = irls(augment(X), y)
+    set_view(ax, X, equal=False)
+    levels = [0.01, 0.1, 0.5, 0.9, 0.99]
+    draw_contours(ax, lambda x: sigmoid(augment(x) @ fit.x), levels, colors=[INK])
+    draw_samples(ax, X, -y, size=3)
+    ax.set(xlabel=names[0], ylabel=names[1])
 
 
 def separable_set():
