@@ -106,7 +106,7 @@ def linear(left, middle, right):
     error J on the irises during gradient descent from three starts. Each curve is slow for a while
     below 160: one axis has been found, and the descent passes near a saddle point. All three end at
     the error of PCA (dotted). Middle: the scores of PCA, which are uncorrelated, with one mark per
-    species. Right: the codes after the second descent (dashed): the same picture, turned and
+    species. Right: the codes after a descent from a larger start: the same picture, turned and
     stretched by an invertible matrix.
     """
     X, y = iris()
@@ -116,7 +116,9 @@ def linear(left, middle, right):
     best = linear_optimum(X, 2)
     left.axhline(linear_error(X, *best), color=GREY, ls=":", lw=1.4, zorder=0)
     left.set(xlabel="step", ylabel="$J(W, V)$", xlim=(0, STEPS), ylim=(0, None), title="Descent")
-    ends = {"PCA": (middle, best.V), "Trained code": (right, trained_pairs()[1][-1].V)}
+    start = np.random.default_rng(0).normal(size=(4, 2)), np.zeros((2, 4))
+    *_, end = islice(descend_linear(X, *start, eta=5e-4), 1000)
+    ends = {"PCA": (middle, best.V), "Trained code": (right, end.V)}
     for title, (ax, V) in ends.items():
         Z = X @ V.T
         draw_samples(ax, Z, y, size=2.8)
@@ -231,7 +233,7 @@ def sparse(left, middle, right):
     """A code of 100 ReLUs for digits of 64 pixels. Left and middle: what each of the 25 busiest
     units adds to the image (black: ink, white: ink is taken away), without and with the penalty.
     Look for shapes. Without it most units are patchworks, and a digit is a sum of some sixty of
-    them. With it many units are a stroke, an arc or a ring. Right: how many units are active for a
+    them. With it some units are a stroke, an arc or a ring. Right: how many units are active for a
     test digit.
     """
     panels = (left, 0.0, r"$\beta = 0$"), (middle, BETA, rf"$\beta = {BETA}$")
