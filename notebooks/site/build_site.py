@@ -988,18 +988,17 @@ def chapter_files(chapter, keep=False):
 
 
 def smaller(svg):
-    """A figure in fewer bytes: without what is not drawn, marks placed to hundredths of a point."""
+    """A figure in fewer bytes: without what is not drawn, placed to hundredths of a point."""
     text = scour.scourString(svg, SMALLER).replace("xlink:href", "href")
-    text = re.sub(r'( [xy]="-?\d*\.\d\d)\d+', r"\1", text)
-    return re.sub(r'(?<= d=)"[^"]*"', lambda m: STEP.sub(shorter, m[0]), text)
+    return re.sub(r'(?<= [dxy]=)"[^"]*"', lambda m: LONG.sub(shorter, m[0]), text)
 
 
-STEP = re.compile(r"-?\b0\.\d{4,}")  # along a path; the longer ones have three digits or fewer
+LONG = re.compile(r"-?\d*\.\d{3,}")  # a number with more than two digits after the point
 
 
 def shorter(found):
-    """A step of less than a point to three digits after the point."""
-    return f"{round(float(found[0]), 3):g}"
+    """The number to hundredths."""
+    return f"{round(float(found[0]), 2):g}"
 
 
 def files_of(keep=False):
