@@ -71,8 +71,8 @@ def lifted_rings(plane, side):
 def four_steps(*axes):
     r"""The steps of kernel PCA on the twelve points; the first six are on the inner ring. In both
     matrices dark is large. In $K$ the darkest entries off the diagonal belong to pairs of inner
-    points that are near each other: 0, 1 and 5, and 2 and 3. An outer point is much like itself
-    only: the rest of its row is lighter. In $\tilde K$ every row adds up to 0. There are eleven
+    points that are near each other: 0, 1 and 5, and 2 and 3. In the row of an outer point only
+    the diagonal is dark. In $\tilde K$ every row adds up to 0. There are eleven
     positive eigenvalues; the last is too small to see. Component 1 is negative on the inner ring
     and positive on the outer one. The scores of samples 0 and 1 are so close that one square covers
     the other.
