@@ -17,6 +17,7 @@ from mlnotes.linear_regression import (
     least_squares_gradient,
     least_squares_hessian,
     lms,
+    powers,
     predict,
     qr_solution,
     ridge_path,
@@ -117,7 +118,7 @@ def residuals_and_the_bowl(left, right):
     """Left: twelve samples, their least-squares line, and the errors, which are vertical and sum to
     0. The line passes through the mean of the samples (cross). Right: every line is a point (b, w).
     On an ellipse all lines have the same cost. Gradient descent (circles) goes down the steep side
-    first, and then slowly along the valley to the minimum (cross).
+    first, and then more slowly in the other direction to the minimum (cross).
     """
     X, y = few_samples()
     theta = qr_solution(augment(X), y)
@@ -204,25 +205,32 @@ def projection(left, right):
     right.axis("off")
 
 
-@figure("residual_plot", claims=(), size=(5.2, 2.8))
-def residual_plot(ax):
-    """The residuals of 178 wines from the plane over colour and proline, against its predictions of
-    the alcohol, with the least-squares line of each cultivar. Taken together they are a level band
-    of about the same width everywhere. Taken apart, the residuals of each cultivar fall from left
-    to right.
+@figure("residual_plot", claims=(), panels=2, size=(3.8, 2.8))
+def residual_plot(left, right):
+    """The residuals of 178 wines from the plane over colour and proline. Left: against its
+    predictions of the alcohol, with the least-squares line of each cultivar. Taken together the
+    residuals have no slope. Taken apart, those of each cultivar fall from left to right. Right:
+    against the colour. The means of its four quarters (black bars) are an arch.
     """
     X, y = wine()
     fitted = LinearRegression().fit(X[:, :2], y).predict(X[:, :2])
-    kinds = load_wine().y
-    ax.axhline(0, color=GREY, lw=0.8)
+    T = load_wine()
+    colour, residuals = T.X[:, list(T.feature_names).index("color_intensity")], y - fitted
     for cultivar, mark, color in zip((1, 2, 3), "o^s", (BLUE, ORANGE, GREEN), strict=True):
-        here = kinds == cultivar
-        x, r = fitted[here], (y - fitted)[here]
-        ax.plot(x, r, mark, color=color, ms=3.5, label=f"cultivar {cultivar}")
+        here = T.y == cultivar
+        x, r = fitted[here], residuals[here]
+        left.plot(x, r, mark, color=color, ms=3.5)
         ends = np.array([[x.min()], [x.max()]])
-        ax.plot(ends, LinearRegression().fit(x[:, None], r).predict(ends), color=color, lw=1.6)
-    ax.set(xlabel="predicted alcohol (%)", ylabel="residual")
-    ax.legend(fontsize=8, loc="upper right")
+        left.plot(ends, LinearRegression().fit(x[:, None], r).predict(ends), color=color, lw=1.6)
+        right.plot(colour[here], r, mark, color=color, ms=3.5, label=f"cultivar {cultivar}")
+    edges = np.quantile(colour, [0, 0.25, 0.5, 0.75, 1])
+    quarter = np.searchsorted(edges[1:4], colour)
+    means = [residuals[quarter == k].mean() for k in range(4)]
+    right.hlines(means, edges[:4], edges[1:], color=INK, lw=2.5, zorder=4)
+    for ax, label in ((left, "predicted alcohol (%)"), (right, "colour intensity")):
+        ax.axhline(0, color=GREY, lw=0.8)
+        ax.set(xlabel=label, ylabel="residual")
+    right.legend(fontsize=8, loc="upper right")
 
 
 # --- Ridge and LASSO -------------------------------------------------------------------
@@ -234,6 +242,24 @@ def two_weights():
     X = rng.normal(size=(20, 2)) @ [[1.0, 0.35], [0.0, 0.8]]
     y = X @ [1.6, 0.5] + 0.5 * rng.normal(size=20)
     return X - X.mean(axis=0), y - y.mean()
+
+
+@figure("polynomials", claims=(), panels=2, size=(3.8, 2.7))
+def polynomials(left, right):
+    """Polynomials of degree 9 for 30 draws of the noise (blue), and the sine (dashed). Without a
+    penalty the curves swing widely, most of all near the ends. With a small penalty they stay
+    together.
+    """
+    x, grid = np.linspace(0, 1, 12), np.linspace(0, 1, 200)
+    X = powers(x, 9)
+    for seed in range(30):
+        y = np.sin(2 * np.pi * x) + 0.3 * np.random.default_rng(seed).normal(size=12)
+        for ax, w in zip((left, right), ridge_path(X, y, [0, 1e-4]), strict=True):
+            curve = y.mean() + (powers(grid, 9) - X.mean(axis=0)) @ w
+            ax.plot(grid, curve, color=BLUE, lw=0.5)
+    for ax, name in ((left, "$\\lambda$ = 0"), (right, "$\\lambda$ = 0.0001")):
+        ax.plot(grid, np.sin(2 * np.pi * grid), "--", color=ORANGE, lw=2)
+        ax.set(title=name, xlabel="$x$", ylabel="$y$", ylim=(-2.2, 2.2))
 
 
 @figure("corners", claims=(), panels=2)
