@@ -158,12 +158,12 @@ def eigenvectors(*axes):
 
 WIDE = 30.0  # a sigma far beyond the distances of the moons
 MACHINES = {  # a kernel and the box of each panel
-    "linear": (Linear(), 1.0),
-    "$(1 + x^T z)^3$": (Polynomial(p=3), 1.0),
+    "linear": (Linear(), 10.0),
+    "$(1 + x^T z)^3$": (Polynomial(p=3), 10.0),
     "Gaussian, $\\sigma = 0.03$": (Gaussian.of_width(0.03), 10.0),
     "Gaussian, $\\sigma = 0.5$": (Gaussian.of_width(0.5), 10.0),
     "Gaussian, $\\sigma = 2$": (Gaussian.of_width(2.0), 10.0),
-    "Gaussian, $\\sigma = 30$": (Gaussian.of_width(WIDE), WIDE**2),
+    "Gaussian, $\\sigma = 30$": (Gaussian.of_width(WIDE), 10 * WIDE**2),
 }
 
 
@@ -180,11 +180,11 @@ def machine(name):
 
 @figure("machines", claims=("kernels-49",), panels=(2, 3), size=(2.3, 1.55))
 def machines(*axes):
-    r"""Support vector machines (chapter 19) with six kernels, on the same 80 samples. A line is too
-    stiff, a cubic does better, and the Gaussian kernel with $\sigma = 0.5$ follows the moons. With
-    $\sigma = 0.03$ it puts islands around single samples, and has no error on them. With $\sigma =
-    2$ it is smoother than the cubic. With $\sigma = 30$ it is almost the line again; for this the
-    price C of an error was raised to $\sigma$ squared.
+    r"""Support vector machines (chapter 19) with six kernels, on the same 80 samples. An error has
+    the price C = 10. A line is too stiff, a cubic does better, and the Gaussian kernel with $\sigma
+    = 0.5$ follows the moons. With $\sigma = 0.03$ it puts islands around single samples, and has no
+    error on them. With $\sigma = 2$ it is smoother than the cubic. With $\sigma = 30$ it is almost
+    the line again; for this C was raised to 10 $\sigma$ squared.
     """
     T = moons()
     for ax, name in zip(axes, MACHINES, strict=True):

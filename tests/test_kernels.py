@@ -844,5 +844,6 @@ def test_machines_have_the_errors_of_their_titles_from_islands_to_a_line():
     assert np.median(MACHINES[narrow][0](T.X) - np.eye(80)) < 1e-6  # K near the identity: islands
     gap = np.abs(f[wide] - f["linear"]).max()
     assert gap < 0.05 * np.abs(f["linear"]).max()
-    nearer = SVC(C=(10 * WIDE) ** 2, kernel=Gaussian.of_width(10 * WIDE), tol=1e-6).fit(T.X, T.y)
+    kernel = Gaussian.of_width(10 * WIDE)
+    nearer = SVC(C=10 * (10 * WIDE) ** 2, kernel=kernel, tol=1e-6).fit(T.X, T.y)
     assert np.abs(nearer.decision_function(T.X) - f["linear"]).max() < 0.1 * gap
