@@ -79,8 +79,8 @@ def wines(ax):
 @figure("units", claims=("clustering-05",), panels=2, size=(3.4, 2.8))
 def units(*axes):
     """Three clusters of the wines, drawn in the units of measurement. Left: computed as measured.
-    The borders are horizontal: proline alone decides, because its numbers are hundreds of times
-    larger. Right: standardised. Both features count.
+    The borders are horizontal: proline alone decides, because its numbers vary hundreds of times
+    as much. Right: standardised. Both features count.
     """
     raw = load_wine().X[:, [6, 12]]
     for ax, X, name in zip(
@@ -190,9 +190,8 @@ def landscape(ax):
 @figure("far_apart", claims=(), panels=3, size=(2.6, 2.4))
 def far_apart(*axes):
     """k-means++ draws three centers (crosses) from three groups of 20 samples. The area of a disc
-    shows the probability that this sample is the next center. The areas are scaled anew in each
-    panel. In the first two, groups without a center have most of the probability. In the last each
-    group has a center.
+    shows the probability that this sample is the next center. In the first two panels, groups
+    without a center have most of the probability. In the last each group has a center.
     """
     X = make_blobs([20] * 3, [[0, 0], [6, 0], [3, 5]], rng=np.random.default_rng(0)).X
     start = kmeans_plus_plus(X, 3, np.random.default_rng(0))
