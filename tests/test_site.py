@@ -222,7 +222,7 @@ def test_the_page_shows_what_the_ledger_stores(pages):
         page = pages[f"statements_{claim.chapter}.html"]
         shown = page.partition(f'<article id="{claim.id}">')[2].partition("<dl>")[0]
         formulas = re.findall(r"<math.*?</math>", shown, re.S)
-        found = [re.search(r"<annotation[^>]*>(.*?)</annot", each) for each in formulas]
+        found = [re.search(r'^<math[^>]* alttext="([^"]*)"', each) for each in formulas]
         tex = [
             html.unescape(f[1] if f else visible(m)) for f, m in zip(found, formulas, strict=True)
         ]

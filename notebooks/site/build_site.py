@@ -32,7 +32,7 @@ from functools import cache, partial
 from hashlib import sha256
 from html import escape, unescape
 from io import BytesIO
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 
 from formulas import in_line, to_html, visible
@@ -318,6 +318,7 @@ class Chapter:
         ids = re.findall(r'<a id="([^"]*)"></a>', inner)
         words = re.sub(r'<a id="[^"]*"></a>', "", inner).strip()
         slug = ids[0] if ids else slug_of(words)
+        words = re.sub(r"^0?(\d+) ", r"\1. ", words) if level == 1 else words
         self.outline.append((level, slug, words))
         marks = "".join(anchor(each, own=each != slug) for each in ids)
         return f'<h{level} id="{slug}">{words} {marks}</h{level}>'
@@ -541,8 +542,9 @@ def module_page(module):
     write_plain()
     said = docstring_html(ast.get_docstring(tree))
     names = re.compile(rf"\b({'|'.join(definitions()[module])})\b(?!</a>)")
-    contents = re.compile(r">Contents$.*?</pre>", re.M | re.S)  # whose names are links
-    said = contents.sub(lambda m: names.sub(r'<a href="#\1">\1</a>', m[0]), said)
+    contents, end, rest = said.partition("</table>")  # whose second column is of names: links
+    link = partial(names.sub, r'<a href="#\1"><code>\1</code></a>')
+    said = re.sub("</td><td>.*?</td>", lambda m: link(m[0]), contents) + end + rest
     opening = f"<h1>mlnotes.{module}</h1>{said}"
     return page(f"mlnotes.{module}", opening + "\n".join(rows), "".join(outline))
 
@@ -574,12 +576,37 @@ def docstring_html(text):
 
 
 def docstring_block(block):
-    """Lines of a docstring without a gap, with their indents, or words that flow."""
+    """Lines of a docstring without a gap: a table, lines with their indents, or words that flow."""
+    if re.match(r"(Contents|Symbols)\n", block):
+        return docstring_table(*block.split("\n"))
     html = with_ids(escape(block, quote=False))
     if re.search("^(?: |>>>|-+$)", block, re.M):
         return f'<pre class="doc">{html}</pre>'
-    words = re.sub("`+([^`]+)`+", r"<code>\1</code>", html)
-    return f'<pre class="doc words">{words}</pre>'
+    return f'<pre class="doc words">{flowing(html)}</pre>'
+
+
+def docstring_table(title, *rows):
+    """Lines in columns as a table; where the columns are too narrow, two spaces part the cells."""
+    starts = [tuple(m.start() for m in re.finditer(r"(?<=  )\S", x)) for x in rows if x[4] != " "]
+    columns, table = max(starts, key=starts.count), []
+    for row in rows:
+        cells = [row[a:b] for a, b in pairwise([*columns, None])]
+        if any(row[a - 1 : a].strip() for a in columns):
+            name, *middle, words = re.split(" {2,}", row.strip())
+            cells = [name, *(middle or [""] * (len(columns) - 2)), words]
+        if row[4] == " ":  # the line goes on
+            cells = [f"{x.rstrip()} {y}" for x, y in zip(table.pop(), cells, strict=True)]
+        table.append(cells)
+    cell = "<td>{}</td>".format
+    lines = ("".join(cell(flowing(with_ids(escape(c.strip(), quote=False)))) for c in row)
+             for row in table)  # fmt: skip
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    return f'<table class="doc"><caption>{title}</caption>{body}</table>'
+
+
+def flowing(html):
+    """Words of a docstring; what stands between backticks is code."""
+    return re.sub("`+([^`]+)`+", r"<code>\1</code>", html)
 
 
 def with_ids(html):
@@ -663,8 +690,13 @@ def source_link(part):
 
 
 def places_of(rest):
-    """The places of one source in a note: numbered ones, or the title of the section."""
-    return sorted(places(rest)) or [rest.strip(' "()') or "without a number"]
+    """The places of one source in a note: numbered ones, or the title of the section.
+
+    >>> places_of('"Bagging" (the weak law, stated)')
+    ['Bagging']
+    """
+    title = re.sub(r"(^| )\(.*", "", rest).replace('"', "")
+    return sorted(places(rest)) or [title or "without a number"]
 
 
 def place_id(place):
@@ -875,9 +907,10 @@ SHORT = {  # titles that fit into a box of the map
 
 def gallery_page():
     """All lecture figures with their captions."""
-    found = ["<h1>Figures</h1>"]
+    found, outline = ["<h1>Figures</h1>"], ""
     for chapter in CHAPTERS:
         load_figures(chapter)
+        outline += f'<li><a href="#{chapter}">{title_of(chapter)}</a></li>'
         title = f'<a href="{file_of(chapter)}.html">{title_of(chapter)}</a>'
         found.append(f'<h2 id="{chapter}">{title}</h2>')
         for each in [each for each in REGISTRY if each.chapter == chapter]:
@@ -888,7 +921,7 @@ def gallery_page():
                 f'alt="{escape(unescape(visible(caption)))}" loading="lazy"><figcaption>'
                 f"{shaded(caption)} <small>{links}</small></figcaption></figure>"
             )
-    return page("Figures", "\n".join(found), here="figures.html")
+    return page("Figures", "\n".join(found), outline, here="figures.html")
 
 
 def symbols_page():
@@ -919,8 +952,9 @@ def statements_index():
     notes = "".join(f'<li><a href="notes_{n}.html">{n}</a>: {NOTES[n]}</li>' for n in NOTES)
     chapters = dict.fromkeys(claim.chapter for claim in load_claims().values())
     links = "".join(f'<li><a href="statements_{c}.html">{title_of(c)}</a></li>' for c in chapters)
-    body = f"<h1>Statements</h1><h2>By the notes</h2><ul>{notes}</ul>"
-    body += f"<h2>By chapter</h2><ul>{links}</ul>"
+    body = "<h1>Statements</h1><p>What the five notes define, claim, derive or draw. An entry "
+    body += "leads to the function that computes it, the test, and the passage that tells it.</p>"
+    body += f"<h2>By the notes</h2><ul>{notes}</ul><h2>By chapter</h2><ul>{links}</ul>"
     return page("Statements", body, here="statements.html")
 
 
@@ -939,6 +973,10 @@ def search_documents(bodies):
             text = plain(HIDDEN.sub(" ", html)).partition("You need")[0]
             kind = "walk" if part == "section" and words.startswith("Walk") else part
             found.append((kind, words, chapter, f"{file_of(chapter)}.html#{slug}", text))
+        for number, text in CAPTIONS.findall(body):
+            to, name = f"{file_of(chapter)}.html#{number}", number.capitalize().replace("-", " ", 1)
+            text = plain(text).partition(". ")[2]
+            found.append(("figure", name.replace("-", "."), chapter, to, text))
     for claim in load_claims().values():
         if claim.form not in ("walk", "shown"):  # these are sections of a chapter
             kind, to = claim.kind, f"statements_{claim.chapter}.html#{claim.id}"
@@ -950,19 +988,22 @@ def search_documents(bodies):
             value = getattr(importlib.import_module(f"mlnotes.{module}"), name)
             text = (value.__doc__ or "").partition("\n\n")[0]
             found.append(("code", f"mlnotes.{module}.{name}", module, to, text))
-    for each in REGISTRY:
-        to = f"figures.html#{each.chapter}-{each.name}"
-        name = each.name.replace("_", " ")
-        found.append(("figure", name, each.chapter, to, each.draw.__doc__))
     for to, name in MENU.items():
         found.append(("page", name, name, to, name))
+    for note, name in NOTES.items():
+        text = "What these notes state, by their own sections and numbers"
+        found.append(("page", f"{note}: {name}", "notes", f"notes_{note}.html", text))
     return [[kind, title, title_of(chapter), to, " ".join(text.split())]
             for kind, title, chapter, to, text in found]  # fmt: skip
+
+
+CAPTIONS = re.compile(r'<p class="caption" id="(figure-\d+-\d+)">(.*?)</p>', re.S)
 
 
 def plain(html):
     """The words of the HTML as plain text."""
     apart = re.sub("</(mtd|tr|p|li|h[1-4])>|<math", r" \g<0>", html)
+    apart = apart.replace("<mn>2</mn></msup>", "²")
     return " ".join(unescape(visible(apart)).replace("§", "").split())
 
 

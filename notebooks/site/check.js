@@ -100,7 +100,8 @@ addEventListener("DOMContentLoaded", () => {
       event.preventDefault();
       const typed = form.querySelector("input").value, said = await verdict(typed, JSON.parse(form.dataset.check));
       const hint = said.endsWith("got text.") ? " Enter digits, as in 1.5, 2/3 or 1, 2, 3."
-        : said.includes("expected one number, got 2") ? " A decimal point is a dot." : "";
+        : said.includes("expected one number, got 2") ? " A decimal point is a dot."
+        : said.includes("expected an array") ? " Enter rows as [1, 2], [3, 4]." : "";
       form.querySelector("output").textContent = said + hint;
       form.dataset.right = said === "Right.";
     };

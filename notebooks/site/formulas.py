@@ -2,6 +2,7 @@
 
 import re
 from functools import cache
+from html import escape
 
 import mistune
 from math_core import LatexToMathML
@@ -10,21 +11,20 @@ ASIDE = re.compile(r"```.*?^```|`[^`\n]*`|\$\$(.+?)\$\$|(?<![\\$])\$([^$]+?)(?<!
 LONG = 20  # characters of a formula that may scroll where the page is narrow
 
 _converter = LatexToMathML()
-_annotating = LatexToMathML(annotation=True)  # which adds the TeX, for copying
 _render = mistune.create_markdown(escape=False, plugins=["table", "strikethrough"])
 
 
 @cache
 def mathml(tex, display=False):
-    """The formula as a MathML element.
+    """The formula as a MathML element, with its TeX for copying.
 
     >>> mathml("x^2").count("<mi>x</mi>")
     1
     """
-    plain = re.fullmatch(r"[a-zA-Z0-9\s=<>+,()]*", tex)  # what is seen is its TeX
-    converter = _converter if plain else _annotating
-    element = converter.convert_with_local_state(tex.strip(), displaystyle=display)
-    element = element.replace(' encoding="application/x-tex"', "")  # half a megabyte of the site
+    element = _converter.convert_with_local_state(tex.strip(), displaystyle=display)
+    element = re.sub("(?<!>)\u00a0(?!<)", " ", element)  # where words may wrap
+    if not re.fullmatch(r"[a-zA-Z0-9\s=<>+,()]*", tex):  # else what is seen is its TeX
+        element = f'<math alttext="{escape(tex.strip())}"{element.removeprefix("<math")}'
     if r"\begin{aligned}" in tex:
         element = element.replace("<math", '<math class="aligned"', 1)
         if tex.count(r"\begin{") == 1:  # the style sheet aligns the columns, in fewer bytes
@@ -33,12 +33,12 @@ def mathml(tex, display=False):
 
 
 def visible(html):
-    """The words of the HTML: without tags, and without the TeX of its formulas.
+    """The words of the HTML, without tags.
 
-    >>> visible("an <b>x</b><annotation>x^2</annotation>")
+    >>> visible("an <b>x</b>")
     'an x'
     """
-    return re.sub(r"<annotation.*?</annotation>|<[^>]*>", "", html, flags=re.S)
+    return re.sub(r"<[^>]*>", "", html)
 
 
 def to_html(text):

@@ -48,7 +48,7 @@ function copyTex(event) {
   if (!formulas.length) return;
   for (const each of formulas) {
     const mark = each.getAttribute("display") === "block" ? "$$" : "$";
-    each.replaceWith(mark + (each.querySelector("annotation") || each).textContent + mark);
+    each.replaceWith(mark + (each.getAttribute("alttext") || each.textContent) + mark);
   }
   event.clipboardData.setData("text/plain", part.textContent);
   event.preventDefault();

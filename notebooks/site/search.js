@@ -11,7 +11,7 @@ const SAME = [ // words that mean the same: who types one of a group looks for t
   "expectation maximisation = em", "expectation maximization = em", "sgd = stochastic gradient descent", "pca = principal component analysis",
   "ica = independent component analysis", "lda = fisher linear discriminant", "qda = quadratic discriminant",
   "cnn = convolution", "convnet = convolution", "mlp = neural network", "mle = maximum likelihood",
-  "map = posterior mode", "knn = nearest neighbour", "kde = kernel density", "irls = irls newton",
+  "map = posterior mode", "knn = nearest neighbour", "k nearest = nearest neighbour", "hesse = hessian", "kde = kernel density", "irls = irls newton",
   "gmm = gaussian mixture", "roc = roc curve", "auc = roc curve", "cv = cross validation", "vc = vc dimension",
   "learning rate = step size eta", "backprop = backpropagation", "kmeans = lloyd clustering", "l1 = lasso", "l2 = ridge",
   "regularization = ridge penalty", "kkt = kkt conditions",
@@ -29,7 +29,7 @@ function stem(word) {
 }
 
 function wordsOf(text) {
-  const plain = text.replace(/k-?means\+\+|kmeans_plus_plus/gi, "kmeanspp").replace(/k-means/gi, "kmeans");
+  const plain = text.replace(/k-?means\+\+|kmeans_plus_plus/gi, "kmeanspp").replace(/k-means/gi, "kmeans").replace(/²/g, " 2");
   return (plain.toLowerCase().replace(/[’']s\b/g, "").match(/\d+(?:\.\d+)+|[\p{L}\p{N}]+/gu) || []).map(stem);
 }
 
@@ -44,7 +44,7 @@ async function addDocuments(packed) {
     const body = wordsOf(text);
     count(wordsOf(title.replace(/_/g, " ")), TITLE);
     count(body, 1);
-    if (kind === "walk") count(wordsOf(chapter), 1);
+    if (kind === "walk" || kind === "slip") count(wordsOf(chapter), 1);
     lengths.push(Math.max(body.length, 30));
     for (const [word, times] of counts) {
       if (!postings.has(word)) postings.set(word, []);
@@ -82,12 +82,13 @@ function mended(words) {
   const joined = [];
   for (const word of words) {
     const both = joined.at(-1) + word;
-    if (joined.length && index.postings.has(both)) joined.splice(-1, 1, both);
+    if (joined.length && !/^\d/.test(word) && index.postings.has(both)) joined.splice(-1, 1, both);
     else joined.push(word);
   }
   return joined.map((word) => {
     if (word.length < 3 || meant(word).length || index.same.has(word)) return word;
-    const value = ([each, list]) => (each.length < 3 ? 0 : nearness(word, each) * Math.log(1 + list.length));
+    const near = (each) => (each.length < 3 ? 0 : nearness(word, each)), least = word.length > 3 ? 1 : 3;
+    const value = ([each, list]) => (near(each) < least ? 0 : near(each) * Math.log(1 + list.length));
     const best = [...index.postings].reduce((a, b) => (value(b) > value(a) ? b : a));
     return value(best) > 0 ? best[0] : word;
   });
@@ -108,11 +109,14 @@ function expanded(words) {
   return terms;
 }
 
-function ranked(query) {
+function ranked(query, only = "") {
   const { documents, postings, lengths, mean } = index, scores = new Map(), hits = new Map();
   query = query.replace(/[∇∂]/g, " gradient ");
   const id = query.trim().toLowerCase(), figure = /^fig(?:ure)?\.? *(\d+)\.(\d+)$/.exec(id);
   if (/-[xws]?\d+$/.test(id)) return documents.filter(([, , , address]) => address.endsWith(`#${id}`));
+  const parts = /^(walk|exercise) *(\d+)\.(\d+)$/.exec(id), slips = id.replace(/\b(errat(um|a)|slips?)\b/, "");
+  if (parts) return ranked(`${parts[1]} ${parts[3]} chapter ${parts[2]}`);
+  if (slips !== id && slips.trim()) return ranked(slips, "slip");
   const asked = /\b(walk|exercise) *(\d+)\b/.exec(id) || /\b(chapter) *(\d+)\b/.exec(id);
   if (asked) { // the rest of the query tells the chapter
     const [whole, kind, number] = asked, best = (ranked(id.replace(whole, ""))[0] || [])[2];
@@ -120,11 +124,7 @@ function ranked(query) {
     const named = documents.filter(([of, title]) => name.test(title) && (kind !== "chapter" || of === kind));
     if (named.length) return named.sort((a, b) => (b[2] === best) - (a[2] === best)).slice(0, SHOWN);
   }
-  if (figure) {
-    const of = (each) => each[0] === "chapter" && parseInt(each[3], 10) === Number(figure[1]);
-    return documents.filter(of).map(([kind, , chapter, address, text]) =>
-      ["figure", `Figure ${figure[1]}.${figure[2]}`, chapter, address.replace(/#.*/, `#figure-${figure[1]}-${figure[2]}`), text]);
-  }
+  if (figure) return documents.filter(([, title]) => title === `Figure ${figure[1]}.${figure[2]}`);
   if (NUMBERED.test(query)) {
     const asked = query.toLowerCase().replace(/^(mln|rep|prnn|isml|irhd)(?=\d)/, "$1 ").replace(/[()]/g, "").replace(/\b(eqs?|equation)\b\.?/g, "equation").trim();
     const whole = new RegExp(`\\b${asked.replace(/[^\w ]/g, "\\$&")}(?![\\d.]*\\d)`, "i");
@@ -133,6 +133,7 @@ function ranked(query) {
   }
   const all = mended(wordsOf(query)), words = all.filter((word) => !EMPTY.has(word) || all.every((each) => EMPTY.has(each)));
   const terms = expanded(words), name = query.trim().toLowerCase();
+  if (words.some((word) => word.length > 1) && terms.every((term, k) => words[k].length === 1 || !term.length)) return [];
   terms.forEach((term, k) => {
     for (const [word, weight] of term) {
       const list = postings.get(word) || [], rare = Math.log(1 + (documents.length - list.length + 0.5) / (list.length + 0.5));
@@ -155,7 +156,7 @@ function ranked(query) {
     const early = 1 + 1 / (1 + Math.max(0, (parseInt(chapter, 10) || 27) - 1) / 9); // where it is taught first
     return sum * early * KINDS[kind] * (hits.get(n).size / terms.length) ** 2 * whole;
   };
-  const best = [...scores].map((pair) => [score(pair), documents[pair[0]]]).sort((a, b) => b[0] - a[0]).slice(0, 4 * SHOWN);
+  const best = [...scores].filter(([n]) => !only || documents[n][0] === only).map((pair) => [score(pair), documents[pair[0]]]).sort((a, b) => b[0] - a[0]).slice(0, 4 * SHOWN);
   const phrased = best.map(([value, each]) => [value * (words.length > 1 && wordsOf(each[4]).join(" ").includes(said) ? 1.2 : 1), each]);
   return phrased.sort((a, b) => b[0] - a[0]).slice(0, SHOWN).map(([, each]) => each);
 }

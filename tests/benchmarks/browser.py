@@ -199,6 +199,8 @@ def test_the_page_says_of_an_answer_what_check_says(tab):
                 said += " Enter digits, as in 1.5, 2/3 or 1, 2, 3."
             elif "expected one number, got 2" in said:
                 said += " A decimal point is a dot."
+            elif "expected an array" in said:
+                said += " Enter rows as [1, 2], [3, 4]."
             expect(output).to_have_text(said)
             asked += 1
     assert asked > 40
@@ -233,7 +235,7 @@ def test_a_copied_formula_is_its_tex(tab):
         getSelection().addRange(range);
         const event = new ClipboardEvent("copy", { clipboardData: new DataTransfer() });
         dispatchEvent(event);
-        const tex = (math.querySelector("annotation") || math).textContent;
+        const tex = math.getAttribute("alttext") || math.textContent;
         return [event.clipboardData.getData("text/plain"), tex];
     }""")
     assert text[0] == f"${text[1]}$"
