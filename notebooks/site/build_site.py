@@ -597,10 +597,10 @@ def docstring_table(title, *rows):
         if row[4] == " ":  # the line goes on
             cells = [f"{x.rstrip()} {y}" for x, y in zip(table.pop(), cells, strict=True)]
         table.append(cells)
-    cell = "<td>{}</td>".format
-    lines = ("".join(cell(flowing(with_ids(escape(c.strip(), quote=False)))) for c in row)
-             for row in table)  # fmt: skip
-    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    lines = "\n".join("\t".join(cell.strip() for cell in row) for row in table)
+    html = flowing(with_ids(escape(re.sub(r"\S+_\{\S+", r"`\g<0>`", lines), quote=False)))
+    cells = html.replace("\t", "</td><td>").replace("\n", "</td></tr><tr><td>")
+    body = f"<tr><td>{cells}</td></tr>"
     return f'<table class="doc"><caption>{title}</caption>{body}</table>'
 
 
