@@ -83,7 +83,7 @@ SMALLER = scour.sanitizeOptions(
 LOOKS = ((Comment, "c"), (Keyword, "k"), (Operator.Word, "k"), (String, "s"), (Number, "n"))
 HIDDEN = re.compile(
     r"<pre.*?</pre>|<form.*?</form>|<details class=.solution.*?</details>|<figure class=.film.*?"
-    r"<figcaption>|<nav.*?</nav>", re.S,
+    r"<figcaption>|<noscript.*?</noscript>|<nav.*?</nav>", re.S,
 )  # fmt: skip
 RULED = re.compile(r"^# (?:--- (.+?) -{5,}|={20,}\n# (.+)\n# ={20,})$", re.M)  # a section, a half
 

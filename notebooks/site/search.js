@@ -2,7 +2,7 @@
 // The search. A document is [kind, title, chapter, address, text]; its script is loaded when the
 // search is first used. Documents are ranked by BM25, words of the title counting as many times.
 
-const KINDS = { chapter: 1.5, section: 1.5, walk: 1.2, statement: 1, code: 0.8, figure: 0.7, exercise: 0.5, slip: 0.4, page: 1.5 };
+const KINDS = { chapter: 1.5, section: 1.5, walk: 1.2, statement: 0.9, code: 0.8, figure: 0.7, exercise: 0.5, slip: 0.4, page: 1.5 };
 const EMPTY = new Set("a an and are as at be by can do does for from how i in is it of on or the to what when where which why with".split(" "));
 const NUMBERED = /^((mln|rep|prnn|isml|irhd)\b.*\d|(mln|rep|prnn|isml|irhd)\d|(eqs?\b\.?|equation) *\(?\d+\.\d+)/i;
 const TITLE = 6, SHOWN = 15, K1 = 1.2, B = 0.6;
@@ -150,7 +150,7 @@ function ranked(query, only = "") {
     const [kind, title, chapter] = documents[n], inTitle = wordsOf(title.replace(/_/g, " "));
     const parts = title.split(":").map((part) => wordsOf(part).join(" ").replace(/^(\d+|walk \d+) (the )?/, ""));
     let whole = kind !== "code" && ` ${inTitle.join(" ")} `.includes(` ${said} `) ? 1.4 : 1;
-    if (parts.some((part, k) => (k ? part === said : part.startsWith(said) || part.startsWith(same)))) whole = 1.8;
+    if (parts.some((part, k) => (k ? part === said : part.startsWith(said) || part.startsWith(same)))) whole = parts[0] === said ? 2 : 1.8;
     if (kind === "chapter") whole *= terms.every((term) => term.some(([word]) => inTitle.includes(word))) ? 2 : 0.5;
     if (kind === "code" && title.toLowerCase().replace(/_/g, " ").endsWith(`.${name.replace(/_/g, " ")}`)) whole = name.includes("_") ? 4 : 1.6;
     const early = 1 + 1 / (1 + Math.max(0, (parseInt(chapter, 10) || 27) - 1) / 9); // where it is taught first
