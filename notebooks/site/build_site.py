@@ -231,7 +231,7 @@ class Chapter:
     """The page of a notebook while it is made."""
 
     def __init__(self, name):
-        self.file, self.cells = file_of(name), cells_of(name)
+        self.file, self.title, self.cells = file_of(name), title_of(name), cells_of(name)
         self.pictures = {}  # name of the file: its bytes
         self.outline = []  # (level, id, text)
         self.shown = set()  # the algorithms whose code has been shown
@@ -318,7 +318,7 @@ class Chapter:
         ids = re.findall(r'<a id="([^"]*)"></a>', inner)
         words = re.sub(r'<a id="[^"]*"></a>', "", inner).strip()
         slug = ids[0] if ids else slug_of(words)
-        words = re.sub(r"^0?(\d+) ", r"\1. ", words) if level == 1 else words
+        words = self.title if level == 1 else words
         self.outline.append((level, slug, words))
         marks = "".join(anchor(each, own=each != slug) for each in ids)
         return f'<h{level} id="{slug}">{words} {marks}</h{level}>'
