@@ -463,9 +463,10 @@ PAYS = np.array([0.3, 0.45, 0.6, 0.75])
 @film("bandit", epsilon_greedy, measure="reward per pull", eps=(0.1, 0.0, 0.5))
 def bandit_film(eps):
     """A bandit with four arms. A bar is the share of pulls of an arm that have paid so far, and the
-    number below it counts the pulls; the black marks are the true probabilities, which the learner
-    does not know. It pulls the arm with the highest bar, or with probability eps a random one.
-    Without exploration it may never learn that another arm is better.
+    number below it counts the pulls. The black marks are the true probabilities, which the learner
+    does not know. The learner pulls the arm with the highest bar, or with probability eps a random
+    one. The diamond marks the arm of the last pull: it is filled if the pull has paid. Without
+    exploration the learner may never find out that another arm is better.
     """
 
     def draw(ax, state):
@@ -477,11 +478,16 @@ def bandit_film(eps):
         ax.plot(np.repeat(np.arange(4), 3), bars.ravel(), **look)
         for j, pulled in enumerate(pulls):
             ax.text(j, -0.07, f"{pulled:.0f}", ha="center", va="center", fontsize=10)
-        ax.set(xlim=(-0.6, 3.6), ylim=(-0.13, 1.02), xticks=(), yticks=(0, 0.5, 1))
-        ax.set(xlabel="arms, with their pulls", ylabel="share that paid")
+        if state.arm[0] >= 0:
+            look = {"mec": INK, "mfc": INK if state.reward[0] else "white", "ms": 7}
+            ax.plot(state.arm[0], 1.06, "D", **look)
+        ax.set(xlim=(-0.6, 3.6), ylim=(-0.13, 1.12), xticks=(), yticks=(0, 0.5, 1))
+        ax.set(xlabel="arms 1 to 4, with their pulls", ylabel="share that paid")
 
     def words(state):
-        result = "The start" if np.isnan(state.reward[0]) else f"Reward {state.reward[0]:.0f}"
+        result = "The start"
+        if state.arm[0] >= 0:
+            result = f"Arm {state.arm[0] + 1} pays {state.reward[0]:.0f}"
         total = state.pulls.sum()
         return f"{result}. {state.wins.sum():.0f} of {total:.0f} pulls have paid."
 

@@ -488,6 +488,7 @@ class BanditState(NamedTuple):
 
     pulls: np.ndarray  # (runs, k), how often each arm was pulled
     wins: np.ndarray  # (runs, k), how often it paid
+    arm: np.ndarray  # (runs,), the arm of the last pull; -1 at the start
     reward: np.ndarray  # (runs,), 0 or 1 for the last pull; nan at the start
     objective: float  # reward per pull so far, over all runs
 
@@ -506,9 +507,9 @@ def epsilon_greedy(theta, *, eps, runs=1, rng):
     games = np.arange(runs)
     pulls = np.ones((runs, len(theta)))
     wins = (rng.random(pulls.shape) < theta).astype(float)
-    reward = np.full(runs, np.nan)
+    arm, reward = np.full(runs, -1), np.full(runs, np.nan)
     while True:
-        yield BanditState(pulls, wins, reward, float(wins.sum() / pulls.sum()))
+        yield BanditState(pulls, wins, arm, reward, float(wins.sum() / pulls.sum()))
         best = (wins / pulls).argmax(axis=1)
         explore = rng.random(runs) < eps
         arm = np.where(explore, rng.integers(len(theta), size=runs), best)

@@ -542,9 +542,9 @@ def test_states_of_a_bandit_add_up(rng):
         assert (state.pulls.sum(axis=1) == 3 + t).all() and (state.wins <= state.pulls).all()
         assert state.objective == pytest.approx(state.wins.sum() / state.pulls.sum())
     for before, after in pairwise(states):
-        assert (np.abs(after.pulls - before.pulls).sum(axis=1) == 1).all()
+        np.testing.assert_array_equal(after.pulls - before.pulls, np.eye(3)[after.arm])
         np.testing.assert_array_equal((after.wins - before.wins).sum(axis=1), after.reward)
-    assert np.isnan(states[0].reward).all()
+    assert (states[0].arm == -1).all() and np.isnan(states[0].reward).all()
 
 
 # --- The estimators --------------------------------------------------------------------

@@ -905,8 +905,8 @@ SHORT = {  # titles that fit into a box of the map
 }  # fmt: skip
 
 
-def gallery_page():
-    """All lecture figures with their captions."""
+def gallery_page(bodies):
+    """All lecture figures with their captions, and the places where chapters show them."""
     found, outline = ["<h1>Figures</h1>"], ""
     for chapter in CHAPTERS:
         load_figures(chapter)
@@ -916,12 +916,19 @@ def gallery_page():
         for each in [each for each in REGISTRY if each.chapter == chapter]:
             links = link_list(map(statement_link, each.claims))
             caption = in_line(" ".join(each.draw.__doc__.split()))
+            place = re.search(SHOWN.format(f"{chapter}/{each.name}"), bodies[chapter], re.S)
+            number = place[1].replace("figure-", "Figure ").replace("-", ".") if place else ""
+            there = f'<a href="{file_of(chapter)}.html#{place[1]}">{number}</a>. ' if place else ""
             found.append(
                 f'<figure id="{chapter}-{each.name}"><img src="figures/{chapter}/{each.name}.svg" '
                 f'alt="{escape(unescape(visible(caption)))}" loading="lazy"><figcaption>'
-                f"{shaded(caption)} <small>{links}</small></figcaption></figure>"
+                f"{there}{shaded(caption)} <small>{links}</small></figcaption></figure>"
             )
     return page("Figures", "\n".join(found), outline, here="figures.html")
+
+
+# A figure in a chapter, and the caption that follows before another figure.
+SHOWN = r'src="figures/{}\.svg"(?:(?!src="figures/).)*?id="(figure-\d+-\d+)"'
 
 
 def symbols_page():
@@ -937,14 +944,25 @@ def symbols_page():
             columns = [each.strip() for each in row.strip("|").split(" | ")]
             if row.startswith("| $") and len(columns) > 1:
                 meanings[columns[0]].append(f"{markdown(columns[1])[3:-5]} ({link})")
-    rows = "".join(
-        f"<tr><td>{in_line(symbol)}</td><td>{'<br>'.join(meanings[symbol])}</td></tr>"
-        for symbol in sorted(meanings, key=lambda s: (re.sub(r"[^a-zA-Z]", "", s).lower(), s))
-    )
+    rows, outline = "", ""
+    symbols = sorted(meanings, key=by_letter)
+    for letter, group in groupby(symbols, key=lambda symbol: by_letter(symbol)[0][0]):
+        outline += f'<li><a href="#letter-{letter}">{letter.upper()}</a></li>'
+        mark = f' id="letter-{letter}"'
+        for symbol in group:
+            means = "<br>".join(meanings[symbol])
+            rows += f"<tr{mark}><td>{in_line(symbol)}</td><td>{means}</td></tr>"
+            mark = ""
     head = '<th scope="col">symbol</th><th scope="col">meaning in the chapters</th>'
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
     body = f'<h1>Symbols</h1><div class="wide">{table}</div>'
-    return page("Symbols", body, here="symbols.html")
+    return page("Symbols", body, outline, here="symbols.html")
+
+
+def by_letter(symbol):
+    """Where a symbol stands in the alphabet: by its letters, without fonts and accents."""
+    bare = re.sub(r"\\(math\w*|text|operatorname|bar|hat|tilde|lVert)\b", "", symbol)
+    return re.sub("[^a-z]", "", bare.lower()) or "other", symbol
 
 
 def statements_index():
@@ -1058,13 +1076,14 @@ def files_of(keep=False):
     chapters = dict.fromkeys(claim.chapter for claim in load_claims().values())
     files |= {f"statements_{chapter}.html": statements_page(chapter) for chapter in chapters}
     files |= {f"notes_{note}.html": notes_page(note) for note in NOTES}
+    bodies = {chapter: body for chapter, (body, _, _) in made.items()}
     files |= {"statements.html": statements_index(), "errata.html": errata_page()}
-    files |= {"figures.html": gallery_page(), "symbols.html": symbols_page()}
+    files |= {"figures.html": gallery_page(bodies), "symbols.html": symbols_page()}
     guide = markdown((HERE / "guide.md").read_text(encoding="utf-8"))
     files["guide.html"] = page(MENU["guide.html"], guide, here="guide.html")
     files["index.html"] = contents_page()
     files["mlnotes.zip"] = download()
-    documents = search_documents({chapter: body for chapter, (body, _, _) in made.items()})
+    documents = search_documents(bodies)
     packed = gzip.compress(json.dumps(documents, ensure_ascii=False).encode(), mtime=0)
     files["documents.js"] = f'addDocuments("{base64.b64encode(packed).decode()}");\n'
     copied = [
