@@ -98,8 +98,8 @@ def pocket(ax):
 @figure("pulls", claims=(), size=(4.4, 2.6))
 def pulls(ax):
     """How strongly a sample pulls at the weights. Right of 1 Adaline's pull is negative: it draws
-    back samples that are right by a wide margin. The logistic rule never does that. It is a smooth
-    form of the perceptron's step.
+    back samples that are right. The logistic rule never does that. It is a smooth form of the
+    perceptron's step.
     """
     yf = np.linspace(-2, 3, 301)
     for side in (yf <= 0, yf > 0):
