@@ -124,7 +124,7 @@ def curves(left, right):
     three curves for the probability of virginica. The steep one has the smallest loss of the three.
     Right: the best of all curves, and its probability at 1.7 cm (dot). Grey at each width, and the
     bar at 1.7 cm: the middle 95 % of the best curves of 1000 samples of 100 flowers, drawn with
-    repetition from these. The few samples without a best curve have a very steep one instead.
+    repetition from these.
     """
     for w, look in (([0, 0], ":"), ([-3, 2], "--"), ([-16, 10], "-")):
         left.plot(GRID, chance(GRID, *w), look, color=INK, label=f"$w = ({w[0]}, {w[1]})$")
@@ -179,10 +179,10 @@ STEPS = (("$\\eta = 1/25$", 1 / 25), ("$\\eta = 2/26$", 2 / 26), ("$\\eta = 2.1/
 
 @figure("newton_step", claims=(), panels=2)
 def newton_steps(*axes):
-    r"""Newton's step (dot to diamond) on $f(x) = \ln \cosh x$ (black): to the lowest point of the
-    parabola (blue) that fits $f$ at the dot. Left: from 0.8 it leads to $-0.39$, nearer to the
-    minimiser. Right: from 1.2 it leads to $-1.53$, farther away. Backtracking takes
-    half of it (square).
+    r"""Newton's step (dot to diamond) on $f(x) = \ln \cosh x$ (black). It goes to the $x$ at which
+    the parabola (blue) that fits $f$ at the dot is lowest. The dotted line joins this lowest point
+    to $f$ at the same $x$. Left: from 0.8 the step leads to $-0.39$, nearer to the minimiser.
+    Right: from 1.2 it leads to $-1.53$, farther away. Backtracking takes half of it (square).
     """
     grid = np.linspace(-2.2, 2.2, 221)
     for ax, x in zip(axes, (0.8, 1.2), strict=True):
