@@ -30,9 +30,9 @@ def mixed(n=700):
 def four_views(sources, mixtures, whitened, components):
     """The same 700 samples four times. Two independent uniform sources fill a square. A mixing
     matrix, another than that of the sheet, makes a parallelogram of it. Whitening makes its sides
-    perpendicular and equal again, but the square is turned. One rotation is missing, and after it
-    the components are the sources. The colours are the quarters of the first square: follow them.
-    Order and signs may change on the way.
+    perpendicular and equal again, but the square is turned. One rotation $W$ is missing: the
+    numbers $y = W z$, called components, are the sources. The colours are the quarters of the
+    first square: follow them. Order and signs may change on the way.
     """
     S = np.sqrt(3) * np.random.default_rng(27).uniform(-1, 1, size=(700, 2))
     X = S @ MIXING.T
