@@ -479,8 +479,8 @@ def bandit_film(eps):
         for j, pulled in enumerate(pulls):
             ax.text(j, -0.07, f"{pulled:.0f}", ha="center", va="center", fontsize=10)
         if state.arm[0] >= 0:
-            look = {"mec": INK, "mfc": INK if state.reward[0] else "white", "ms": 7}
-            ax.plot(state.arm[0], 1.06, "D", **look)
+            fill = INK if state.reward[0] else "white"
+            ax.plot(state.arm[0], 1.06, "D", mec=INK, mfc=fill, ms=7)
         ax.set(xlim=(-0.6, 3.6), ylim=(-0.13, 1.12), xticks=(), yticks=(0, 0.5, 1))
         ax.set(xlabel="arms 1 to 4, with their pulls", ylabel="share that paid")
 

@@ -147,9 +147,6 @@ def test_ids_are_unique_on_a_page(pages):
         )
 
 
-# --- Formulas --------------------------------------------------------------------------
-
-
 def test_every_figure_of_the_gallery_leads_to_its_caption_in_the_chapter(pages):
     found = re.findall(r'<figure id="(\w+?)-\w+">.*?</figure>', pages["figures.html"], re.S)
     links = re.findall(
@@ -159,6 +156,9 @@ def test_every_figure_of_the_gallery_leads_to_its_caption_in_the_chapter(pages):
     assert len(links) == len(found) > 200
     for chapter, (page, number, said) in zip(found, links, strict=True):
         assert page == f"{number:0>2}_{chapter}" and said == number
+
+
+# --- Formulas --------------------------------------------------------------------------
 
 
 def test_the_page_of_a_module_has_a_heading_for_each_ruled_line():

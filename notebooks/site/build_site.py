@@ -916,19 +916,23 @@ def gallery_page(bodies):
         for each in [each for each in REGISTRY if each.chapter == chapter]:
             links = link_list(map(statement_link, each.claims))
             caption = in_line(" ".join(each.draw.__doc__.split()))
-            place = re.search(SHOWN.format(f"{chapter}/{each.name}"), bodies[chapter], re.S)
-            number = place[1].replace("figure-", "Figure ").replace("-", ".") if place else ""
-            there = f'<a href="{file_of(chapter)}.html#{place[1]}">{number}</a>. ' if place else ""
+            slug = re.search(SHOWN.format(f"{chapter}/{each.name}"), bodies[chapter], re.S)[1]
+            there = f'<a href="{file_of(chapter)}.html#{slug}">{figure_number(slug)}</a>'
             found.append(
                 f'<figure id="{chapter}-{each.name}"><img src="figures/{chapter}/{each.name}.svg" '
                 f'alt="{escape(unescape(visible(caption)))}" loading="lazy"><figcaption>'
-                f"{there}{shaded(caption)} <small>{links}</small></figcaption></figure>"
+                f"{there}. {shaded(caption)} <small>{links}</small></figcaption></figure>"
             )
     return page("Figures", "\n".join(found), outline, here="figures.html")
 
 
 # A figure in a chapter, and the caption that follows before another figure.
 SHOWN = r'src="figures/{}\.svg"(?:(?!src="figures/).)*?id="(figure-\d+-\d+)"'
+
+
+def figure_number(slug):
+    """The number of a figure as captions say it: "Figure 3.2" for "figure-3-2"."""
+    return slug.replace("figure-", "Figure ").replace("-", ".")
 
 
 def symbols_page():
@@ -944,17 +948,17 @@ def symbols_page():
             columns = [each.strip() for each in row.strip("|").split(" | ")]
             if row.startswith("| $") and len(columns) > 1:
                 meanings[columns[0]].append(f"{markdown(columns[1])[3:-5]} ({link})")
-    rows, outline = "", ""
+    parts, outline = "", ""
     symbols = sorted(meanings, key=by_letter)
     for letter, group in groupby(symbols, key=lambda symbol: by_letter(symbol)[0][0]):
         outline += f'<li><a href="#letter-{letter}">{letter.upper()}</a></li>'
-        mark = f' id="letter-{letter}"'
-        for symbol in group:
-            means = "<br>".join(meanings[symbol])
-            rows += f"<tr{mark}><td>{in_line(symbol)}</td><td>{means}</td></tr>"
-            mark = ""
+        rows = "".join(
+            f"<tr><td>{in_line(symbol)}</td><td>{'<br>'.join(meanings[symbol])}</td></tr>"
+            for symbol in group
+        )
+        parts += f'<tbody id="letter-{letter}">{rows}</tbody>'
     head = '<th scope="col">symbol</th><th scope="col">meaning in the chapters</th>'
-    table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    table = f"<table><thead><tr>{head}</tr></thead>{parts}</table>"
     body = f'<h1>Symbols</h1><div class="wide">{table}</div>'
     return page("Symbols", body, outline, here="symbols.html")
 
@@ -991,10 +995,9 @@ def search_documents(bodies):
             text = plain(HIDDEN.sub(" ", html)).partition("You need")[0]
             kind = "walk" if part == "section" and words.startswith("Walk") else part
             found.append((kind, words, chapter, f"{file_of(chapter)}.html#{slug}", text))
-        for number, text in CAPTIONS.findall(body):
-            to, name = f"{file_of(chapter)}.html#{number}", number.capitalize().replace("-", " ", 1)
-            text = plain(text).partition(". ")[2]
-            found.append(("figure", name.replace("-", "."), chapter, to, text))
+        for slug, text in CAPTIONS.findall(body):
+            to, text = f"{file_of(chapter)}.html#{slug}", plain(text).partition(". ")[2]
+            found.append(("figure", figure_number(slug), chapter, to, text))
     for claim in load_claims().values():
         if claim.form not in ("walk", "shown"):  # these are sections of a chapter
             kind, to = claim.kind, f"statements_{claim.chapter}.html#{claim.id}"
