@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pypandoc
 import typst
-from build_site import cells_of, file_of, title_of
+from build_site import LABELS, cells_of, file_of, title_of
 
 from mlnotes import CHAPTERS
 from mlnotes.__main__ import load_claims
@@ -28,7 +28,6 @@ READ = "markdown-raw_tex-implicit_figures-fancy_lists-startnum-subscript-supersc
 EARLIER = {" sect ": " inter ", "times.circle": "times.o"}  # pandoc's names of signs: typst's
 FOLD = re.compile(r"<details>\s*<summary>(.*?)</summary>(.*?)</details>", re.S)
 TERM = re.compile(r"\*\*([a-zA-Z][a-zA-Z' -]{2,40})\*\*")
-LABELS = {"Given", "To show", "You will see", "You need", "In the notes", "The code", "Hint"}
 
 
 class Book:

@@ -935,28 +935,34 @@ def figure_number(slug):
     return slug.replace("figure-", "Figure ").replace("-", ".")
 
 
-def symbols_page():
-    """What each letter means in each chapter that has it among its symbols."""
+@cache
+def symbols():
+    """What each letter means, and in which chapter: those among the chapters' symbols."""
     meanings = defaultdict(list)
     for chapter in CHAPTERS:
         words = "Symbols here and in the notes"
         cell = next(c["source"] for c in cells_of(chapter) if words in c["source"])
-        link = (
-            f'<a href="{file_of(chapter)}.html#symbols">{title_of(chapter).partition(". ")[2]}</a>'
-        )
         for row in cell.partition("\n\n| here")[0].splitlines():
             columns = [each.strip() for each in row.strip("|").split(" | ")]
             if row.startswith("| $") and len(columns) > 1:
-                meanings[columns[0]].append(f"{markdown(columns[1])[3:-5]} ({link})")
+                meanings[columns[0]].append((markdown(columns[1])[3:-5], chapter))
+    return {symbol: meanings[symbol] for symbol in sorted(meanings, key=by_letter)}
+
+
+def symbols_page():
+    """A table of all symbols."""
     parts, outline = "", ""
-    symbols = sorted(meanings, key=by_letter)
-    for letter, group in groupby(symbols, key=lambda symbol: by_letter(symbol)[0][0]):
-        outline += f'<li><a href="#letter-{letter}">{letter.upper()}</a></li>'
-        rows = "".join(
-            f"<tr><td>{in_line(symbol)}</td><td>{'<br>'.join(meanings[symbol])}</td></tr>"
-            for symbol in group
-        )
-        parts += f'<tbody id="letter-{letter}">{rows}</tbody>'
+    for place, group in groupby(symbols().items(), key=lambda each: letter_of(each[0])):
+        outline += f'<li><a href="#{place}">{place[-1].upper()}</a></li>'
+        rows = ""
+        for symbol, meanings in group:
+            lines = [
+                f'{text} (<a href="{file_of(chapter)}.html#symbols">'
+                f"{title_of(chapter).partition('. ')[2]}</a>)"
+                for text, chapter in meanings
+            ]
+            rows += f"<tr><td>{in_line(symbol)}</td><td>{'<br>'.join(lines)}</td></tr>"
+        parts += f'<tbody id="{place}">{rows}</tbody>'
     head = '<th scope="col">symbol</th><th scope="col">meaning in the chapters</th>'
     table = f"<table><thead><tr>{head}</tr></thead>{parts}</table>"
     body = f'<h1>Symbols</h1><div class="wide">{table}</div>'
@@ -967,6 +973,11 @@ def by_letter(symbol):
     """Where a symbol stands in the alphabet: by its letters, without fonts and accents."""
     bare = re.sub(r"\\(math\w*|text|operatorname|bar|hat|tilde|lVert)\b", "", symbol)
     return re.sub("[^a-z]", "", bare.lower()) or "other", symbol
+
+
+def letter_of(symbol):
+    """The name of the part of the page that has the symbol."""
+    return f"letter-{by_letter(symbol)[0][0]}"
 
 
 def statements_index():
@@ -982,7 +993,7 @@ def statements_index():
 
 def search_documents(bodies):
     """What the search looks through: [kind, title, chapter, address, text] each."""
-    found = []
+    found, terms = [], {}
     for chapter, body in bodies.items():
         part = "chapter"
         pieces = re.split(r'<h([123]) id="([^"]*)">(.*?)</h\1>', body, flags=re.S)
@@ -994,10 +1005,26 @@ def search_documents(bodies):
                 continue
             text = plain(HIDDEN.sub(" ", html)).partition("You need")[0]
             kind = "walk" if part == "section" and words.startswith("Walk") else part
-            found.append((kind, words, chapter, f"{file_of(chapter)}.html#{slug}", text))
+            to = f"{file_of(chapter)}.html#{slug}"
+            found.append((kind, words, chapter, to, text))
+            if part in ("chapter", "section"):
+                for term, text in terms_of(HIDDEN.sub(" ", html)):
+                    terms.setdefault((chapter, term.lower()), ("term", term, chapter, to, text))
         for slug, text in CAPTIONS.findall(body):
             to, text = f"{file_of(chapter)}.html#{slug}", plain(text).partition(". ")[2]
             found.append(("figure", figure_number(slug), chapter, to, text))
+    letters = [
+        (
+            "symbol",
+            plain(in_line(symbol)),
+            chapter,
+            f"symbols.html#{letter_of(symbol)}",
+            plain(text),
+        )
+        for symbol, meanings in symbols().items()
+        for text, chapter in meanings
+    ]
+    found += [*terms.values(), *sorted(letters, key=lambda each: list(CHAPTERS).index(each[2]))]
     for claim in load_claims().values():
         if claim.form not in ("walk", "shown"):  # these are sections of a chapter
             kind, to = claim.kind, f"statements_{claim.chapter}.html#{claim.id}"
@@ -1018,6 +1045,15 @@ def search_documents(bodies):
             for kind, title, chapter, to, text in found]  # fmt: skip
 
 
+def terms_of(html):
+    """The terms in bold type, each with its paragraph as text."""
+    for paragraph in re.findall("<(?:p|li)>.*?</(?:p|li)>", html, re.S):
+        for term in set(TERMS.findall(paragraph)) - LABELS:
+            yield term, plain(paragraph)
+
+
+LABELS = {"Given", "To show", "You will see", "You need", "In the notes", "The code", "Hint"}
+TERMS = re.compile(r"<strong>([A-Za-z][\w' -]{1,40})</strong>")
 CAPTIONS = re.compile(r'<p class="caption" id="(figure-\d+-\d+)">(.*?)</p>', re.S)
 
 

@@ -1,59 +1,80 @@
 "use strict";
 // The search. A document is [kind, title, chapter, address, text]; its script is loaded when the
-// search is first used. Documents are ranked by BM25, words of the title counting as many times.
+// search is first used. First come chapters, terms and symbols that have the very name that was typed,
+// then the documents by BM25, words of the title counting as many times.
 
 const KINDS = { chapter: 1.5, section: 1.5, walk: 1.2, statement: 0.9, code: 0.8, figure: 0.7, exercise: 0.5, slip: 0.4, page: 1.5 };
 const EMPTY = new Set("a an and are as at be by can do does for from how i in is it of on or the to what when where which why with".split(" "));
 const NUMBERED = /^((mln|rep|prnn|isml|irhd)\b.*\d|(mln|rep|prnn|isml|irhd)\d|(eqs?\b\.?|equation) *\(?\d+\.\d+)/i;
 const TITLE = 6, SHOWN = 15, K1 = 1.2, B = 0.6;
+const GREEK = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma sigma tau upsilon phi chi psi omega".split(" ");
 const SAME = [ // words that mean the same: who types one of a group looks for the others, too
   "smo = sequential minimal optimisation", "svm = support vector machine", "svr = support vector regression",
   "expectation maximisation = em", "expectation maximization = em", "sgd = stochastic gradient descent", "pca = principal component analysis",
-  "ica = independent component analysis", "lda = fisher linear discriminant", "qda = quadratic discriminant",
-  "cnn = convolution", "convnet = convolution", "mlp = neural network", "mle = maximum likelihood",
-  "map = posterior mode", "knn = nearest neighbour", "k nearest = nearest neighbour", "hesse = hessian", "kde = kernel density", "irls = irls newton",
-  "gmm = gaussian mixture", "roc = roc curve", "auc = roc curve", "cv = cross validation", "vc = vc dimension",
-  "learning rate = step size eta", "backprop = backpropagation", "kmeans = lloyd clustering", "l1 = lasso", "l2 = ridge",
-  "regularization = ridge penalty", "kkt = kkt conditions",
-  "hinge loss = hinge slack", "ridge regression = ridge", "maximum likelihood = likelihood", "support vector = support vector machine", "choose k = many clusters", "random forest = forest", "bias variance = bias variance decomposition", "elbow method = many clusters", "gradient descent step = step size", "slack variable = slack", "soft margin = slack overlap",
-  "overfit = complexity test error", "bayes theorem = bayes rule", "std = standard", "relu = relu rectifier", "logit = logistic", "sigmoid = logistic sigmoid", "softmax = softmax",
+  "ica = independent component analysis", "lda = linear discriminant analysis", "qda = quadratic discriminant",
+  "cnn = convolution", "convnet = convolution", "mlp = neural network", "neural net = neural network", "mle = maximum likelihood",
+  "map = maximum a posteriori", "knn = nearest neighbour", "k nearest = nearest neighbour", "hesse = hessian", "kde = kernel density", "irls = iteratively reweighted least squares",
+  "gmm = mixture", "roc = roc curve", "auc = roc curve", "cv = cross validation", "vc = vc dimension",
+  "learning rate = step size", "backprop = backpropagation", "kmeans = lloyd clustering", "l1 = lasso", "l2 = ridge",
+  "regularization = ridge penalty", "kkt = kkt conditions", "r 2 = coefficient of determination", "r squared = coefficient of determination",
+  "slack variable = soft margin", "ridge regression = ridge", "gaussian = normal distribution", "choose k = many clusters", "bias variance = bias variance decomposition", "elbow method = many clusters", "standardize feature = standardise",
+  "overfit = complexity test error", "bayes theorem = bayes rule", "std = standard deviation", "logit = logistic",
 ];
 let index = null;
 
-// One form for British and American, singular and plural.
-function stem(word) {
-  let plain = word.replace(/is(e|ed|es|er|ing|ation)s?$/, "iz$1").replace(/our/, "or").replace(/^centre/, "center");
-  if (plain.length > 3) plain = plain.replace(/(?<=[^su])s$/, "");
-  if (plain.length > 6) plain = plain.replace(/(iz)(e|ed|er|ing|ation)$/, "$1").replace(/(ing|ed)$/, "").replace(/([bdgmnprt])\1$/, "$1");
-  return plain;
+// One form for British and American, singular and plural; for a name, that is all.
+function spelt(word) {
+  const plain = word.replace(/is(e|ed|es|er|ing|ation)s?$/, "iz$1").replace(/our/, "or").replace(/^centre/, "center");
+  return plain.length > 3 ? plain.replace(/ies$/, "y").replace(/(?<=[^su])s$/, "") : plain;
 }
 
-function wordsOf(text) {
+// One form for a verb and what is made of it: "regularise", "regularised", "regularisation".
+function stem(word) {
+  const plain = spelt(word);
+  return plain.length > 6 ? plain.replace(/(iz)(e|ed|er|ing|ation)$/, "$1").replace(/(ing|ed)$/, "").replace(/([bdgmnprt])\1$/, "$1") : plain;
+}
+
+function wordsOf(text, form = stem) {
   const plain = text.replace(/k-?means\+\+|kmeans_plus_plus/gi, "kmeanspp").replace(/k-means/gi, "kmeans").replace(/²/g, " 2");
-  return (plain.toLowerCase().replace(/[’']s\b/g, "").match(/\d+(?:\.\d+)+|[\p{L}\p{N}]+/gu) || []).map(stem);
+  const inLetters = plain.replace(/[α-ω]/g, (each) => ` ${GREEK[each.charCodeAt(0) - 945]} `).toLowerCase().replace(/[’']s\b/g, "");
+  return (inLetters.match(/\d+(?:\.\d+)+|[\p{L}\p{N}]+/gu) || []).map(form);
+}
+
+function nameOf(text) { return wordsOf(text, spelt).join(" "); }
+
+// A symbol as a page prints it: "αi" for "alpha_i" or "\\alpha_i".
+function symbolOf(text) {
+  const letters = text.split(/[\s_^{}\\]+/).map((part) => (GREEK.includes(part) ? String.fromCharCode(945 + GREEK.lastIndexOf(part)) : part));
+  return letters.join("").replace(/ϵ/g, "ε").replace(/ϕ/g, "φ");
 }
 
 async function addDocuments(packed) {
   const bytes = Uint8Array.from(atob(packed), (each) => each.charCodeAt(0));
   const text = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   const documents = await new Response(text).json();
-  const postings = new Map(), lengths = [];
-  documents.forEach(([kind, title, chapter, , text], n) => {
+  const postings = new Map(), lengths = [], named = new Map();
+  const name = (key, each) => { named.set(key, [...(named.get(key) || []), each]); };
+  documents.forEach((each, n) => {
+    const [kind, title, chapter, , text] = each;
+    if (kind === "chapter") name(nameOf(title.replace(/^\d+\. (The )?/, "")), each);
+    if (kind === "term") for (const key of new Set([nameOf(title), nameOf(title).replace(/ /g, "")])) name(key, each);
+    if (kind === "symbol") for (const part of title.split(/[,;]/)) name(`symbol ${part.trim()}`, each);
+    if (kind === "term" || kind === "symbol") return;
     const counts = new Map();
     const count = (words, weight) => { for (const word of words) counts.set(word, (counts.get(word) || 0) + weight); };
     const body = wordsOf(text);
     count(wordsOf(title.replace(/_/g, " ")), TITLE);
     count(body, 1);
     if (kind === "walk" || kind === "slip") count(wordsOf(chapter), 1);
-    lengths.push(Math.max(body.length, 30));
+    lengths[n] = Math.max(body.length, 30);
     for (const [word, times] of counts) {
       if (!postings.has(word)) postings.set(word, []);
       postings.get(word).push([n, times]);
     }
   });
-  const mean = lengths.reduce((sum, each) => sum + each, 0) / lengths.length;
+  const mean = lengths.reduce((sum, each) => sum + each, 0) / lengths.filter(Boolean).length;
   const same = SAME.map((line) => line.split(" = ")).map(([name, words]) => [wordsOf(name).join(" "), wordsOf(words)]);
-  index = { documents, postings, lengths, mean, same: new Map(same) };
+  index = { documents, postings, lengths, named, mean, same: new Map(same) };
   search();
 }
 
@@ -86,9 +107,9 @@ function mended(words) {
     else joined.push(word);
   }
   return joined.map((word) => {
-    if (word.length < 3 || meant(word).length || index.same.has(word)) return word;
-    const near = (each) => (each.length < 3 ? 0 : nearness(word, each)), least = word.length > 3 ? 1 : 3;
-    const value = ([each, list]) => (near(each) < least ? 0 : near(each) * Math.log(1 + list.length));
+    if (word.length < 3 || meant(word).length || index.same.has(word) || index.named.has(word)) return word;
+    const least = (each) => (word.length > 3 || index.same.has(each) ? 1 : 3); // of three letters: an abbreviation
+    const value = ([each, list]) => (each.length < 3 || nearness(word, each) < least(each) ? 0 : nearness(word, each) * Math.log(1 + list.length));
     const best = [...index.postings].reduce((a, b) => (value(b) > value(a) ? b : a));
     return value(best) > 0 ? best[0] : word;
   });
@@ -107,6 +128,15 @@ function expanded(words) {
     }
   }
   return terms;
+}
+
+// The chapters, terms and symbols of this very name; of a name in two words, abbreviations spelt out.
+function namesakes(query, words) {
+  const inFull = words.flatMap((word) => index.same.get(word) || [word]), same = index.same.get(words.join(" ")) || [];
+  const names = [nameOf(query), ...[words, same, inFull].map((each) => each.join(" "))];
+  let found = [...names, `symbol ${symbolOf(query)}`].flatMap((each) => (index.named.get(each) || []).slice(0, 5));
+  if (!found.length && !same.length) found = [...index.named].filter(([name]) => name.startsWith(`${names[0]} `)).flatMap(([, each]) => each).slice(0, 5);
+  return [...new Set(found)].sort((a, b) => (b[0] === "chapter") - (a[0] === "chapter"));
 }
 
 function ranked(query, only = "") {
@@ -133,7 +163,7 @@ function ranked(query, only = "") {
   }
   const all = mended(wordsOf(query)), words = all.filter((word) => !EMPTY.has(word) || all.every((each) => EMPTY.has(each)));
   const terms = expanded(words), name = query.trim().toLowerCase();
-  if (words.some((word) => word.length > 1) && terms.every((term, k) => words[k].length === 1 || !term.length)) return [];
+  if (words.some((word) => word.length > 1) && terms.every((term, k) => words[k].length === 1 || !term.length)) return namesakes(query, words);
   terms.forEach((term, k) => {
     for (const [word, weight] of term) {
       const list = postings.get(word) || [], rare = Math.log(1 + (documents.length - list.length + 0.5) / (list.length + 0.5));
@@ -158,7 +188,8 @@ function ranked(query, only = "") {
   };
   const best = [...scores].filter(([n]) => !only || documents[n][0] === only).map((pair) => [score(pair), documents[pair[0]]]).sort((a, b) => b[0] - a[0]).slice(0, 4 * SHOWN);
   const phrased = best.map(([value, each]) => [value * (words.length > 1 && wordsOf(each[4]).join(" ").includes(said) ? 1.2 : 1), each]);
-  return phrased.sort((a, b) => b[0] - a[0]).slice(0, SHOWN).map(([, each]) => each);
+  const others = phrased.sort((a, b) => b[0] - a[0]).map(([, each]) => each);
+  return [...new Set([...(only ? [] : namesakes(query, words)), ...others])].slice(0, SHOWN);
 }
 
 // Some words of the text, around the first of the wanted ones or, if `whole`, from its beginning.
