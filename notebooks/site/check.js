@@ -6,7 +6,8 @@ const NOT_YET = "Not right yet.";
 
 // The answer that was typed, as nested lists of numbers or of words. Throws if it is neither.
 function read(text, kind, many) {
-  const list = text.trim().replace(/([\p{L}_]\w*)?\s*=\s*/gu, "").replace(/;|(?<=\d)\s+(and|to)\s+(?=[-\d.])/g, ",").replace(/^\{(.*)\}$/, "[$1]").replace(/[({]/g, "[").replace(/[)}]/g, "]");
+  const roots = text.trim().replace(/(?:sqrt|√) *\(? *([\d.]+) *\)?/g, (_, each) => Math.sqrt(each)).replace(/\bpi\b|π/g, Math.PI);
+  const list = (kind === "words" ? text.trim() : roots).replace(/([\p{L}_]\w*)?\s*=\s*/gu, "").replace(/;|(?<=\d)\s+(and|to)\s+(?=[-\d.])/g, ",").replace(/^\{(.*)\}$/, "[$1]").replace(/[({]/g, "[").replace(/[)}]/g, "]");
   const words = kind === "words" || kind === "labels", gap = /(?<=[\w.\]])\s+(?=[-+\w.[])/g;
   const several = kind === "words" && many && !list.includes(",");
   const spaced = kind === "words" && !several ? list : list.replace(gap, ", ");
@@ -17,8 +18,9 @@ function read(text, kind, many) {
     const named = { true: 1, false: 0 }[plain.toLowerCase()];
     if (named !== undefined && kind !== "words") return named;
     const [top, bottom = "1", ...more] = plain.replace("−", "-").split("/");
-    const number = Number(top) / Number(bottom);
-    if (!more.length && top.trim() && Number.isFinite(number) && kind !== "words") return number;
+    const product = (side) => side.split("*").reduce((value, each) => value * (each.trim() ? Number(each) : NaN), 1);
+    const number = product(top) / product(bottom);
+    if (!more.length && Number.isFinite(number) && kind !== "words") return number;
     if (words) return JSON.stringify(plain);
     throw new TypeError("text");
   }));

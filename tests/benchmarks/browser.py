@@ -7,6 +7,7 @@ Every page is opened several times, so this takes some ten minutes.
 """
 
 import json
+import math
 import re
 import shutil
 
@@ -198,6 +199,7 @@ def test_the_page_says_of_an_answer_what_check_says(tab):
     for form in tab.locator("form.check").all():
         entry = json.loads(form.get_attribute("data-check"))
         for typed, value in (("1", 1), ("[1, 2]", [1, 2]), ("3/2, -4", [1.5, -4]), ("two", "two"),
+                             ("2*sqrt(2)/pi", 2 * 2**0.5 / math.pi),
                              ("[[1, 2], [3, 4]]", [[1, 2], [3, 4]]), ("", ...)):  # fmt: skip
             form.locator("input").fill(typed)
             form.locator("button").click()
