@@ -309,10 +309,10 @@ def dendrogram(merges):
 
 @figure("dendrogram", claims=(), panels=2)
 def iris_hierarchy(flowers, tree):
-    """Left: 150 irises in three clusters, by Ward's linkage on their four measurements. Right: all
-    149 merges. A bracket joins two clusters at the height of their distance. The dotted line cuts
-    the tree into three parts, the clusters on the left. A lower cut would split these further and
-    would never mix them.
+    """Left: 150 irises in three clusters, by Ward's linkage on their four measurements, two of
+    which are drawn. Right: all 149 merges. A bracket joins two clusters at the height of their
+    distance. The dotted line cuts the tree into three parts, the clusters on the left. A lower cut
+    would split these further and would never mix them.
     """
     X = load_iris().X
     merges = linkage(euclidean(X), "ward")
@@ -377,7 +377,7 @@ def found(data):
         with_outliers: (2, KMedoids(2)),
         half_circles: (
             2,
-            SpectralClustering(2, affinity="nearest_neighbors", random_state=0),
+            SpectralClustering(2, gamma=30.0, normalized=False, random_state=0),
         ),
     }[data]
     return X, y, k_means(K).fit(X), remedy.fit(X)
@@ -397,8 +397,8 @@ def limitations(*axes):
     adjusted Rand index (ARI). Row 1: two long groups and a round one; the long ones are cut up; a
     mixture of Gaussians follows their shapes (ellipses). Row 2: two groups, and four outliers, not
     counted in the ARI; the outliers get a center of their own, medoids (crosses) stay with the two
-    groups. Row 3: half circles are cut straight; spectral clustering, with links between near
-    neighbours, follows them.
+    groups. Row 3: half circles are cut straight; the four steps of spectral clustering, with the
+    scale 30, follow them.
     """
     for (left, right), (data, name) in zip(np.reshape(axes, (3, 2)), SHAPES.items(), strict=True):
         X, y, means, remedy = found(data)
