@@ -95,7 +95,7 @@ def trained_pairs():
     runs = []
     for seed in range(3):
         rng = np.random.default_rng(seed)
-        start = 0.1 * rng.normal(size=(4, 2)), 0.1 * rng.normal(size=(2, 4))
+        start = 0.01 * rng.normal(size=(4, 2)), 0.01 * rng.normal(size=(2, 4))
         runs.append(list(islice(descend_linear(X, *start, eta=5e-4), STEPS + 1)))
     return runs
 
@@ -103,8 +103,8 @@ def trained_pairs():
 @figure("linear", claims=(), panels=3, size=(2.4, 2.4))
 def linear(left, middle, right):
     """A linear autoencoder with two code units finds the subspace of PCA, not its axes. Left: the
-    error J on the irises during gradient descent from three starts. Each curve is slow for a while
-    below 160: one axis has been found, and the descent passes near a saddle point. All three end at
+    error J on the irises during gradient descent from three starts. Each curve rests for a while
+    near 160: one axis has been found, and the descent passes near a saddle point. All three end at
     the error of PCA (dotted). Middle: the scores of PCA, which are uncorrelated, with one mark per
     species. Right: the codes after a descent from a larger start: the same picture, turned and
     stretched by an invertible matrix.
@@ -147,7 +147,7 @@ def digits():
 def wide_network(noise):
     """A wide code, trained on clean digits (None) or on digits that lost half of their pixels."""
     model = Autoencoder(100, activation="relu", noise=noise, noise_level=Q, alpha=0.01)
-    model.set_params(learning_rate_init=0.003, max_iter=120, random_state=0)
+    model.set_params(learning_rate_init=0.003, max_iter=100, random_state=0)
     return trained(model, digits()[0])
 
 
@@ -164,7 +164,7 @@ def restorations():
     """
     train, test = digits()
     X = test[list(SHOWN)]
-    corrupted = corrupt(X, "masking", Q, rng=np.random.default_rng(2))
+    corrupted = corrupt(test, "masking", Q, rng=np.random.default_rng(0))[list(SHOWN)]
     M = linear_denoiser(train.T @ train / len(train), "masking", Q)
     networks = [wide_network(noise) for noise in (None, "masking")]
     by_network = [model.inverse_transform(model.transform(corrupted)) for model in networks]
@@ -216,7 +216,7 @@ BETA = 0.1
 def codes(beta):
     """A code of 100 ReLUs for 64 pixels, trained with the penalty beta: model and test codes."""
     model = Autoencoder(100, activation="relu", sparsity=beta, alpha=0.1)
-    model.set_params(learning_rate_init=0.003, max_iter=100, random_state=0)
+    model.set_params(learning_rate_init=0.003, max_iter=300 if beta else 100, random_state=0)
     return trained(model, digits()[0]), model.transform(digits()[1])
 
 

@@ -723,7 +723,7 @@ def test_figure_shows_few_active_units_with_the_penalty():
 
     left, middle, right = panels(sparse, columns=3)
     plain, penalised = (active_units(codes(beta)[1]) for beta in (0.0, BETA))
-    assert penalised < plain / 3
+    assert penalised < 0.4 * plain
     assert [text.get_position()[0] for text in right.texts] == pytest.approx([plain, penalised])
     for ax, beta in ((left, 0.0), (middle, BETA)):
         sheet = ax.images[0].get_array()
