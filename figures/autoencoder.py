@@ -173,7 +173,7 @@ def restorations():
 
 @figure("denoising", claims=(), panels=2, size=(3.6, 3.4))
 def denoising(left, right):
-    """Whatever fills in lost entries has to know how the features depend on one another. Left: two
+    """A lost entry can be guessed as far as the features depend on one another. Left: two
     correlated features, and twelve samples that have lost one of them (open circles). The best
     linear map (black dots) moves them towards the place where the samples are (cloud). Right: six
     test digits, the same digits after each pixel was lost with probability 1/2, and three
