@@ -162,9 +162,9 @@ def no_preimage(ax):
 def cleaned_arc(*axes):
     """Eighty points of an arc with noise of standard deviation 0.1 (circles), and the way back from
     their scores (dots). The kernel is Gaussian with the width 1, and the penalty is 0.1. The title
-    has the mean squared error per entry; the noise itself is 0.010. With one component PCA draws a
-    line. Kernel PCA draws a curve, but it is too short. With two components PCA would change
-    nothing, and kernel PCA removes some of the noise.
+    has the mean squared error per entry, from the arc without noise; that of the circles is 0.010.
+    With one component PCA draws a line. Kernel PCA draws a curve, but it is too short. With two
+    components PCA would change nothing, and kernel PCA removes some of the noise.
     """
     rng = np.random.default_rng(0)
     angle = rng.uniform(0, np.pi, 80)
