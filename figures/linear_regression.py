@@ -115,10 +115,10 @@ def few_samples():
 
 @figure("residuals", claims=("linear_regression-34",), panels=2)
 def residuals_and_the_bowl(left, right):
-    """Left: twelve samples, their least-squares line, and the errors, which are vertical and sum to
-    0. The line passes through the mean of the samples (cross). Right: every line is a point (b, w).
-    On an ellipse all lines have the same cost. Gradient descent (circles) goes down the steep side
-    first, and then more slowly in the other direction to the minimum (cross).
+    """Left: twelve samples, the line with the least cost, and its errors, which are vertical. The
+    line passes through the mean of the samples (cross). Right: every line is a point (b, w). On an
+    ellipse all lines have the same cost. Gradient descent (dots) goes down the steep side first,
+    and then more slowly in the other direction towards the minimum (cross).
     """
     X, y = few_samples()
     theta = qr_solution(augment(X), y)
@@ -205,6 +205,18 @@ def projection(left, right):
     right.axis("off")
 
 
+def wine(*names):
+    """The named features of 178 wines, their alcohol, and their cultivars."""
+    T = load_wine()
+    columns = [list(T.feature_names).index(name) for name in ("alcohol", *names)]
+    return T.X[:, columns[1:]], T.X[:, columns[0]], T.y
+
+
+def standardised(X):
+    """Every column less its mean, divided by its standard deviation."""
+    return (X - X.mean(axis=0)) / X.std(axis=0)
+
+
 @figure("residual_plot", claims=(), panels=2, size=(3.8, 2.8))
 def residual_plot(left, right):
     """The residuals of 178 wines from the plane over colour and proline. Left: against its
@@ -212,12 +224,11 @@ def residual_plot(left, right):
     residuals have no slope. Taken apart, those of each cultivar fall from left to right. Right:
     against the colour. The means of its four quarters (black bars) are an arch.
     """
-    X, y = wine()
-    fitted = LinearRegression().fit(X[:, :2], y).predict(X[:, :2])
-    T = load_wine()
-    colour, residuals = T.X[:, list(T.feature_names).index("color_intensity")], y - fitted
+    X, y, cultivars = wine("color_intensity", "proline")
+    colour, fitted = X[:, 0], LinearRegression().fit(X, y).predict(X)
+    residuals = y - fitted
     for cultivar, mark, color in zip((1, 2, 3), "o^s", (BLUE, ORANGE, GREEN), strict=True):
-        here = T.y == cultivar
+        here = cultivars == cultivar
         x, r = fitted[here], residuals[here]
         left.plot(x, r, mark, color=color, ms=3.5)
         ends = np.array([[x.min()], [x.max()]])
@@ -231,6 +242,26 @@ def residual_plot(left, right):
         ax.axhline(0, color=GREY, lw=0.8)
         ax.set(xlabel=label, ylabel="residual")
     right.legend(fontsize=8, loc="upper right")
+
+
+@figure("band", claims=(), size=(4.6, 2.7))
+def band(ax):
+    """Twelve samples, their least-squares line, and two standard deviations to either side of it.
+    Dark: of the line alone. Light: of the error at a new sample. Both bands are narrowest at the
+    mean of the samples (cross) and widen away from it.
+    """
+    X, y = few_samples()
+    A, x = augment(X), np.linspace(-9, 9, 181)
+    theta, rows = qr_solution(A, y), augment(x[:, None])
+    sigma = np.sqrt(2 * least_squares_cost(A, y, theta) / (len(y) - 2))
+    quadratic = np.sum(rows @ np.linalg.inv(A.T @ A) * rows, axis=1)
+    for own, color in ((1, "#dbe5f0"), (0, "#a9c1da")):
+        width = 2 * sigma * np.sqrt(own + quadratic)
+        ax.fill_between(x, rows @ theta - width, rows @ theta + width, color=color, lw=0)
+    ax.plot(x, rows @ theta, color=BLUE, lw=1.6)
+    ax.plot(X[:, 0], y, "o", color=INK, ms=3.5)
+    ax.plot(X.mean(), y.mean(), "P", color="white", mec=INK, ms=7.5, mew=1.1)
+    ax.set(xlim=(-9, 9), xlabel="$x$", ylabel="$y$")
 
 
 # --- Ridge and LASSO -------------------------------------------------------------------
@@ -297,8 +328,8 @@ def kink(*axes):
     of C, and its minimum (dot). As C grows, the minimum moves towards the kink at 0. At C = 200 it
     sits there.
     """
-    X, y = wine()
-    x, w = X[:, 1], np.linspace(-0.3, 0.9, 601)
+    X, y, _ = wine("color_intensity")
+    x, w = standardised(X)[:, 0], np.linspace(-0.3, 0.9, 601)
     for ax, C in zip(axes, (0.0, 80.0, 200.0), strict=True):
         best = lasso_path(x[:, None], y, [C])[0, 0] if C else slope_of(x[:, None], y)
         heights = [objective_of_one(x, y - y.mean(), each, C) for each in w]
@@ -318,10 +349,8 @@ def staircase(left, right):
     coordinate descent from 0, along one axis at a time. Left: a staircase to the minimum. Right:
     with a larger C the weight of the hue stays at 0, and one step is enough.
     """
-    T = load_wine()
-    names = list(T.feature_names)
-    X = T.X[:, [names.index("color_intensity"), names.index("hue")]]
-    X, y = (X - X.mean(axis=0)) / X.std(axis=0), T.X[:, 0] - T.X[:, 0].mean()
+    X, y, _ = wine("color_intensity", "hue")
+    X, y = standardised(X), y - y.mean()
     first, second = np.meshgrid(np.linspace(-0.1, 0.7, 81), np.linspace(-0.15, 0.35, 81))
     fits = np.stack([first, second], axis=-1) @ X.T
     for ax, C in ((left, 16.0), (right, 48.0)):
@@ -337,14 +366,6 @@ def staircase(left, right):
 SHOWN = ("proline", "color_intensity", "flavanoids", "ash", "alcalinity_of_ash")
 
 
-def wine():
-    """Five standardised features of 178 wines, in the order of SHOWN, and their alcohol."""
-    T = load_wine()
-    names = list(T.feature_names)
-    X = T.X[:, [names.index(name) for name in SHOWN]]
-    return (X - X.mean(axis=0)) / X.std(axis=0), T.X[:, names.index("alcohol")]
-
-
 @figure("paths", claims=("linear_regression-35",), panels=2, size=(3.4, 3.0))
 def coefficient_paths(left, right):
     """The weights of five standardised features that predict the alcohol of 178 wines, as the
@@ -353,7 +374,8 @@ def coefficient_paths(left, right):
     C_max (dotted). Its weight of proline even grows at first. Ridge with lambda = C sets none to 0;
     two of its weights also grow at first, and in the end all shrink.
     """
-    X, y = wine()
+    X, y, _ = wine(*SHOWN)
+    X = standardised(X)
     top = lasso_bound(X, y)
     best = qr_solution(augment(X), y)[1:]  # for C = 0
     C = np.sort([0, top, *np.geomspace(1, 30 * top, 160)])
