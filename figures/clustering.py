@@ -107,7 +107,7 @@ def choosing_k(*axes):
     """
     Z, rng = standardised(load_wine().X), np.random.default_rng(0)
     tables = [rng.multivariate_normal(np.zeros(13), np.cov(Z.T), size=178) for _ in range(19)]
-    others, of_wines = [curves(standardised(X), 10) for X in tables], curves(Z, 40)
+    others, of_wines = [curves(standardised(X), 40) for X in tables], curves(Z, 40)
     for k, ax in enumerate(axes):
         for other in others:
             ax.plot(range(2, 6), other[k], "s--", color=ORANGE, ms=2.5, lw=0.6)
