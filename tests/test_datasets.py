@@ -42,8 +42,6 @@ from mlnotes.datasets import (
     make_shifted_digits,
     make_three_modes,
     place,
-    read_idx,
-    read_pgm,
     to_bits,
     to_signs,
 )
@@ -78,7 +76,7 @@ def test_a_training_set_is_n_pairs_and_i_is_an_index(rng):
     T = TrainingSet(X, y)
     assert len(T) == len(T.X) == len(T.y) == 7
     for i, (x, output) in enumerate(T):
-        assert x.tolist() == T[i][0].tolist() == X[i].tolist() and output == T[i][1] == y[i]
+        assert x.tolist() == X[i].tolist() and output == y[i]
     assert i == 6
     np.testing.assert_array_equal(T[2:5][0], X[2:5])
     np.testing.assert_array_equal(T[y > 0][1], y[y > 0])
@@ -97,8 +95,8 @@ def test_there_must_be_an_output_for_every_sample(shapes):
 def test_the_same_seed_gives_the_same_set_and_another_seed_another(name):
     make, arguments = GENERATORS[name], ARGUMENTS.get(name, (40,))
     first, again, other = (make(*arguments, rng=np.random.default_rng(s)) for s in (3, 3, 4))
-    assert first == again and first != other
-    assert np.isfinite(first.X).all()
+    assert all(map(np.array_equal, first[:], again[:]))
+    assert not np.array_equal(first.X, other.X) and np.isfinite(first.X).all()
 
 
 def test_there_must_be_a_name_and_a_pixel_for_every_feature():
@@ -111,50 +109,20 @@ def test_there_must_be_a_name_and_a_pixel_for_every_feature():
         TrainingSet(X, y).images  # noqa: B018
 
 
-def test_sets_differ_in_samples_outputs_names_or_kind(rng):
-    X, y = rng.normal(size=(3, 2)), np.arange(3)
-    T = TrainingSet(X, y)
-    assert T == TrainingSet(X.copy(), y.copy())
-    for other in (TrainingSet(X + 1, y), TrainingSet(X, y + 1), TrainingSet(X, y, ("a", "b")), "X"):
-        assert T != other
-
-
 @pytest.mark.claims("datasets-02")
-@pytest.mark.parametrize(
-    "labels, codes",
-    [(["spam", "ham", "ham"], (-1, 1)), ([7, 3, 7], (1, 0)), ([True, False, True], (5, 2))],
-)
-def test_labels_to_codes_to_labels_is_the_identity(labels, codes):
-    coded, classes = encode_labels(labels, codes)
-    assert set(coded.tolist()) == set(codes)
-    assert classes[(coded == codes[1]).astype(int)].tolist() == labels
-
-
-@pytest.mark.claims("datasets-02")
-def test_signs_and_bits_are_the_two_codings_of_one_label():
+def test_labels_are_coded_by_numbers_and_back():
     labels = ["spam", "ham", "spam", "spam"]
-    bits, signs = encode_labels(labels, (0, 1))[0], encode_labels(labels)[0]
+    (signs, classes), (bits, _) = encode_labels(labels), encode_labels(labels, (0, 1))
     assert bits.tolist() == [1, 0, 1, 1] and signs.tolist() == [1, -1, 1, 1]
-    np.testing.assert_array_equal(to_signs(bits), signs)
-    np.testing.assert_array_equal(to_bits(signs), bits)
+    assert classes[bits].tolist() == labels
     for kind in (np.uint8, bool, np.int8, float):
         np.testing.assert_array_equal(to_signs(bits.astype(kind)), signs)
     np.testing.assert_array_equal(to_bits(signs.astype(np.int8)), bits)
-
-
-@pytest.mark.parametrize(
-    "recode, codes, rule", [(to_signs, (-1, 1), "0 or 1"), (to_bits, (0, 1), "-1 or 1")]
-)
-def test_labels_that_are_what_they_are_to_become_are_refused(recode, codes, rule):
-    with pytest.raises(ValueError, match=f"the labels must be {rule}; got"):
-        recode(np.array(codes))
-
-
-def test_codes_that_do_not_fit_are_refused():
+    for recode, codes, rule in ((to_signs, signs, "0 or 1"), (to_bits, bits, "-1 or 1")):
+        with pytest.raises(ValueError, match=f"the labels must be {rule}; got"):
+            recode(codes)
     with pytest.raises(ValueError, match="there must be a code per class; got 2 for .*'c'"):
         encode_labels(["a", "b", "c"])
-    with pytest.raises(ValueError, match=r"the codes must differ; got \(1, 1\)"):
-        encode_labels(["a", "b"], (1, 1))
 
 
 # --- Real sets -------------------------------------------------------------------------
@@ -195,8 +163,11 @@ def test_iris_has_the_class_means_that_fisher_printed():
     assert T.class_names == tuple(np.unique(T.y))
 
 
-def test_wine_has_the_published_extremes_means_and_deviations():
-    X = load_wine().X[:, [0, 4]]
+@pytest.mark.claims("datasets-04")
+def test_wine_is_none_of_the_announced_sets_and_has_the_published_extremes_and_deviations():
+    T = load_wine()
+    assert "Wine" in T.source and T.X.shape[1] not in (4, 30, 784)  # Iris, Breast Cancer, MNIST
+    X = T.X[:, [0, 4]]
     got = np.transpose([X.min(axis=0), X.max(axis=0), X.mean(axis=0), X.std(axis=0, ddof=1)])
     np.testing.assert_allclose(got, [[11.0, 14.8, 13.0, 0.8], [70, 162, 99.7, 14.3]], atol=0.051)
 
@@ -244,7 +215,7 @@ def test_files_of_the_package_may_have_the_line_ends_of_windows(shipped):
     expected = load_iris()
     path = shipped / "iris.csv"
     path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
-    assert load_iris() == expected
+    assert all(map(np.array_equal, load_iris()[:], expected[:]))
 
 
 def test_every_data_file_of_the_package_has_a_checksum():
@@ -258,14 +229,6 @@ def test_digits_look_like_digits():
     zero, one = (T.images[T.y == k].mean(axis=0) for k in (0, 1))
     assert zero[3:5, 3:5].max() < 4 < 10 < one[3:5, 3:5].min()  # the hole of the 0, the 1's stem
     np.testing.assert_array_equal(T.images[7].ravel(), T.X[7])
-
-
-@pytest.mark.claims("datasets-04")
-def test_the_winery_data_are_none_of_the_three_sets_that_the_notes_announce():
-    T = load_wine()
-    announced = load_iris(), load_breast_cancer(), load_mnist().train
-    assert T.X.shape == (178, 13) and "Wine" in T.source
-    assert all(T.X.shape != other.X.shape for other in announced)
 
 
 # --- MNIST -----------------------------------------------------------------------------
@@ -282,8 +245,8 @@ def idx(values):
 
 @pytest.fixture
 def digits(rng):
-    """Six and three images with their labels."""
-    shapes = (6, 28, 28), (6,), (3, 28, 28), (3,)
+    """300 and three images with their labels."""
+    shapes = (300, 28, 28), (300,), (3, 28, 28), (3,)
     return [rng.integers(256 if len(shape) > 1 else 10, size=shape) for shape in shapes]
 
 
@@ -304,29 +267,26 @@ def test_mnist_is_the_pixels_and_labels_of_its_four_files(mnist, digits):
     for T, images, labels in ((train, *digits[:2]), (test, *digits[2:])):
         np.testing.assert_array_equal(T.images * 255, images)
         np.testing.assert_array_equal(T.y, labels)
-        assert T.X.shape[1] == 28 * 28 == len(T.feature_names) and "stand-in" not in repr(T)
+        assert T.X.shape[1] == 28 * 28 == len(T.feature_names)
     np.testing.assert_array_equal(load_mnist(str(mnist), n=2).train.X, train.X[:2])
-
-
-def test_a_number_of_digits_must_be_a_positive_integer():
     with pytest.raises(ValueError, match="n must be an integer >= 1; got 0"):
-        load_mnist(n=0)
+        load_mnist(mnist, n=0)
 
 
 def test_the_message_for_a_missing_file_lists_the_folder(mnist, tmp_path):
     (mnist / TRAIN).rename(mnist / "train-images")
-    told = rf"{TRAIN}: missing: the folder holds t10k.*gz, t10k.*gz, train-images, train-labels"
-    with pytest.raises(FileNotFoundError, match=told):
-        load_mnist(mnist)
-    with pytest.raises(FileNotFoundError, match="missing: there is no folder .*nowhere$"):
-        load_mnist(tmp_path / "nowhere")
     (empty := tmp_path / "empty").mkdir()
-    with pytest.raises(FileNotFoundError, match="missing: the folder holds nothing$"):
-        load_mnist(empty)
+    (full := tmp_path / "full").mkdir()
     for k in range(10):
-        (empty / f"file{k}").touch()
-    with pytest.raises(FileNotFoundError, match=r"holds file0, .*, file8, \.\.\.$"):
-        load_mnist(empty)
+        (full / f"file{k}").touch()
+    for folder, told in (
+        (mnist, rf"{TRAIN}: missing: the folder holds empty, .*, train-images, train-labels"),
+        (tmp_path / "nowhere", "missing: there is no folder .*nowhere$"),
+        (empty, "missing: the folder holds nothing$"),
+        (full, r"holds file0, .*, file8, \.\.\.$"),
+    ):
+        with pytest.raises(FileNotFoundError, match=told):
+            load_mnist(folder)
 
 
 def test_a_damaged_file_of_mnist_is_named(mnist):
@@ -335,56 +295,6 @@ def test_a_damaged_file_of_mnist_is_named(mnist):
     with pytest.raises(ValueError) as told:
         load_mnist(mnist)
     assert str(told.value) == damaged_message(path, whole, path.read_bytes())
-
-
-def test_idx_arrays_of_one_to_three_dimensions_come_back(tmp_path, rng):
-    for shape in ((5,), (0,), (3, 4), (2, 3, 4), (300, 1, 2)):
-        values = rng.integers(256, size=shape)
-        (tmp_path / "a.gz").write_bytes(idx(values))
-        np.testing.assert_array_equal(read_idx(tmp_path / "a.gz"), values)
-
-
-WHOLE = idx(np.ones((2, 3)))
-
-
-@pytest.mark.parametrize(
-    "content, told",
-    [
-        (b"P5\n3 2\n", "Not a gzipped file"),
-        (WHOLE[:-9], "Compressed file ended"),
-        (WHOLE[:10] + b"\xff" + WHOLE[11:], "invalid block type"),
-        (idx(np.array(7)), "must be 2049, 2050 or 2051; got 2048"),
-        (idx(np.ones((1, 1, 1, 1))), "must be 2049, 2050 or 2051; got 2052"),
-        (
-            gzip.compress(gzip.decompress(WHOLE)[:-1], mtime=0),
-            r"the shape \(2, 3\); got 17 bytes in all",
-        ),
-    ],
-)
-def test_what_is_no_idx_file_is_refused(tmp_path, content, told):
-    path = tmp_path / "a.gz"
-    path.write_bytes(content)
-    named = re.escape(f"{path}: damaged, or not a gzipped IDX file of bytes: ")
-    with pytest.raises(ValueError, match=f"^{named}.*{told}"):
-        read_idx(path)
-
-
-@pytest.mark.claims("datasets-03")
-def test_the_stand_in_for_mnist_has_its_form_and_says_that_it_is_a_stand_in(mnist):
-    ours, theirs = load_mnist(), load_mnist(mnist)
-    for T, original in zip(ours, theirs, strict=True):
-        assert "stand-in for MNIST" in T.source and "stand-in" in repr(T)
-        assert T.image_shape == original.image_shape == (28, 28)
-        assert T.feature_names == original.feature_names
-        assert (T.X.dtype, T.y.dtype) == (original.X.dtype, original.y.dtype)
-        assert T.X.min() == 0 and 0.9 < T.X.max() <= 1
-        assert T.class_names == tuple("0123456789")
-    assert len(ours.train) + len(ours.test) == 1797
-    ink = np.array([T.images.sum(axis=(1, 2)) for T in (ours.train, ours.test)], dtype=object)
-    small = load_digits().X.sum(axis=1) / 16
-    np.testing.assert_allclose(np.concatenate(ink).astype(float), 2.5**2 * small, rtol=0.1)
-    border = ours.train.images[:, [0, 1, -2, -1]]
-    assert border.max() == 0  # 28 - 8 x 2.5 = 8 pixels are left, half of them interpolate
 
 
 @needs_data
@@ -434,7 +344,8 @@ def test_faces_are_the_pixels_of_their_files(orl, pictures):
     T = load_orl_faces(orl)
     np.testing.assert_array_equal(T.images * 255, pictures)
     np.testing.assert_array_equal(T.y, [1, 1, 2, 2])
-    assert T.X.shape == (4, 5 * 3) and load_orl_faces(orl / "npz") == T
+    assert T.X.shape == (4, 5 * 3)
+    assert all(map(np.array_equal, load_orl_faces(orl / "npz")[:], T[:]))
 
 
 @pytest.mark.parametrize("folder, name, step", [("", "s2/1.pgm", 1), ("npz", "orl.npz", 7)])
@@ -445,7 +356,7 @@ def test_any_flipped_bit_of_the_faces_is_found(orl, folder, name, step):
         byte = bytes([whole[bit // 8] ^ 1 << bit % 8])
         path.write_bytes(whole[: bit // 8] + byte + whole[bit // 8 + 1 :])
         try:
-            assert load_orl_faces(orl / folder) == expected
+            assert all(map(np.array_equal, load_orl_faces(orl / folder)[:], expected[:]))
         except ValueError as error:
             assert str(error).startswith(f"{path}: damaged, or not ")
             found += 1
@@ -478,18 +389,12 @@ def test_pgm_headers_may_hold_comments_and_any_white_space(tmp_path):
     path = tmp_path / "a.pgm"
     for head in (b"P5\n2 1\n255\n", b"P5 # made\n# by hand\n2\t1 #9 9\n 255 ", b"P5\r\n2\n1\n9\r"):
         path.write_bytes(head + b"\n#")  # pixels that look like white space and a comment
-        assert read_pgm(path).tolist() == [[10, 35]]
-
-
-@pytest.mark.parametrize(
-    "header, n", [("P2\n2 1\n255\n", 2), ("P5\n2 1\n256\n", 2), ("P5\n2 1\n255\n", 1)]
-)
-def test_what_is_no_pgm_file_is_refused(tmp_path, header, n):
-    path = tmp_path / "a.pgm"
-    path.write_bytes(header.encode() + bytes(n))
-    with pytest.raises(ValueError, match="largest level, at most 255, and promise") as told:
-        read_pgm(path)
-    assert str(told.value).startswith(f"{path}: damaged, or not a binary PGM file: ")
+        assert datasets._read_pgm(path).tolist() == [[10, 35]]
+    for content in (b"P2\n2 1\n255\n12", b"P5\n2 1\n255\n1"):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match="and promise the bytes that follow; got") as told:
+            datasets._read_pgm(path)
+        assert str(told.value).startswith(f"{path}: damaged, or not a binary PGM file: ")
 
 
 def test_an_npz_file_of_other_arrays_is_refused(tmp_path, pictures):
@@ -502,10 +407,8 @@ def test_an_npz_file_of_other_arrays_is_refused(tmp_path, pictures):
         {"images": pictures, "subject": subject.astype(object)},
     ):
         np.savez(path, **held)
-        told = re.escape(
-            f"{path}: damaged, or not the original: it must hold the arrays images, 4 "
-        )
-        with pytest.raises(ValueError, match=f"^{told}"):
+        told = f"{path}: damaged, or not the original: it must hold the arrays images, 4 "
+        with pytest.raises(ValueError, match=f"^{re.escape(told)}"):
             load_orl_faces(tmp_path)
 
 
@@ -563,13 +466,11 @@ def test_five_events_give_the_two_numbers_of_the_figure_only_as_pairs_y_x():
 
 
 @pytest.mark.claims("datasets-06")
-def test_linear_targets_are_the_truth_plus_noise_of_the_given_variance(rng):
-    n, sigma, asked = 40_000, 0.7, np.array([2.0, -1.0, 0.5])
-    T = make_linear(n, asked, 3.0, sigma=sigma, rng=rng)
-    w, b, noise = T.truth
-    np.testing.assert_array_equal(w, asked)
-    np.testing.assert_array_equal(T.X @ w + b + noise, T.y)
-    assert b == 3.0 and abs(noise.mean()) <= 4 * sigma / np.sqrt(n)
+def test_linear_targets_have_noise_of_the_given_variance(rng):
+    n, sigma, w = 40_000, 0.7, np.array([2.0, -1.0, 0.5])
+    T = make_linear(n, w, 3.0, sigma=sigma, rng=rng)
+    noise = T.y - T.X @ w - 3.0
+    assert abs(noise.mean()) <= 4 * sigma / np.sqrt(n)
     assert abs(noise.var() - sigma**2) <= 4 * sigma**2 * np.sqrt(2 / n)
     assert abs(T.X.mean()) <= 4 / np.sqrt(3 * n)
     assert (np.abs(np.corrcoef(T.X.T, noise)[-1, :-1]) <= 4 / np.sqrt(n)).all()
@@ -579,33 +480,30 @@ def test_linear_targets_are_the_truth_plus_noise_of_the_given_variance(rng):
 def test_a_curve_is_its_function_plus_noise_on_the_given_interval(rng):
     T = make_curve(20_000, np.square, low=-2.0, high=3.0, sigma=0.5, rng=rng)
     x = T.X[:, 0]
-    np.testing.assert_array_equal(T.truth.f(x) + T.truth.noise, T.y)
+    noise = T.y - x**2
     assert (np.diff(x) >= 0).all() and -2 <= x[0] < -1.99 and 2.99 < x[-1] <= 3
-    assert abs(T.truth.noise.std() - 0.5) <= 4 * 0.5 / np.sqrt(2 * 20_000)
+    assert abs(noise.std() - 0.5) <= 4 * 0.5 / np.sqrt(2 * 20_000)
+    assert abs(noise.mean()) <= 4 * 0.5 / np.sqrt(20_000)
     x = make_curve(1000, np.square, rng=rng).X
     assert 0 <= x.min() < 0.02 < 0.98 < x.max() <= 1
 
 
 @pytest.mark.claims("datasets-06")
-def test_patients_have_ages_genders_and_cholesterol_of_their_laws(rng):
+def test_patients_die_as_often_as_their_risk_says(rng):
     n = 20_000
-    age, gender, cholesterol = make_patients(n, rng=rng).X.T
+    T = make_patients(n, rng=rng)
+    age, gender, cholesterol = T.X.T
     assert 20 <= age.min() < 21 < 89 < age.max() <= 90
     assert set(gender) == {0, 1} and within_standard_errors(gender.mean(), 0.5, n)
     assert cholesterol.min() > 0 and abs(np.median(cholesterol) - 200) < 2
     assert abs(np.log(cholesterol).std() - 0.2) <= 4 * 0.2 / np.sqrt(2 * n)
-
-
-@pytest.mark.claims("datasets-06")
-def test_patients_die_as_often_as_their_risk_says(rng):
-    T = make_patients(20_000, rng=rng)
-    (w, b, p), died, old = T.truth, T.y == 1, T.X[:, 0] > 70
+    (w, b, p), died, old = T.truth, T.y == 1, age > 70
     np.testing.assert_allclose(p, 1 / (1 + np.exp(-(T.X @ w + b))), rtol=1e-12)
     for group in (old, ~old):
         deviation = np.sqrt(np.sum((p * (1 - p))[group]))
         assert abs(np.sum((died - p)[group])) <= 4 * deviation
     assert (np.sign(w) == [1, -1, 1]).all() and p[old].mean() > 2 * p[~old].mean()
-    sure = make_patients(9, w=(0.0, 0.0, 0.0), b=-1000.0, rng=rng)
+    sure = make_patients(9, b=-1000.0, rng=rng)
     assert (sure.truth.p == 0).all() and (sure.y == -1).all()
 
 
@@ -625,48 +523,42 @@ def test_hidden_hyperplane_separates_with_the_gap(rng, n, d, gap):
     assert margins.min() < gap + 1  # and not by much more
 
 
-def test_a_negative_gap_is_refused(rng):
+@pytest.mark.claims("datasets-07")
+def test_the_classes_of_a_separable_set_are_shuffled_and_its_gap_is_not_negative(rng):
+    T = make_separable(400, rng=rng)
+    runs = 1 + np.sum(T.y[1:] != T.y[:-1])
+    assert abs(runs - 201) <= 4 * 10  # runs of 200 and 200: mean 201, deviation 9.99
     for gap in (-1.0, np.nan, np.inf):
         with pytest.raises(ValueError, match=f"gap must be a number >= 0 and < inf; got {gap}"):
             make_separable(10, gap=gap, rng=rng)
 
 
 @pytest.mark.claims("datasets-07")
-def test_the_classes_of_a_separable_set_are_shuffled(rng):
-    T = make_separable(400, rng=rng)
-    runs = 1 + np.sum(T.y[1:] != T.y[:-1])
-    assert abs(runs - 201) <= 4 * 10  # runs of 200 and 200: mean 201, deviation 9.99
-
-
-@pytest.mark.claims("datasets-07")
 def test_every_classifier_errs_on_half_of_independent_labels(rng):
     n = 10_000
-    T = make_independent_labels(n, 3, rng=rng)
-    assert set(T.y) == {-1, 1} and T.truth.p.shape == (n,)
-    w, center = rng.normal(size=3), rng.normal(size=3)
+    T, knows = make_independent_labels(n, rng=rng), make_separable(n, gap=0.0, rng=rng)
+    assert set(T.y) == {-1, 1} and T.X.shape == (n, 2)
+    w, center = rng.normal(size=2), rng.normal(size=2)
     for classifier in (
-        lambda X: np.where(X @ w > 0, 1, -1),
-        lambda X: np.where(np.linalg.norm(X - center, axis=1) < 1, 1, -1),
-        lambda X: np.where(np.sin(50 * X[:, 0]) > 0, 1, -1),
+        lambda X: X @ w > 0,
+        lambda X: np.linalg.norm(X - center, axis=1) < 1,
+        lambda X: np.sin(50 * X[:, 0]) > 0,
     ):
-        says = classifier(T.X)
-        assert np.mean(np.where(says == 1, 1 - T.truth.p, T.truth.p)) == 0.5  # expected, exactly
-        assert within_standard_errors(np.mean(says != T.y), 0.5, n)
-    knows = make_separable(n, 3, gap=0.0, rng=rng)
-    assert not within_standard_errors(np.mean(np.sign(knows.X[:, 0]) != knows.y), 0.5, n)
+        assert within_standard_errors(np.mean(classifier(T.X) != (T.y == 1)), 0.5, n)
+    hidden = knows.X @ knows.truth.w > 0
+    assert not within_standard_errors(np.mean(hidden != (knows.y == 1)), 0.5, n)
 
 
 # --- Groups and shapes -----------------------------------------------------------------
 
 
-def surrounds_origin(X):
-    """Whether the convex hull holds the origin: no half plane is free of directions."""
-    angles = np.sort(np.arctan2(X[:, 1], X[:, 0]))
-    return bool(np.max(np.diff(angles, append=angles[0] + 2 * np.pi)) < np.pi)
-
-
 def hulls_share_the_origin(T):
-    return all(surrounds_origin(T.X[T.y == label]) for label in np.unique(T.y))
+    """Whether the origin is in both hulls: for no class is a half plane free of directions."""
+    for label in np.unique(T.y):
+        angles = np.sort(np.arctan2(*T.X[T.y == label].T))
+        if np.max(np.diff(angles, append=angles[0] + 2 * np.pi)) >= np.pi:
+            return False
+    return True
 
 
 NOT_LINEAR = {
@@ -724,34 +616,28 @@ def test_the_certificate_is_refused_where_a_line_separates(rng):
 
 @pytest.mark.claims("datasets-08")
 def test_concentric_classes_do_not_overlap_and_a_plane_separates_their_squares(rng):
-    T = make_rings(301, radii=(1.0, 2.0, 2.5), noise=0.2, rng=rng)
+    T = make_rings(301, radii=(1.0, 2.5), noise=0.2, rng=rng)
     r = np.linalg.norm(T.X, axis=1)
-    bands = [(r[T.y == k].min(), r[T.y == k].max()) for k in range(3)]
-    for (low, high), radius in zip(bands, (1.0, 2.0, 2.5), strict=True):
+    for label, radius in ((-1, 1.0), (1, 2.5)):
+        low, high = r[T.y == label].min(), r[T.y == label].max()
         assert radius - 0.2 <= low < radius - 0.15 and radius + 0.15 < high <= radius + 0.2
-    assert all(inner[1] < outer[0] for inner, outer in pairwise(bands))
     z = T.X[:, 0] ** 2 + T.X[:, 1] ** 2
-    np.testing.assert_array_equal(np.searchsorted([1.5**2, 2.25**2], z), T.y)
-    assert np.bincount(T.y).tolist() == [101, 100, 100]
+    np.testing.assert_array_equal(np.where(z > 2, 1, -1), T.y)
+    assert [np.sum(T.y == -1), np.sum(T.y == 1)] == [151, 150]
     wide = make_rings(301, noise=0.9, rng=rng)
     radii = np.linalg.norm(wide.X, axis=1)
     assert radii[wide.y == -1].max() > radii[wide.y == 1].min()  # then they do
 
 
-def test_moons_are_half_circles_that_interlock(rng):
-    T = make_moons(500, noise=0.0, rng=rng)
-    upper, lower = T.X[T.y == -1], T.X[T.y == 1]
-    assert set(T.y) == {-1, 1}
+def test_moons_are_half_circles_that_interlock_with_normal_noise_of_the_given_deviation(rng):
+    loud, mute = (make_moons(500, s, rng=np.random.default_rng(0)) for s in (0.3, 0.0))
+    upper, lower = mute.X[mute.y == -1], mute.X[mute.y == 1]
     np.testing.assert_allclose(np.linalg.norm(upper, axis=1), 1, rtol=1e-12)
     np.testing.assert_allclose(np.linalg.norm(lower - [1, 0.5], axis=1), 1, rtol=1e-12)
-    assert upper[:, 1].min() >= 0 and lower[:, 1].max() <= 0.5 and len(upper) == len(lower)
+    assert upper[:, 1].min() >= 0 and lower[:, 1].max() <= 0.5 and len(upper) == len(lower) == 250
     inner = lower[:, 0].min(), upper[:, 0].max()
     assert inner[0] < 0.05 < 0.95 < inner[1]  # the end of each is inside the other
-
-
-def test_moons_have_normal_noise_of_the_given_deviation():
-    loud, mute = (make_moons(500, s, rng=np.random.default_rng(0)).X for s in (0.3, 0.0))
-    noise = loud - mute
+    noise = loud.X - mute.X
     assert abs(noise.std() - 0.3) <= 4 * 0.3 / np.sqrt(2 * 1000)
     assert abs(noise.mean()) <= 4 * 0.3 / np.sqrt(1000)
 
