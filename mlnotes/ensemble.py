@@ -5,7 +5,7 @@ samples that the earlier ones got wrong.
 
 Contents
     Voting               weighted_vote, plurality, majority_error, disagreement
-    Members              Stump, seeded_copy, fitted_copy
+    Members              Stump, fitted_copy
     Three components     ThreeComponents, three_components, tie_break
     Bagging              bootstrap_counts, bag, bagged, variance_of_mean, out_of_bag
     Random forest        random_forest, tree_outputs
@@ -151,23 +151,11 @@ class Stump(NamedTuple):
         return np.where(X[:, self.feature] <= self.threshold, self.left, self.right)
 
 
-def seeded_copy(estimator, rng=None):
-    """An unfitted copy of the `estimator`; if it draws random numbers, `rng` draws its seed.
-
-    >>> seeded_copy(DecisionTreeClassifier(), np.random.default_rng(0)).random_state
-    1826701615
-    """
-    h = clone(estimator)
-    if rng is not None and "random_state" in h.get_params():
-        h.set_params(random_state=rng.integers(2**31).item())
-    return h
-
-
 def fitted_copy(estimator, X, y, rng=None, **params):
     """A copy of the `estimator`, fitted to samples X with labels or targets y.
 
-    The `params` are what else its ``fit`` takes. If all labels are equal, which many classifiers
-    refuse, it is a `Stump` that says this label.
+    The `params` are what else its ``fit`` takes; `rng` draws its seed. If all labels are equal,
+    which many classifiers refuse, it is a `Stump` that says this label.
 
     >>> X, y = np.array([[1.0], [2.0], [3.0]]), np.array([0, 1, 1])
     >>> fitted_copy(DecisionTreeClassifier(), X[1:], y[1:]).predict(X)
@@ -175,7 +163,10 @@ def fitted_copy(estimator, X, y, rng=None, **params):
     """
     if (y == y[0]).all() and not isinstance(estimator, Regressor):
         return Stump(0, inf, y[0], y[0])
-    return seeded_copy(estimator, rng).fit(X, y, **params)
+    h = clone(estimator)
+    if rng is not None and "random_state" in h.get_params():
+        h.set_params(random_state=rng.integers(2**31).item())
+    return h.fit(X, y, **params)
 
 
 # --- Three components ------------------------------------------------------------------
@@ -521,7 +512,6 @@ TOGETHER = 2**18  # samples of trees that grow side by side: their nodes are in 
 class _Committee(Estimator):
     """Members that are trained on sets of their own, and the mean of their outputs."""
 
-    max_samples: Any = None
     bootstrap: bool = True
     oob_score: bool = False
     random_state: Any = None
@@ -544,15 +534,11 @@ class _Committee(Estimator):
     def _sets(self, w, rng):
         """The sample numbers of each training set, drawn by weight."""
         m = check_number("n_estimators", self.n_estimators, at_least=1, integer=True)
-        bootstrap, rows = check_flag("bootstrap", self.bootstrap), np.flatnonzero(w)
-        size, limit = self.max_samples, None if bootstrap else len(rows) + 1
-        if size is None:
-            size = len(rows)
-        check_number("max_samples", size, at_least=1, below=limit, integer=True)
-        if size == len(rows) and not bootstrap:
+        rows = np.flatnonzero(w)
+        if not check_flag("bootstrap", self.bootstrap):
             return [rows] * m
         p = w[rows] / w.sum() if np.ptp(w[rows]) > 0 else None
-        return [rows[rng.choice(len(rows), size, bootstrap, p)] for _ in range(m)]
+        return [rng.choice(rows, len(rows), p=p) for _ in range(m)]
 
     def _counts(self, n):
         """How often each of n samples is in each of the sets: (m, n)."""
@@ -564,11 +550,8 @@ class _Committee(Estimator):
         known = ~np.isnan(mean.reshape(len(X), -1)[:, 0])
         lacking = np.count_nonzero(w[~known])
         if lacking:
-            warnings.warn(
-                f"{lacking} samples are in every training set and have no out-of-bag prediction: "
-                "raise n_estimators",
-                stacklevel=4,
-            )
+            told = f"{lacking} samples are in every training set and have no out-of-bag prediction"
+            warnings.warn(f"{told}: raise n_estimators", stacklevel=4)
         return mean, known & (w > 0)
 
 
@@ -645,16 +628,15 @@ class _Bagging(_Committee):
 class BaggingClassifier(_Bagging, _CommitteeClassifier):
     """A vote of copies of one classifier, each trained on a bootstrap set: `bag`.
 
-    As in scikit-learn, with these differences: `max_samples` is no share of n; samples without a
-    prediction out of bag do not count in `oob_score_`, and the others count by their weights; there
-    is no decision_function, and no max_features, bootstrap_features, warm_start, n_jobs or verbose.
+    As in scikit-learn, with these differences: each set is as large as the number of samples with a
+    weight; samples without a prediction out of bag do not count in `oob_score_`, and the others
+    count by their weights; there is no decision_function.
 
     Parameters
     ----------
     estimator : classifier or None; it is copied, None for a `DecisionTreeClassifier`
     n_estimators : int; number of members
-    max_samples : int or None; size of a training set, None for all samples that have a weight
-    bootstrap : bool; draw with replacement
+    bootstrap : bool; draw with replacement; without it every set has all samples
     oob_score : bool; score the predictions for samples that the members have not seen
     random_state : None, int or Generator
 

@@ -567,7 +567,7 @@ def nonsense_is_refused_for_every_parameter_by_its_name(estimator):
 
 REFUSED = {  # what a refusal says: bad values, and the hyperparameters of which it says so
     "an integer >= 1": ((0, 2.5, True), """batch_size degree k max_depth max_features max_iter
-        max_samples min_samples_leaf n_clusters n_estimators n_init n_iter_no_change
+        min_samples_leaf n_clusters n_estimators n_init n_iter_no_change
         n_neighbors"""),
     "an integer >= 2": ((1, 2.5), "min_samples_split"),
     "integers >= 1": (((5, 0), (2.5,), 2.5), "hidden_layer_sizes"),
