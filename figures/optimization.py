@@ -400,8 +400,8 @@ SQUARE = {"P": [[2.0]], "q": [0.0], "G": [[1.0]], "h": [1.0]}  # x^2 on x >= 1
 WELLS = Problem(  # x^4 - 2 x^2 + 0.3 x on x >= 0
     f=lambda x: wells(x[0]),
     gradient=lambda x: 4 * x**3 - 4 * x + 0.3,
-    inequalities=lambda x: x,
-    inequality_jacobian=lambda x: np.eye(1),
+    c=lambda x: x,
+    jacobian=lambda x: np.eye(1),
 )
 
 

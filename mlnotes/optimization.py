@@ -9,9 +9,8 @@ Contents
                            stochastic_gradient_descent, StochasticState
     Newton's method        newton, NewtonState, newton_direction
     Projected gradient     projected_gradient, ProjectedState, project_ball
-    Constraints            Problem, QuadraticProgram, quadratic_program, box, constraints,
-                           active_set, lagrangian, lagrangian_gradient, kkt_residuals,
-                           KKTResiduals, max_norm
+    Constraints            Problem, QuadraticProgram, quadratic_program, box, active_set,
+                           lagrangian, lagrangian_gradient, kkt_residuals, KKTResiduals, max_norm
     Duality                dual_function, quadratic_dual, relative_kkt_error
     Interior point method  interior_point, InteriorState, interior_start, interior_step,
                            longest_step
@@ -39,14 +38,13 @@ inequalities a_j^T w + b_j <= 0 and its Lagrangian f + sum_j mu_j (a_j^T w + b_j
 c_j = -(a_j^T w + b_j) its mu_j are our lam_j. The dual function is its q.
 """
 
-import warnings
 from collections.abc import Callable
 from itertools import takewhile
 from typing import NamedTuple
 
 import numpy as np
 
-from mlnotes.base import ROUNDING, ConvergenceWarning, check_number, floats, iterate
+from mlnotes.base import ROUNDING, floats, iterate
 from mlnotes.numerics import symmetric
 from mlnotes.probability import is_psd
 
@@ -340,18 +338,17 @@ def project_ball(x, radius=1.0):
 
 
 class Problem(NamedTuple):
-    """min f(x) subject to c_i(x) = 0 for i in E and c_j(x) >= 0 for j in I.
+    """min f(x) subject to c_i(x) = 0 for the first p constraints, E, and c_j(x) >= 0 for I.
 
-    >>> Problem(f=np.sum, gradient=np.ones_like, inequalities=lambda x: x - 1).equalities(3.0)
-    array([], dtype=float64)
+    >>> Problem(f=np.sum, gradient=np.ones_like, c=lambda x: x - 1, jacobian=np.diag).c(3.0)
+    2.0
     """
 
-    f: Callable  # of x, as all fields; -> float
+    f: Callable  # of x, as the next three; -> float
     gradient: Callable  # -> (d,)
-    equalities: Callable = lambda x: np.zeros(0)  # -> (p,)
-    equality_jacobian: Callable = lambda x: np.zeros((0, len(x)))  # -> (p, d)
-    inequalities: Callable = lambda x: np.zeros(0)  # -> (m,)
-    inequality_jacobian: Callable = lambda x: np.zeros((0, len(x)))  # -> (m, d)
+    c: Callable  # -> (p + m,)
+    jacobian: Callable  # of c; -> (p + m, d)
+    p: int = 0
 
 
 class QuadraticProgram(NamedTuple):
@@ -373,21 +370,19 @@ class QuadraticProgram(NamedTuple):
         """P x + q."""
         return self.P @ floats(x) + self.q
 
-    def equalities(self, x):
-        """A x - b."""
-        return self.A @ floats(x) - self.b
+    def c(self, x):
+        """A x - b, then G x - h."""
+        x = floats(x)
+        return np.concatenate([self.A @ x - self.b, self.G @ x - self.h])
 
-    def equality_jacobian(self, x):
-        """A."""
-        return self.A
+    def jacobian(self, x):
+        """A above G."""
+        return np.vstack([self.A, self.G])
 
-    def inequalities(self, x):
-        """G x - h."""
-        return self.G @ floats(x) - self.h
-
-    def inequality_jacobian(self, x):
-        """G."""
-        return self.G
+    @property
+    def p(self):
+        """The number of equalities."""
+        return len(self.b)
 
 
 def quadratic_program(P, q, A=None, b=None, G=None, h=None):
@@ -415,15 +410,6 @@ def box(lower, upper):
     return G[h != -np.inf], h[h != -np.inf]
 
 
-def constraints(problem, x):
-    """The values c(x) = (c_E(x), c_I(x)): (p + m,).
-
-    >>> constraints(quadratic_program([[1.0]], [0.0], A=[[2.0]], b=[1.0]), x=np.array([3.0]))
-    array([5.])
-    """
-    return np.concatenate([problem.equalities(x), problem.inequalities(x)])
-
-
 def active_set(problem, x, *, tol=1e-8):
     """The positions in c of E and {j in I: c_j(x) = 0}, the constraints that hold with equality.
 
@@ -432,8 +418,8 @@ def active_set(problem, x, *, tol=1e-8):
     >>> active_set(quadratic_program([[1.0]], [0.0], G=[[1.0]], h=[1.0]), x=np.array([1.0]))
     array([0])
     """
-    equality = np.full(len(problem.equalities(x)), True)
-    return np.flatnonzero(np.append(equality, np.abs(problem.inequalities(x)) <= tol))
+    c = problem.c(x)
+    return np.flatnonzero((np.arange(len(c)) < problem.p) | (np.abs(c) <= tol))
 
 
 def lagrangian(problem, x, lam):
@@ -443,7 +429,7 @@ def lagrangian(problem, x, lam):
     >>> lagrangian(problem, np.array([3.0]), lam=np.array([2.0]))
     np.float64(5.0)
     """
-    return problem.f(x) - lam @ constraints(problem, x)
+    return problem.f(x) - lam @ problem.c(x)
 
 
 def lagrangian_gradient(problem, x, lam):
@@ -453,8 +439,7 @@ def lagrangian_gradient(problem, x, lam):
     >>> lagrangian_gradient(problem, np.array([1.0]), lam=np.array([2.0]))
     array([0.])
     """
-    J = np.vstack([problem.equality_jacobian(x), problem.inequality_jacobian(x)])
-    return problem.gradient(x) - J.T @ floats(lam)
+    return problem.gradient(x) - problem.jacobian(x).T @ floats(lam)
 
 
 class KKTResiduals(NamedTuple):
@@ -481,13 +466,13 @@ def kkt_residuals(problem, x, lam):
 
     Errata: optimization-23 (IRHD 8.2.2 has lam >= 0 on E, too).
     """
-    lam, c_E, c_I = floats(lam, problem.equalities(x), problem.inequalities(x))
+    lam, c, p = floats(lam), problem.c(x), problem.p
     return KKTResiduals(
         stationarity=max_norm(lagrangian_gradient(problem, x, lam)),
-        equality=max_norm(c_E),
-        inequality=max_norm(np.minimum(c_I, 0.0)),
-        sign=max_norm(np.minimum(lam[len(c_E) :], 0.0)),
-        complementarity=max_norm(lam * np.concatenate([c_E, c_I])),
+        equality=max_norm(c[:p]),
+        inequality=max_norm(np.minimum(c[p:], 0.0)),
+        sign=max_norm(np.minimum(lam[p:], 0.0)),
+        complementarity=max_norm(lam * c),
     )
 
 
@@ -518,7 +503,7 @@ def dual_function(problem, lam, points):
     has lam >= 0 on E, too), optimization-24 (IRHD takes the infimum over all x for f_star).
     """
     values = np.array([problem.f(x) for x in points])
-    c = np.array([constraints(problem, x) for x in points])
+    c = np.array([problem.c(x) for x in points])
     return (values - np.asarray(lam) @ c.T).min(axis=-1)
 
 
@@ -731,6 +716,7 @@ def separating_hyperplane(X, Y):
 # --- Quadratic programs ----------------------------------------------------------------
 
 LARGE = 1e6  # a solution of the scaled program beyond this may be on its way to infinity
+TOLERANCE = 1e-9  # the largest residual of a solution
 
 
 class QPSolution(NamedTuple):
@@ -741,48 +727,42 @@ class QPSolution(NamedTuple):
     objective: float  # 1/2 x^T P x + q^T x
     gap: float  # the objective minus the dual objective
     residual: float  # `relative_kkt_error` of x and lam, in the scaled program
-    n_iter: int  # steps of the interior point method
 
 
-def solve_qp(P, q, A=None, b=None, G=None, h=None, *, tol=1e-9, max_iter=100):
+def solve_qp(P, q, A=None, b=None, G=None, h=None):
     """min 1/2 x^T P x + q^T x subject to A x = b and G x >= h, P positive semi-definite.
 
     After scaling, `interior_point` solves for what the equalities leave free. Then the linear KKT
     equations of the active inequalities give the last digits, and lam_j = 0 exactly for the others.
     The rows of A and G may repeat each other. P may be singular, or 0 for a linear program.
 
-    Returns: a `QPSolution`. A ConvergenceWarning says if its residual is > `tol` after `max_iter`.
+    Returns: a `QPSolution`, with a residual of at most 1e-9.
 
     Raises: InfeasibleError or UnboundedError if there is no solution, with the proof; ValueError
     if the parts do not fit together, if P is not positive semi-definite, or if the numbers of the
-    program differ so much in size that rounding keeps the residual above `tol`.
+    program differ so much in size that rounding keeps the residual above 1e-9.
 
     >>> solution = solve_qp(2 * np.eye(2), [0.0, 0.0], A=[[1.0, 1.0]], b=[1.0])
     >>> solution.x.round(9), solution.lam.round(9), round(solution.objective, 9)
     (array([0.5, 0.5]), array([1.]), 0.5)
     """
-    check_number("tol", tol, at_least=0, below=np.inf)
-    check_number("max_iter", max_iter, at_least=0, integer=True)
     program = _check_program(quadratic_program(P, q, A, b, G, h))
     scaled, columns, rows = _scale(program)
     if not is_psd(scaled.P, 1e-9):
         lowest = np.linalg.eigvalsh(program.P)[0]
         raise ValueError(f"P must be positive semi-definite; got an eigenvalue {lowest:.3g}")
-    x, lam, n_iter = _minimise(scaled, tol, max_iter)
+    x, lam = _minimise(scaled)
     residual = relative_kkt_error(scaled, x, lam)
-    if residual > tol or max(max_norm(x), max_norm(lam)) > LARGE:
+    if residual > TOLERANCE or max(max_norm(x), max_norm(lam)) > LARGE:
         _refuse(scaled, columns, rows)
-    stop = f"after {n_iter} iterations with residual = {residual:.3g} > {tol:g}"
-    if residual > tol and n_iter < max_iter:
+    if residual > TOLERANCE:
         raise ValueError(
-            "the numbers of the program must be of similar size; rounding stopped solve_qp "
-            f"{stop}: measure variables and constraints in other units"
+            "the numbers of the program must be of similar size; rounding stopped solve_qp with "
+            f"residual = {residual:.3g}: measure variables and constraints in other units"
         )
-    if residual > tol:
-        warnings.warn(f"solve_qp stopped {stop}", ConvergenceWarning, stacklevel=2)
     x, lam = columns * x, rows * lam
     gap = x @ program.gradient(x) - lam @ np.concatenate([program.b, program.h])
-    return QPSolution(x, lam, float(program.f(x)), float(gap), residual, n_iter)
+    return QPSolution(x, lam, float(program.f(x)), float(gap), residual)
 
 
 def _check_program(program):
@@ -823,22 +803,22 @@ def _scale(program):
     return QuadraticProgram(P, q, C[:p], c[:p], C[p:], c[p:]), length * columns, cost * rows
 
 
-def _minimise(program, tol, max_iter):
-    """x, lam and the number of steps, for a scaled program."""
+def _minimise(program):
+    """x and lam of a scaled program, as good as rounding lets them be."""
     P, q, A, b, G, h = program
     U, s, Vt = np.linalg.svd(A)
     rank = np.count_nonzero(s > ROUNDING * s.max(initial=0.0))
     inverse = (Vt[:rank].T / s[:rank]) @ U[:, :rank].T  # of A
     x, N = inverse @ b, Vt[rank:].T  # the solutions of A x = b are x + N u
-    lam, n_iter = np.zeros(len(h)), 0
+    lam = np.zeros(len(h))
     if len(h) and N.shape[1]:
         R = N.T @ P @ N
         states = interior_point((R + R.T) / 2, N.T @ (q + P @ x), G @ N, h - G @ x)
         sane = takewhile(lambda state: max_norm(np.append(state.x, state.lam)) < LARGE**8, states)
-        run = iterate(sane, "residual", tol / 100, max_iter)  # without a solution x or lam diverge
-        x, lam, n_iter = x + N @ run.state.x, run.state.lam, run.n_iter
+        last = iterate(sane, "residual", TOLERANCE / 100, 100).state  # else x or lam diverge
+        x, lam = x + N @ last.x, last.lam
     lam = np.concatenate([inverse.T @ (P @ x + q - G.T @ lam), lam])
-    return *_last_digits(program, x, lam), n_iter
+    return _last_digits(program, x, lam)
 
 
 def _last_digits(program, x, lam):
@@ -913,7 +893,7 @@ def _certificate(v, M, N, unit):
         return None
     cone = quadratic_program(np.eye(len(v)), -v, M, np.zeros(len(M)), N, np.zeros(len(N)))
     scaled, columns, _ = _scale(cone)
-    y = columns * _minimise(scaled, tol=1e-9, max_iter=100)[0]
+    y = columns * _minimise(scaled)[0]
     y = np.where(np.abs(y) > ROUNDING * max_norm(y), y, 0.0)
     error = max(max_norm(M @ y), max_norm(np.minimum(N @ y, 0.0)))
     if error > 1e-10 * max_norm(y) or v @ y <= 1e-10 * (np.abs(v) @ np.abs(y)):

@@ -2,7 +2,6 @@
 
 import pickle
 import re
-import warnings
 from functools import partial
 from itertools import combinations, islice
 
@@ -10,7 +9,7 @@ import numpy as np
 import pytest
 from checks import check_gradient, check_hessian, panels
 
-from mlnotes.base import ConvergenceWarning, iterate
+from mlnotes.base import iterate
 from mlnotes.decision_theory import absolute_subdifferential
 from mlnotes.optimization import (
     InfeasibleError,
@@ -20,7 +19,6 @@ from mlnotes.optimization import (
     backtrack,
     box,
     closest_points,
-    constraints,
     convexity_gap,
     descent_bound,
     dual_function,
@@ -130,7 +128,6 @@ def test_smallest_gap_of_0_inside_and_inf_outside_tells_convex_sets_from_others(
 @pytest.mark.claims("optimization-03")
 def test_smallest_gap_of_the_reciprocal_is_negative_only_across_0(rng):
     assert smallest_gap(np.reciprocal, np.linspace(0.01, 10, 500), rng=rng).gap >= -ROUNDING
-    assert convexity_gap(np.reciprocal, -1.0, -3.0, 0.5) == pytest.approx(-1 / 6)
     assert convexity_gap(np.reciprocal, -1.0, 3.0, 0.3) < 0  # a set with both signs
 
 
@@ -330,13 +327,13 @@ def test_newton_doubles_the_digits_and_needs_its_line_search(rng):
     assert f(x) > 5 * f(30 * np.ones(3))
 
 
-@pytest.mark.parametrize("seed", range(30))  # for 16 the full step near the end seems to raise f
-def test_newton_ends_where_rounding_hides_the_fall_of_f(seed):
-    f, gradient, hessian, _ = logistic(np.random.default_rng(seed))
-    states = list(newton(f, gradient, hessian, np.ones(3)))
-    assert len(states) < 12 and np.linalg.norm(gradient(states[-1].x)) < 1e-12
-    assert (np.diff([state.objective for state in states]) < 1e-14).all()
-    assert all(state.objective == f(state.x) for state in states)
+def test_newton_ends_where_rounding_hides_the_fall_of_f():
+    for seed in range(30):  # for 16 the full step near the end seems to raise f
+        f, gradient, hessian, _ = logistic(np.random.default_rng(seed))
+        states = list(newton(f, gradient, hessian, np.ones(3)))
+        assert len(states) < 12 and np.linalg.norm(gradient(states[-1].x)) < 1e-12
+        assert (np.diff([state.objective for state in states]) < 1e-14).all()
+        assert all(state.objective == f(state.x) for state in states)
 
 
 @pytest.mark.claims("optimization-07")
@@ -378,11 +375,10 @@ def test_newton_direction_shifts_by_the_first_power_of_ten_that_is_enough():
 
 def test_project_ball_is_the_nearest_point_and_stays(rng):
     others = rng.normal(size=(300, 4))
-    others *= 2 / np.linalg.norm(others, axis=1)[:, None]
-    others *= rng.uniform(0.7, 1, size=(300, 1))
+    others *= 2 * rng.uniform(0.7, 1, size=(300, 1)) / np.linalg.norm(others, axis=1)[:, None]
     for x in 3 * rng.normal(size=(20, 4)):
         nearest = project_ball(x, 2.0)
-        assert np.linalg.norm(x - nearest) <= np.linalg.norm(x - others, axis=1).min() + 1e-12
+        assert ((others - nearest) @ (x - nearest) <= 1e-12).all()  # an obtuse angle
         assert np.linalg.norm(nearest) <= 2 + 1e-12
         np.testing.assert_allclose(project_ball(nearest, 2.0), nearest, rtol=1e-12)
     np.testing.assert_array_equal(project_ball(np.array([0.3, 0.0])), [0.3, 0])
@@ -415,8 +411,9 @@ def test_lagrangian_gradient_on_the_sphere_is_0_at_the_eigenvectors_alone(rng):
     sphere = Problem(
         f=lambda w: w @ S @ w,
         gradient=lambda w: 2 * S @ w,
-        equalities=lambda w: np.array([w @ w - 1]),
-        equality_jacobian=lambda w: 2 * w[None],
+        c=lambda w: np.array([w @ w - 1]),
+        jacobian=lambda w: 2 * w[None],
+        p=1,
     )
     for value, w in zip(values, vectors.T, strict=True):
         residuals = kkt_residuals(sphere, w, np.array([value]))  # L = w^T S w + lam (1 - w^T w)
@@ -437,8 +434,8 @@ def test_projected_gradient_on_the_ball_finds_the_solution_with_a_penalty(rng, p
     ball = Problem(
         f=lambda w: np.sum((y - X @ w) ** 2),
         gradient=lambda w: 2 * X.T @ (X @ w - y),
-        inequalities=lambda w: np.array([k - w @ w]),
-        inequality_jacobian=lambda w: -2 * w[None],
+        c=lambda w: np.array([k - w @ w]),
+        jacobian=lambda w: -2 * w[None],
     )
     project, eta = partial(project_ball, radius=np.sqrt(k)), 1 / (2 * np.linalg.norm(X, ord=2) ** 2)
     states = projected_gradient(ball.f, ball.gradient, project, np.zeros(4), eta=eta)
@@ -451,16 +448,15 @@ def test_projected_gradient_on_the_ball_finds_the_solution_with_a_penalty(rng, p
 # --- Constraints -----------------------------------------------------------------------
 
 
-def stack(A, b, G, h, d):
+def stack(P, q, A=None, b=None, G=None, h=None):
     """C and c of the constraints, and how many of them are equalities."""
-    A, b = (np.zeros((0, d)), np.zeros(0)) if A is None else (A, b)
-    G, h = (np.zeros((0, d)), np.zeros(0)) if G is None else (G, h)
+    _, _, A, b, G, h = quadratic_program(P, q, A, b, G, h)
     return np.vstack([A, G]), np.concatenate([b, h]), len(b)
 
 
 def enumerate_qp(P, q, A=None, b=None, G=None, h=None, tol=1e-7):
     """The best KKT point (x, lam) of a small quadratic program, over all sets of active rows."""
-    C, c, p = stack(A, b, G, h, len(q))
+    C, c, p = stack(P, q, A, b, G, h)
     best, d = (np.inf, None, None), len(q)
     for size in range(min(len(c) - p, d) + 1):  # more rows would depend on each other
         for chosen in combinations(range(p, len(c)), size):
@@ -503,7 +499,7 @@ def feasible_points(rng, A, G, h, x, n=400):
 
 
 def violation(problem, x):
-    residuals = kkt_residuals(problem, x, np.zeros(len(constraints(problem, x))))
+    residuals = kkt_residuals(problem, x, np.zeros(len(problem.c(x))))
     return max(residuals.equality, residuals.inequality)
 
 
@@ -525,7 +521,7 @@ def test_active_set_is_all_equalities_and_the_inequalities_that_bind(rng):
         problem = quadratic_program(P, q, A, A @ x, G, G @ x - slack)
         active = active_set(problem, x)
         np.testing.assert_array_equal(active, [0, 1, *np.flatnonzero(slack == 0) + 2])
-        np.testing.assert_allclose(constraints(problem, x)[2:], slack, atol=1e-12)
+        np.testing.assert_allclose(problem.c(x), [0, 0, *slack], atol=1e-12)
     one = quadratic_program(np.eye(1), np.zeros(1), G=np.eye(1), h=[1.0])
     near = [list(active_set(one, np.array([x]), tol=0.5)) for x in (0.4, 0.5, 1.5, 1.6)]
     assert near == [[], [0], [0], []]  # violated is not active
@@ -540,21 +536,9 @@ def test_lagrangian_is_the_sum_of_the_notes_in_either_sign(rng):
     irhd -= sum(lam[2 + j] * (G[j] @ x - h[j]) for j in range(4))
     prnn = f - lam[:2] @ (A @ x - b) + sum(lam[2 + j] * (h[j] - G[j] @ x) for j in range(4))
     assert lagrangian(problem, x, lam) == pytest.approx(irhd) == pytest.approx(prnn)
-    in_x, in_lam = lagrangian_gradient(problem, x, lam), -constraints(problem, x)
+    in_x, in_lam = lagrangian_gradient(problem, x, lam), -problem.c(x)
     check_gradient(lambda x: lagrangian(problem, x, lam), lambda _: in_x, x)
     check_gradient(lambda v: lagrangian(problem, x, v), lambda _: in_lam, lam)
-
-
-@pytest.mark.claims("optimization-14")
-def test_lagrangian_lies_below_f_on_the_feasible_set(rng, solved):
-    for problem, x, _ in solved:
-        lam = np.concatenate([rng.normal(size=1), rng.exponential(size=6)])
-        near = feasible_points(rng, problem.A, problem.G, problem.h, x)
-        assert len(near) >= 3
-        for z in near:
-            assert violation(problem, z) < 1e-9
-            assert lagrangian(problem, z, lam) <= problem.f(z) + 1e-9
-            assert lagrangian(problem, z, -lam) >= problem.f(z) - 1e-9  # an inadmissible one
 
 
 @pytest.mark.claims("optimization-15")
@@ -579,8 +563,8 @@ def test_kkt_residuals_are_never_0_where_no_constraint_qualification_holds():
     problem = Problem(
         f=lambda x: x[0],
         gradient=lambda x: np.ones(1),
-        inequalities=lambda x: -(x**2),
-        inequality_jacobian=lambda x: -2 * x[None],
+        c=lambda x: -(x**2),
+        jacobian=lambda x: -2 * x[None],
     )
     assert violation(problem, np.zeros(1)) == 0 and violation(problem, np.array([0.1])) > 0
     for lam in np.linspace(-100, 100, 11):  # x = 0 is the only feasible point
@@ -600,27 +584,26 @@ def test_kkt_residuals_of_linear_constraints_can_be_0_for_many_multipliers():
 def least_stationarity(problem, x):
     """min ||gradient f - J^T lam|| over multipliers of the active constraints, >= 0 on I."""
     rows = active_set(problem, x, tol=1e-9)
-    J, g = np.vstack([problem.A, problem.G])[rows], problem.gradient(x)
-    free = np.sum(rows < len(problem.b))
-    best = np.linalg.norm(g)
-    for size in range(len(rows) - free + 1):
-        for chosen in combinations(range(free, len(rows)), size):
-            used = J[[*range(free), *chosen]]
-            lam = np.linalg.lstsq(used.T, g, rcond=None)[0]
-            if lam[free:].min(initial=0) >= 0:
-                best = min(best, np.linalg.norm(g - used.T @ lam))
-    return best
+    J, g = problem.jacobian(x)[rows], problem.gradient(x)
+    signed = np.eye(len(rows))[rows >= problem.p]
+    lam, _ = enumerate_qp(J @ J.T, -J @ g, None, None, signed, np.zeros(len(signed)))
+    return np.linalg.norm(g - J.T @ lam)
 
 
-@pytest.mark.claims("optimization-17")
-def test_a_kkt_point_of_a_convex_problem_is_a_minimum_and_no_other_point_is_one(rng, solved):
+@pytest.mark.claims("optimization-14", "optimization-17")
+def test_a_kkt_point_of_a_convex_problem_is_its_minimum_and_lagrangians_lie_below_f(rng, solved):
     for problem, x, _ in solved:
         assert least_stationarity(problem, x) < 1e-8
         near = feasible_points(rng, problem.A, problem.G, problem.h, x)
         values = np.array([problem.f(z) for z in near])
-        assert values.min() >= problem.f(x) - 1e-9
+        assert len(near) >= 3 and values.min() >= problem.f(x) - 1e-9
         for z in near[values > problem.f(x) + 1e-2][:20]:
-            assert least_stationarity(problem, z) > 1e-4
+            assert least_stationarity(problem, z) > 1e-4  # and no other point is one
+        lam = np.concatenate([rng.normal(size=1), rng.exponential(size=6)])
+        for z, value in zip(near, values, strict=True):
+            assert violation(problem, z) < 1e-9
+            assert lagrangian(problem, z, lam) <= value + 1e-9
+            assert lagrangian(problem, z, -lam) >= value - 1e-9  # an inadmissible one
 
 
 @pytest.mark.claims("optimization-17", "optimization-22")
@@ -638,18 +621,13 @@ def test_a_kkt_point_without_convexity_may_be_a_maximum_and_dual_functions_minus
 
 
 @pytest.mark.claims("optimization-18")
-@pytest.mark.parametrize(
-    "bound, x, lam, c",
-    [(1.0, 1.0, 2.0, 0.0), (-1.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0, 0.0)],
-    ids=["active", "inactive", "both zero"],
-)
-def test_a_constraint_is_active_or_has_multiplier_zero_or_both(bound, x, lam, c):
-    program = quadratic_program([[2.0]], [0.0], G=[[1.0]], h=[bound])  # x^2 on x >= bound
-    solution = solve_qp(*program)
-    assert solution.x[0] == pytest.approx(x, abs=1e-9)
-    assert solution.lam[0] == pytest.approx(lam, abs=1e-9)
-    assert constraints(program, solution.x)[0] == pytest.approx(c, abs=1e-9)
-    assert max(kkt_residuals(program, np.array([x]), np.array([lam]))) == 0
+def test_a_constraint_is_active_or_has_multiplier_zero_or_both():
+    for bound, x, lam, c in ((1, 1, 2, 0), (-1, 0, 0, 1), (0, 0, 0, 0)):  # x^2 on x >= bound
+        program = quadratic_program([[2.0]], [0.0], G=[[1.0]], h=[bound])
+        solution = solve_qp(*program)
+        assert [solution.x[0], solution.lam[0]] == pytest.approx([x, lam], abs=1e-9)
+        assert program.c(solution.x) == pytest.approx(c, abs=1e-9)
+        assert max(kkt_residuals(program, np.array([x]), np.array([lam]))) == 0
 
 
 def test_box_is_two_rows_for_each_finite_pair_of_bounds(rng):
@@ -669,8 +647,8 @@ GRID = np.linspace(-3, 3, 6001)[:, None]
 WELLS = Problem(  # x^4 - 2 x^2 + 0.3 x on x >= 0
     f=lambda x: x[0] ** 4 - 2 * x[0] ** 2 + 0.3 * x[0],
     gradient=lambda x: 4 * x**3 - 4 * x + 0.3,
-    inequalities=lambda x: x,
-    inequality_jacobian=lambda x: np.eye(1),
+    c=lambda x: x,
+    jacobian=lambda x: np.eye(1),
 )
 LOWEST = min(WELLS.f([x]) for x in np.roots([4, 0, -4, 0.3]).real if x >= 0)  # f' = 0, f < f(0)
 
@@ -750,7 +728,7 @@ def test_relative_kkt_error_is_the_largest_of_three_quotients(rng, solved):
     for program, x, lam in solved:
         assert relative_kkt_error(program, x, lam) < 1e-10
         P, q, A, b, G, h = program
-        C, c, _ = stack(A, b, G, h, len(q))
+        C, c, _ = stack(*program)
         z, mu = x + rng.normal(size=3) / 9, lam + rng.random(size=7) / 9
         pull = np.abs(P) @ abs(z) + abs(q) + np.abs(C).T @ abs(mu)
         stationarity = max_norm(P @ z + q - C.T @ mu) / max(pull)
@@ -874,8 +852,7 @@ def test_interior_point_ends_without_a_constraint_that_binds(unit):
 
 def assert_optimal(parts, solution, tol=1e-9):
     """The KKT conditions and the gap, computed afresh and relative to the terms they sum."""
-    P, q, A, b, G, h = parts
-    C, c, p = stack(A, b, G, h, len(q))
+    (P, q, *_), (C, c, p) = parts, stack(*parts)
     x, lam = solution.x, solution.lam
     terms = np.abs(P) @ np.abs(x) + np.abs(q) + np.abs(C.T) @ np.abs(lam)
     assert max_norm(P @ x + q - C.T @ lam) <= tol * max_norm(terms)
@@ -894,8 +871,7 @@ def assert_optimal(parts, solution, tol=1e-9):
 
 def in_other_units(parts, columns, rows, cost):
     """The program in y = x / columns, its constraints times rows and its objective times cost."""
-    P, q, A, b, G, h = parts
-    C, c, p = stack(A, b, G, h, len(q))
+    (P, q, *_), (C, c, p) = parts, stack(*parts)
     C, c = rows[:, None] * C * columns, rows * c
     return cost * columns[:, None] * P * columns, cost * columns * q, C[:p], c[:p], C[p:], c[p:]
 
@@ -1017,13 +993,11 @@ def test_solve_qp_of_numbers_too_far_apart_gives_the_right_answer_or_none(noise)
         G, point, moved = rng.normal(size=(5, 3)), rng.normal(size=3), rng.normal(size=5)
         G *= np.sign(G.sum(axis=1))[:, None]  # (1, 1, 1) is inside
         nearest, _ = enumerate_qp(np.eye(3), -point, None, None, G, np.zeros(5))
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            try:
-                x = solve_qp(np.eye(3), -point, None, None, G, noise * moved).x
-            except (ConvergenceWarning, ValueError) as refusal:
-                assert re.search("solve_qp stopped after 100|must be of similar size", str(refusal))
-                continue
+        try:
+            x = solve_qp(np.eye(3), -point, None, None, G, noise * moved).x
+        except ValueError as refusal:
+            assert "the numbers of the program must be of similar size" in str(refusal)
+            continue
         np.testing.assert_allclose(x, nearest, rtol=0, atol=1e-7)
         answers += 1
     assert answers > 3 and (noise or answers == 20)
@@ -1044,7 +1018,6 @@ def test_solve_qp_without_inequalities_solves_a_linear_system(rng, rank):
     solution = solve_qp(P, q, A, b)
     np.testing.assert_allclose(P @ solution.x + q, A.T @ solution.lam, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(A @ solution.x, b, rtol=1e-9, atol=1e-9)
-    assert solution.n_iter == 0
 
 
 def test_solve_qp_gives_one_of_many_minimisers():
@@ -1057,22 +1030,10 @@ def test_solve_qp_gives_one_of_many_minimisers():
     assert idle.objective == 0 and idle.lam == 0
 
 
-def test_solve_qp_says_when_it_was_stopped(rng):
-    parts = random_qp(rng, d=20, p=2, m=40)
-    message = r"solve_qp stopped after 2 iterations with residual = .* > 1e-09"
-    with pytest.warns(ConvergenceWarning, match=message) as caught:
-        stopped = solve_qp(*parts, max_iter=2)
-    assert caught[0].filename == __file__  # the warning is of the line that asked
-    assert stopped.n_iter == 2 and stopped.residual > 1e-9
-    assert 2 < solve_qp(*parts).n_iter < 30 and solve_qp(*parts).residual < 1e-9
-
-
 @pytest.mark.parametrize(
     "wrong, message",
     [
         ({"P": [[1.0, 0.0], [0.0, -1e-12]]}, "got an eigenvalue -1e-12"),  # whatever x_2's unit
-        ({"tol": np.inf}, "tol must be a number >= 0 and < inf; got inf"),
-        ({"max_iter": -1}, "max_iter must be an integer >= 0; got -1"),
         ({"q": [np.nan, 1.0]}, "q must be finite"),
         ({"G": [[1.0, 1.0]]}, "G must have shape (0, 2); got (1, 2)"),  # without h
     ],
@@ -1122,7 +1083,7 @@ def test_solve_qp_proves_that_constraints_contradict_each_other(decades):
     for parts in in_random_units(infeasible_qp, decades):
         with pytest.raises(InfeasibleError, match="must have a common point") as e:
             solve_qp(*parts)
-        C, c, p = stack(*parts[2:], 3)
+        C, c, p = stack(*parts)
         y = e.value.certificate
         assert np.linalg.norm(y) == pytest.approx(1) and y[p:].min() >= -1e-12
         assert (np.abs(C.T @ y) <= 1e-9 * (np.abs(C.T) @ np.abs(y))).all()
