@@ -761,7 +761,7 @@ def test_pca_density_is_that_of_a_normal_distribution(rng):
 
 
 def test_pca_refuses_counts_that_do_not_fit_and_samples_that_do_not_vary():
-    for bad in (5, 0.0):
+    for bad in (5, 0.0, 1.0):
         with pytest.raises(ValueError, match=f"n_components must be .*= 4, .*; got {bad}"):
             PCA(bad).fit(load_iris().X)
     for X in ([[1.0, 2.0]], np.full((5, 2), 0.1), [[1.0], [1.0 + 2.0**-52]]):
