@@ -92,8 +92,8 @@ class Witness(NamedTuple):
     t: float
 
 
-def smallest_gap(f, X, *, pairs=1000, rng):
-    """The smallest convexity gap of f on random `pairs` of the points X (n, d): a `Witness`.
+def smallest_gap(f, X, *, rng):
+    """The smallest convexity gap of f on 1000 random pairs of the points X (n, d): a `Witness`.
 
     Negative beyond rounding, it proves that f is not convex; otherwise it proves nothing. X may be
     numbers (n,). `rng` draws the pairs and the t.
@@ -101,8 +101,8 @@ def smallest_gap(f, X, *, pairs=1000, rng):
     >>> smallest_gap(np.sin, np.linspace(0, 3, 50), rng=np.random.default_rng(0)).gap < -0.5
     np.True_
     """
-    i, j = rng.integers(len(X), size=(2, pairs))
-    t = rng.uniform(size=pairs)
+    i, j = rng.integers(len(X), size=(2, 1000))
+    t = rng.uniform(size=1000)
     gaps = convexity_gap(f, X[i], X[j], t)
     k = np.argmin(gaps)
     return Witness(gaps[k], X[i[k]], X[j[k]], t[k])
@@ -410,16 +410,14 @@ def box(lower, upper):
     return G[h != -np.inf], h[h != -np.inf]
 
 
-def active_set(problem, x, *, tol=1e-8):
-    """The positions in c of E and {j in I: c_j(x) = 0}, the constraints that hold with equality.
-
-    A c_j(x) within `tol` of 0 counts as 0.
+def active_set(problem, x):
+    """The positions in c of E and {j in I: |c_j(x)| <= 1e-8}, what holds with equality: (k,).
 
     >>> active_set(quadratic_program([[1.0]], [0.0], G=[[1.0]], h=[1.0]), x=np.array([1.0]))
     array([0])
     """
     c = problem.c(x)
-    return np.flatnonzero((np.arange(len(c)) < problem.p) | (np.abs(c) <= tol))
+    return np.flatnonzero((np.arange(len(c)) < problem.p) | (np.abs(c) <= 1e-8))
 
 
 def lagrangian(problem, x, lam):

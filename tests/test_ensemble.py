@@ -333,19 +333,6 @@ def test_variance_of_mean_of_correlated_members(rng):
     ours = variance_of_mean(variance, covariance / variance, 6)
     assert ours == pytest.approx(A.mean(axis=1).var(), rel=1e-12)
 
-    x, laws = rng.normal(size=(12, 6)), {}
-    for k in (1, 6):
-        h = []
-        for seed in range(30):
-            draw = np.random.default_rng(seed)
-            X = draw.normal(size=(40, 6))
-            y = 3 * X[:, 0] + draw.normal(size=40)
-            h.append(tree_outputs(random_forest(X, y, 6, k, rng=draw, rules=SQUARES), x))
-        S = np.mean([np.cov(at.T) for at in np.swapaxes(h, 0, 1)], axis=0)  # over data sets
-        variance = np.trace(S) / 6
-        laws[k] = variance, (S.sum() - np.trace(S)) / 30 / variance
-    assert laws[1][0] > laws[6][0] and laws[1][1] < laws[6][1]  # noisier, but less alike
-
 
 # --- Random forest ---------------------------------------------------------------------
 
@@ -641,20 +628,16 @@ def test_adaboost_is_stagewise_descent_on_the_exponential_loss(rng):
 
     def slopes(alpha):
         e = np.exp(A @ alpha)
-        return e.mean(), A.T @ e / 60, (A.T * e) @ A / 60
+        return e.mean(), A.T @ e / 60
 
     for t, state in enumerate(rounds):
         errors = (pool != y) @ D
         assert normaliser(errors).min() == pytest.approx(normaliser(state.error), abs=1e-12)
         D, alpha[t] = state.D, state.alpha
-        loss, gradient, _ = slopes(alpha)
+        loss, gradient = slopes(alpha)
         assert abs(gradient[t]) < 1e-10 and loss == pytest.approx(state.objective)
     assert np.abs(gradient[:-1]).max() > 1e-3  # the earlier votes are no longer best
-    for _ in range(30):
-        loss, gradient, hessian = slopes(alpha)
-        alpha = alpha - np.linalg.lstsq(hessian, gradient)[0]
-    assert np.abs(slopes(alpha)[1]).max() < 1e-10
-    assert slopes(alpha)[0] < rounds[-1].objective - 1e-4
+    assert slopes(alpha - gradient)[0] < rounds[-1].objective - 1e-4
 
 
 # --- The estimators: bagging and forests -----------------------------------------------
@@ -839,11 +822,14 @@ def test_figure_bagging_compares_with_the_tree_on_all_samples():
 def test_figure_correlation_foretells_twenty_trees_from_ten():
     from figures.ensemble import correlation
 
-    (ax,) = panels(correlation)
+    (ax,), laws = panels(correlation), []
     for line, dots in zip(ax.lines[::2], ax.lines[1::2], strict=True):
         formula, measured = line.get_ydata(), dots.get_ydata()
         assert measured[3] == pytest.approx(formula[9])  # ten trees gave both
         assert measured[4] == pytest.approx(formula[19], rel=0.05)
+        laws.append((formula[0], (20 * formula[19] / formula[0] - 1) / 19))
+    variance, rho = np.transpose(laws)  # for k = 1, 5 and 30 features
+    assert (np.diff(variance) < 0).all() and (np.diff(rho) > 0).all()
 
 
 @pytest.mark.claims("ensemble-38")

@@ -106,6 +106,7 @@ def test_smallest_gap_tells_convex_functions_from_others(rng):
         (np.square, line, True),
         (np.abs, line, True),
         (log_loss, line, True),
+        (np.exp, line, True),
         (np.sin, line, False),
         (np.sign, line, False),
         (np.reciprocal, positive, True),
@@ -333,8 +334,7 @@ def test_newton_ends_where_rounding_hides_the_fall_of_f():
 
 
 @pytest.mark.claims("optimization-07")
-def test_newton_goes_on_for_ever_on_a_strictly_convex_function_without_a_minimum(rng):
-    assert smallest_gap(np.exp, np.linspace(-5, 5, 99), pairs=200, rng=rng).gap >= 0
+def test_newton_goes_on_for_ever_on_a_strictly_convex_function_without_a_minimum():
     way = newton(lambda x: np.exp(x[0]), np.exp, lambda x: np.exp(x)[:, None], [0.0])
     states = list(islice(way, 30))
     np.testing.assert_allclose([s.x[0] for s in states], -np.arange(30.0))
@@ -519,7 +519,7 @@ def test_active_set_is_all_equalities_and_the_inequalities_that_bind(rng):
         np.testing.assert_array_equal(active, [0, 1, *np.flatnonzero(slack == 0) + 2])
         np.testing.assert_allclose(problem.c(x), [0, 0, *slack], atol=1e-12)
     one = quadratic_program(np.eye(1), np.zeros(1), G=np.eye(1), h=[1.0])
-    near = [list(active_set(one, np.array([x]), tol=0.5)) for x in (0.4, 0.5, 1.5, 1.6)]
+    near = [list(active_set(one, np.array([x]))) for x in (0.9, 1 - 9e-9, 1 + 9e-9, 1.1)]
     assert near == [[], [0], [0], []]  # violated is not active
 
 
@@ -575,7 +575,7 @@ def test_kkt_residuals_are_never_0_without_a_constraint_qualification_and_0_for_
 
 def least_stationarity(problem, x):
     """min ||gradient f - J^T lam|| over multipliers of the active constraints, >= 0 on I."""
-    rows = active_set(problem, x, tol=1e-9)
+    rows = active_set(problem, x)
     J, g = problem.jacobian(x)[rows], problem.gradient(x)
     signed = np.eye(len(rows))[rows >= problem.p]
     lam, _ = enumerate_qp(J @ J.T, -J @ g, None, None, signed, np.zeros(len(signed)))
