@@ -665,14 +665,8 @@ def place(images, *, shape, zoom=1.0, angle=0.0, shift=(0.0, 0.0)):
     v, u = down - (shape[0] - 1) / 2 - shift[1], right - (shape[1] - 1) / 2 - shift[0]
     row = (u * np.sin(angle) + v * np.cos(angle)) / zoom + (h - 1) / 2
     column = (u * np.cos(angle) - v * np.sin(angle)) / zoom + (w - 1) / 2
-    return _interpolate(images, row, column)
-
-
-def _interpolate(images, row, column):
-    """Grey levels at fractional positions, interpolated between four pixels; 0 outside."""
-    h, w = images.shape[-2:]
     padded = np.pad(images, [(0, 0)] * (images.ndim - 2) + [(1, 2), (1, 2)])
-    row, column = np.clip(row + 1, 0, h + 1), np.clip(column + 1, 0, w + 1)
+    row, column = np.clip(row + 1, 0, h + 1), np.clip(column + 1, 0, w + 1)  # between four pixels
     r, c = row.astype(int), column.astype(int)
     a, b = row - r, column - c
     above = (1 - b) * padded[..., r, c] + b * padded[..., r, c + 1]
