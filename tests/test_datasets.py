@@ -752,6 +752,7 @@ def test_three_numbers_determine_each_shifted_digit(rng):
         np.testing.assert_array_equal(T.images[i], again)
         assert again[[0, -1]].max() == again[:, [0, -1]].max() == 0  # none leaves the canvas
     np.testing.assert_array_equal(16 * image, load_digits().images[3])
+    assert zoom == 6  # 48 of the 100 pixels
     many = make_shifted_digits(60, rng=rng).truth
     for moves, most in ((many.angle, np.pi / 4), (many.shift, 15)):
         assert -most <= moves.min() < -0.9 * most and 0.9 * most < moves.max() <= most

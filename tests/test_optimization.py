@@ -324,6 +324,7 @@ def test_newton_ends_where_rounding_hides_the_fall_of_f():
         f, gradient, hessian, _ = logistic(np.random.default_rng(seed))
         states = list(newton(f, gradient, hessian, np.ones(3)))
         assert len(states) < 12 and np.linalg.norm(gradient(states[-1].x)) < 1e-12
+        assert states[-1].eta == 1
         assert (np.diff([state.objective for state in states]) < 1e-14).all()
         assert all(state.objective == f(state.x) for state in states)
 
@@ -818,6 +819,8 @@ def test_interior_start_is_the_penalised_minimum_pushed_inside(rng, inside):
         np.testing.assert_allclose(pushed, plain + shift, rtol=1e-9)
     _, lam, s = interior_start(np.zeros((1, 1)), np.zeros(1), np.ones((1, 1)), np.zeros(1))
     assert lam == 1 and s == 1  # also where the boundary would do
+    _, lam, s = interior_start(2 * np.eye(1), np.zeros(1), np.eye(1), -np.ones(1))
+    assert lam == 1 and s == pytest.approx(2 / 3)  # inside: it stays
 
 
 def test_longest_step_stops_at_the_boundary_and_at_1():
