@@ -812,8 +812,9 @@ def _minimise(program):
     if len(h) and N.shape[1]:
         R = N.T @ P @ N
         states = interior_point((R + R.T) / 2, N.T @ (q + P @ x), G @ N, h - G @ x)
+        # without a solution x or lam diverges
         sane = takewhile(lambda state: max_norm(np.append(state.x, state.lam)) < LARGE**8, states)
-        last = iterate(sane, "residual", TOLERANCE / 100, 100).state  # else x or lam diverge
+        last = iterate(sane, "residual", TOLERANCE / 100, 100).state
         x, lam = x + N @ last.x, last.lam
     lam = np.concatenate([inverse.T @ (P @ x + q - G.T @ lam), lam])
     return _last_digits(program, x, lam)
