@@ -253,7 +253,7 @@ def test_the_search_knows_equations_by_their_numbers(site):
     packed = base64.b64decode(text.removeprefix('addDocuments("').removesuffix('");\n'))
     documents = json.loads(gzip.decompress(packed))
     kinds = {"chapter", "section", "walk", "exercise", "slip", "statement", "code", "figure",
-             "page", "term", "symbol"}  # fmt: skip
+             "page", "summary", "term", "symbol"}  # fmt: skip
     assert {kind for kind, *_ in documents} == kinds
     stated = [text for kind, *_, text in documents if kind == "statement"]
     assert any("IRHD 8.46" in text for text in stated)

@@ -35,7 +35,7 @@ from io import BytesIO
 from itertools import groupby, pairwise
 from pathlib import Path
 
-from formulas import in_line, to_html, visible
+from formulas import in_line, spoken, to_html, visible
 from PIL import Image
 from pygments.lexers import PythonLexer
 from pygments.token import Comment, Keyword, Name, Number, Operator, String
@@ -579,10 +579,15 @@ def docstring_block(block):
     """Lines of a docstring without a gap: a table, lines with their indents, or words that flow."""
     if re.match(r"(Contents|Symbols)\n", block):
         return docstring_table(*block.split("\n"))
+    section = re.fullmatch(r"(\w+)\n-+\n(.*)", block, re.S)
+    if section:
+        rows = re.sub(r"\n +", " ", section[2]).split("\n")
+        cells = [re.sub("^([^:]+) : ", r"`\1`\t", row).split("\t") for row in rows]
+        return table_html(section[1], cells)
     html = with_ids(escape(block, quote=False))
-    if re.search("^(?: |>>>|-+$)", block, re.M):
+    if re.search("^(?: |>>>)", block, re.M):
         return f'<pre class="doc">{html}</pre>'
-    return f'<pre class="doc words">{flowing(html)}</pre>'
+    return f"<p>{flowing(html)}</p>"
 
 
 def docstring_table(title, *rows):
@@ -597,7 +602,12 @@ def docstring_table(title, *rows):
         if row[4] == " ":  # the line goes on
             cells = [f"{x.rstrip()} {y}" for x, y in zip(table.pop(), cells, strict=True)]
         table.append(cells)
-    lines = "\n".join("\t".join(cell.strip() for cell in row) for row in table)
+    return table_html(title, table)
+
+
+def table_html(title, rows):
+    """Cells of a docstring as a table."""
+    lines = "\n".join("\t".join(cell.strip() for cell in row) for row in rows)
     html = flowing(with_ids(escape(re.sub(r"\S+_\{\S+", r"`\g<0>`", lines), quote=False)))
     cells = html.replace("\t", "</td><td>").replace("\n", "</td></tr><tr><td>")
     body = f"<tr><td>{cells}</td></tr>"
@@ -1004,7 +1014,9 @@ def search_documents(bodies):
             if words == "Symbols":  # they have a page of their own
                 continue
             text = plain(HIDDEN.sub(" ", html)).partition("You need")[0]
-            kind = "walk" if part == "section" and words.startswith("Walk") else part
+            kind = part
+            if part == "section" and (words.startswith("Walk") or words == "In one minute"):
+                kind = "walk" if words.startswith("Walk") else "summary"
             to = f"{file_of(chapter)}.html#{slug}"
             found.append((kind, words, chapter, to, text))
             if part in ("chapter", "section"):
@@ -1036,8 +1048,10 @@ def search_documents(bodies):
             value = getattr(importlib.import_module(f"mlnotes.{module}"), name)
             text = (value.__doc__ or "").partition("\n\n")[0]
             found.append(("code", f"mlnotes.{module}.{name}", module, to, text))
+    guide = plain(markdown((HERE / "guide.md").read_text(encoding="utf-8")))
+    told = {"guide.html": guide, "symbols.html": "The notation of all chapters"}
     for to, name in MENU.items():
-        found.append(("page", name, name, to, name))
+        found.append(("page", name, name, to, told.get(to, name)))
     for note, name in NOTES.items():
         text = "What these notes state, by their own sections and numbers"
         found.append(("page", f"{note}: {name}", "notes", f"notes_{note}.html", text))
@@ -1054,13 +1068,14 @@ def terms_of(html):
 
 LABELS = {"Given", "To show", "You will see", "You need", "In the notes", "The code", "Hint"}
 TERMS = re.compile(r"<strong>([A-Za-z][\w' -]{1,40})</strong>")
+FORMULAS = re.compile("<math.*?</math>", re.S)
 CAPTIONS = re.compile(r'<p class="caption" id="(figure-\d+-\d+)">(.*?)</p>', re.S)
 
 
 def plain(html):
     """The words of the HTML as plain text."""
-    apart = re.sub("</(mtd|tr|p|li|h[1-4])>|<math", r" \g<0>", html)
-    apart = apart.replace("<mn>2</mn></msup>", "²")
+    apart = re.sub("</(tr|p|li|h[1-4])>", r" \g<0>", html)
+    apart = FORMULAS.sub(lambda m: f" {escape(spoken(m[0]), quote=False)}", apart)
     return " ".join(unescape(visible(apart)).replace("§", "").split())
 
 

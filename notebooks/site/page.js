@@ -112,6 +112,7 @@ addEventListener("DOMContentLoaded", () => {
   addEventListener("hashchange", openTarget);
   addEventListener("resize", reachScrolled);
   addEventListener("load", reachScrolled);
+  addEventListener("load", () => { for (const each of document.images) each.loading = "eager"; }); // for print
   document.addEventListener("toggle", reachScrolled, true);
   addCopyButtons();
   followOutline();

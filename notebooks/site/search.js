@@ -3,21 +3,25 @@
 // search is first used. First come chapters, terms and symbols that have the very name that was typed,
 // then the documents by BM25, words of the title counting as many times.
 
-const KINDS = { chapter: 1.5, section: 1.5, walk: 1.2, statement: 0.9, code: 0.8, figure: 0.7, exercise: 0.5, slip: 0.4, page: 1.5 };
-const EMPTY = new Set("a an and are as at be by can do does for from how i in is it of on or the to what when where which why with".split(" "));
+const KINDS = { chapter: 1.5, section: 1.5, summary: 0.8, walk: 1.2, statement: 0.9, code: 0.8, figure: 0.7, exercise: 0.5, slip: 0.4, page: 1.5 };
 const NUMBERED = /^((mln|rep|prnn|isml|irhd)\b.*\d|(mln|rep|prnn|isml|irhd)\d|(eqs?\b\.?|equation) *\(?\d+\.\d+)/i;
 const TITLE = 6, SHOWN = 15, K1 = 1.2, B = 0.6;
 const GREEK = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma sigma tau upsilon phi chi psi omega".split(" ");
+const EMPTY = new Set(wordsOf("a an and are as at be by can do does for from how i in is it of on or the to what when where which why with work works between difference vs"));
 const SAME = [ // words that mean the same: who types one of a group looks for the others, too
   "smo = sequential minimal optimisation", "svm = support vector machine", "svr = support vector regression",
   "expectation maximisation = em", "expectation maximization = em", "sgd = stochastic gradient descent", "pca = principal component analysis",
   "ica = independent component analysis", "lda = linear discriminant analysis", "qda = quadratic discriminant",
   "cnn = convolution", "convnet = convolution", "mlp = neural network", "neural net = neural network", "mle = maximum likelihood",
-  "map = maximum a posteriori", "knn = nearest neighbour", "k nearest = nearest neighbour", "hesse = hessian", "kde = kernel density", "irls = iteratively reweighted least squares",
+  "knn = nearest neighbour", "k nearest = nearest neighbour", "hesse = hessian", "kde = kernel density", "irls = iteratively reweighted least squares",
   "gmm = mixture", "roc = roc curve", "auc = roc curve", "cv = cross validation", "vc = vc dimension",
-  "learning rate = step size", "backprop = backpropagation", "kmeans = lloyd clustering", "l1 = lasso", "l2 = ridge",
+  "learning rate = step size", "kmeans = lloyd clustering", "l1 = lasso", "l2 = ridge",
   "regularization = ridge penalty", "kkt = kkt conditions", "r 2 = coefficient of determination", "r squared = coefficient of determination",
   "slack variable = soft margin", "ridge regression = ridge", "gaussian = normal distribution", "choose k = many clusters", "bias variance = bias variance decomposition", "elbow method = many clusters", "standardize feature = standardise",
+  "ols = least squares", "r2 = coefficient of determination", "rbf = gaussian kernel", "rbf kernel = gaussian kernel", "kl = kullback leibler",
+  "hierarchical clustering = agglomerative clustering", "one all = several classes", "one rest = several classes", "explained variance = many axes", "kernelpca = kernel principal component analysis", "multiclass = several classes",
+  "principle component = principal component", "blind source separation = independent component analysis", "cocktail party = independent component analysis",
+  "kernel matrix = gram matrix", "max likelihood = maximum likelihood", "knn classifier = nearest neighbour",
   "overfit = complexity test error", "bayes theorem = bayes rule", "std = standard deviation", "logit = logistic",
 ];
 let index = null;
@@ -25,26 +29,30 @@ let index = null;
 // One form for British and American, singular and plural; for a name, that is all.
 function spelt(word) {
   const plain = word.replace(/is(e|ed|es|er|ing|ation)s?$/, "iz$1").replace(/our/, "or").replace(/^centre/, "center");
-  return plain.length > 3 ? plain.replace(/ies$/, "y").replace(/(?<=[^su])s$/, "") : plain;
+  return plain.length > 3 ? plain.replace(/ies$/, "y").replace(/(ch|sh|x)es$/, "$1").replace(/(?<=[^su])s$/, "") : plain;
 }
 
 // One form for a verb and what is made of it: "regularise", "regularised", "regularisation".
 function stem(word) {
   const plain = spelt(word);
-  return plain.length > 6 ? plain.replace(/(iz)(e|ed|er|ing|ation)$/, "$1").replace(/(ing|ed)$/, "").replace(/([bdgmnprt])\1$/, "$1") : plain;
+  return plain.length > 6 ? plain.replace(/(iz)(e|ed|er|ing|ation)$/, "$1").replace(/(ing|ed)$/, "").replace(/([bdgmnprt])\1$/, "$1").replace(/at(e|or|ion)$/, "at") : plain;
 }
 
 function wordsOf(text, form = stem) {
   const plain = text.replace(/k-?means\+\+|kmeans_plus_plus/gi, "kmeanspp").replace(/k-means/gi, "kmeans").replace(/²/g, " 2");
-  const inLetters = plain.replace(/[α-ω]/g, (each) => ` ${GREEK[each.charCodeAt(0) - 945]} `).toLowerCase().replace(/[’']s\b/g, "");
+  const bare = plain.normalize("NFKD").replace(/\p{M}/gu, "").replace(/ß/g, "ss");
+  const inLetters = bare.replace(/[α-ω]/g, (each) => ` ${GREEK[each.charCodeAt(0) - 945]} `).toLowerCase().replace(/[’']s\b/g, "");
   return (inLetters.match(/\d+(?:\.\d+)+|[\p{L}\p{N}]+/gu) || []).map(form);
 }
 
 function nameOf(text) { return wordsOf(text, spelt).join(" "); }
 
-// A symbol as a page prints it: "αi" for "alpha_i" or "\\alpha_i".
+// A symbol as a page prints it: "αi" for "alpha_i" or "\\alpha_i", "Σ" for "Sigma".
 function symbolOf(text) {
-  const letters = text.split(/[\s_^{}\\]+/).map((part) => (GREEK.includes(part) ? String.fromCharCode(945 + GREEK.lastIndexOf(part)) : part));
+  const letters = text.replace(/ squared$/, "²").split(/(?<=²)|(?=²)|[\s_^{}\\]+/).map((part) => {
+    const at = GREEK.lastIndexOf(part.toLowerCase().replace(/^var/, "")), letter = String.fromCharCode(945 + at);
+    return at < 0 ? part : part[0] < "a" ? letter.toUpperCase() : letter;
+  });
   return letters.join("").replace(/ϵ/g, "ε").replace(/ϕ/g, "φ");
 }
 
@@ -58,6 +66,7 @@ async function addDocuments(packed) {
     const [kind, title, chapter, , text] = each;
     if (kind === "chapter") name(nameOf(title.replace(/^\d+\. (The )?/, "")), each);
     if (kind === "term") for (const key of new Set([nameOf(title), nameOf(title).replace(/ /g, "")])) name(key, each);
+    if (kind === "code" && /_[^.]*$/.test(title)) name(`code ${title.replace(/.*\.|_/g, "")}`, each);
     if (kind === "symbol") for (const part of title.split(/[,;]/)) name(`symbol ${part.trim()}`, each);
     if (kind === "term" || kind === "symbol") return;
     const counts = new Map();
@@ -73,8 +82,8 @@ async function addDocuments(packed) {
     }
   });
   const mean = lengths.reduce((sum, each) => sum + each, 0) / lengths.filter(Boolean).length;
-  const same = SAME.map((line) => line.split(" = ")).map(([name, words]) => [wordsOf(name).join(" "), wordsOf(words)]);
-  index = { documents, postings, lengths, named, mean, same: new Map(same) };
+  const same = SAME.map((line) => line.split(" = ")).map(([name, words]) => [wordsOf(name).join(" "), words]);
+  index = { documents, postings, lengths, named, mean, same: new Map(same.map(([name, words]) => [name, wordsOf(words)])), inFull: new Map(same.map(([name, words]) => [name, nameOf(words)])) };
   search();
 }
 
@@ -100,6 +109,7 @@ function meant(word) {
 // The words; in place of one that no page has stands the nearest that most pages have, and two that
 // are one word in the pages are joined: "back propagation".
 function mended(words) {
+  if (index.same.has(words.join(" "))) return words;
   const joined = [];
   for (const word of words) {
     const both = joined.at(-1) + word;
@@ -118,11 +128,11 @@ function mended(words) {
 function expanded(words) {
   const terms = words.map((word) => meant(word));
   for (let from = 0; from < words.length; from++) {
-    for (const size of [1, 2]) {
+    for (const size of [1, 2, 3]) {
       const others = index.same.get(words.slice(from, from + size).join(" "));
       if (!others || from + size > words.length) continue;
       for (let k = from; k < from + size; k++) {
-        if (size === 2) terms[k] = terms[k].map(([word, weight]) => [word, weight / 4]); // the two are one term
+        if (size > 1) terms[k] = terms[k].map(([word, weight]) => [word, weight / 4]); // these are one term
         for (const other of others) terms[k].push([other, 0.8 / Math.sqrt(others.length)]);
       }
     }
@@ -132,16 +142,18 @@ function expanded(words) {
 
 // The chapters, terms and symbols of this very name; of a name in two words, abbreviations spelt out.
 function namesakes(query, words) {
-  const inFull = words.flatMap((word) => index.same.get(word) || [word]), same = index.same.get(words.join(" ")) || [];
-  const names = [nameOf(query), ...[words, same, inFull].map((each) => each.join(" "))];
-  let found = [...names, `symbol ${symbolOf(query)}`].flatMap((each) => (index.named.get(each) || []).slice(0, 5));
-  if (!found.length && !same.length) found = [...index.named].filter(([name]) => name.startsWith(`${names[0]} `)).flatMap(([, each]) => each).slice(0, 5);
+  const said = words.join(" "), same = index.inFull.get(said);
+  const bare = wordsOf(query, spelt).filter((word) => !EMPTY.has(word)).join(" ");
+  const names = [same, nameOf(query), bare, said, `code ${query.trim().toLowerCase()}`, words.map((word) => index.inFull.get(word) || word).join(" ")];
+  const symbols = [query, query.toLowerCase(), query.replace(/_\{?\d+\}?$/, "")].map((each) => `symbol ${symbolOf(each.trim())}`);
+  let found = [...names, ...symbols].flatMap((each) => (index.named.get(each) || []).slice(0, 5));
+  if (!found.length && !same) found = [...index.named].filter(([name]) => name.startsWith(`${nameOf(query)} `)).flatMap(([, each]) => each).slice(0, 5);
   return [...new Set(found)].sort((a, b) => (b[0] === "chapter") - (a[0] === "chapter"));
 }
 
 function ranked(query, only = "") {
   const { documents, postings, lengths, mean } = index, scores = new Map(), hits = new Map();
-  query = query.replace(/[∇∂]/g, " gradient ");
+  query = query.replace(/[∇∂]/g, " gradient ").replace(/\bMAP\b/, "maximum a posteriori").replace(/\bbackprop\b/i, "backpropagation");
   const id = query.trim().toLowerCase(), figure = /^fig(?:ure)?\.? *(\d+)\.(\d+)$/.exec(id);
   if (/-[xws]?\d+$/.test(id)) return documents.filter(([, , , address]) => address.endsWith(`#${id}`));
   const parts = /^(walk|exercise) *(\d+)\.(\d+)$/.exec(id), slips = id.replace(/\b(errat(um|a)|slips?)\b/, "");
@@ -161,7 +173,7 @@ function ranked(query, only = "") {
     const there = (wanted) => documents.filter(([kind, , , , text]) => kind === wanted && whole.test(text));
     return [...there("statement"), ...there("slip")].slice(0, SHOWN);
   }
-  const all = mended(wordsOf(query)), words = all.filter((word) => !EMPTY.has(word) || all.every((each) => EMPTY.has(each)));
+  const all = mended(wordsOf(query)), telling = (word) => !EMPTY.has(word) || all.every((each) => EMPTY.has(each)), words = all.filter(telling);
   const terms = expanded(words), name = query.trim().toLowerCase();
   if (words.some((word) => word.length > 1) && terms.every((term, k) => words[k].length === 1 || !term.length)) return namesakes(query, words);
   terms.forEach((term, k) => {
@@ -177,8 +189,8 @@ function ranked(query, only = "") {
   });
   const said = words.join(" "), same = (index.same.get(said) || [said]).join(" ");
   const score = ([n, sum]) => {
-    const [kind, title, chapter] = documents[n], inTitle = wordsOf(title.replace(/_/g, " "));
-    const parts = title.split(":").map((part) => wordsOf(part).join(" ").replace(/^(\d+|walk \d+) (the )?/, ""));
+    const [kind, title, chapter] = documents[n], inTitle = wordsOf(title.replace(/_/g, " ")).filter(telling);
+    const parts = title.split(":").map((part) => wordsOf(part).filter(telling).join(" ").replace(/^(\d+|walk \d+) (the )?/, ""));
     let whole = kind !== "code" && ` ${inTitle.join(" ")} `.includes(` ${said} `) ? 1.4 : 1;
     if (parts.some((part, k) => (k ? part === said : part.startsWith(said) || part.startsWith(same)))) whole = parts[0] === said ? 2 : 1.8;
     if (kind === "chapter") whole *= terms.every((term) => term.some(([word]) => inTitle.includes(word))) ? 2 : 0.5;

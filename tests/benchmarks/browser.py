@@ -163,6 +163,14 @@ FIRST_HITS = {  # what students type, and what the first hit must be of
     "gini": "21. Decision trees Gini", "bagging": "22. Ensembles", "neural net": "chapter 16",
     "p-value": "3. Estimation", "log likelihood": "(3. Estimation|6. Mix)", "gaussian": "1. Prob",
     "lambda": "^symbol", "mahalanobis": "Mahalanobis distance", "kurtosis": "27. Independent",
+    "MAP": "3. Estimation", "OLS": "Least squares", "R2": "coefficient of determination",
+    "Sigma": "^symbol .* Σ", "sigma squared": "^symbol .* σ²", "varepsilon": "^symbol .* [εϵ]",
+    "lambda_1": "^symbol .* λ", "logsumexp": "log_sum_exp", "RBF kernel": "Gaussian kernel",
+    "how does backprop work": "16. Neural", "difference between lda and pca": "13. .* LDA and PCA",
+    "kNN classifier": "8. Nearest", "hierarchical clustering": "Agglomerative", "install": "page",
+    "principle component analysis": "chapter 24", "kernel matrix": "Gram matrix", "Gauß": "Gauss",
+    "one vs all": "Several classes", "minibatches": "16. Neural networks mini-batch",
+    "blind source separation": "chapter 27", "notation": "page .* Symbols", "KernelPCA": "26. K",
 }  # fmt: skip
 
 
