@@ -829,7 +829,7 @@ def contents_page():
     front = markdown((HERE / "front.md").read_text(encoding="utf-8"))
     film = next(film for film in films_of("clustering") if film.name == "lloyd")
     chapters = f'<ul class="chapters">{"".join(map(card, CHAPTERS))}</ul>'
-    parts = {"FILM": player(film), "CHAPTERS": chapters, "MAP": chapter_map(6) + chapter_map(3)}
+    parts = {"FILM": player(film), "CHAPTERS": chapters, "MAP": chapter_map()}
     for name, html in parts.items():
         front = front.replace(f"<p>{name}</p>", html)
     return page("Contents", front, here="index.html")
@@ -867,17 +867,15 @@ def needs():
     return found
 
 
-def chapter_map(columns):
+def chapter_map():
     """A map of what builds on what: each chapter below all that it needs, with lines to these."""
     depth, over = {}, {}
     for chapter in CHAPTERS:  # an earlier chapter needs no later one
         before = [name for name in needs()[chapter] if name in depth]
         over[chapter] = set(before).union(*(over[name] for name in before))
         depth[chapter] = 1 + max((depth[name] for name in before), default=-1)
-    rows, width = [], 160 * columns
-    for k in range(max(depth.values()) + 1):
-        row = [chapter for chapter in CHAPTERS if depth[chapter] == k]
-        rows += [row[i : i + columns] for i in range(0, len(row), columns)]
+    rows = [[c for c in CHAPTERS if depth[c] == k] for k in range(max(depth.values()) + 1)]
+    width = 160 * max(map(len, rows))
     at = {c: (round((j + 0.5) * width / len(row)), 30 + 92 * k, k) for k, row in enumerate(rows)
           for j, c in enumerate(row)}  # fmt: skip
     lines, boxes, taken = [], [], defaultdict(int)
@@ -903,7 +901,7 @@ def chapter_map(columns):
                      f'width="140" height="40" rx="5"/><text x="{x}" y="{y + 5}">'
                      f"{words[0]} {escape(SHORT.get(chapter, words[2]))}</text></a>")  # fmt: skip
     look = f'viewBox="-12 0 {width + 24} {92 * len(rows) - 32}" role="group" aria-label="Chapters"'
-    return f'<svg class="map of{columns}" {look}>{"".join(lines + boxes)}</svg>'
+    return f'<div class="wide"><svg class="map" {look}>{"".join(lines + boxes)}</svg></div>'
 
 
 SHORT = {  # titles that fit into a box of the map

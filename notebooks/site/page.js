@@ -111,6 +111,8 @@ addEventListener("DOMContentLoaded", () => {
   addEventListener("copy", copyTex);
   addEventListener("hashchange", openTarget);
   addEventListener("resize", reachScrolled);
+  const map = document.querySelector(".wide:has(> .map)");
+  if (map) map.scrollLeft = (map.scrollWidth - map.clientWidth) / 2; // where it begins
   addEventListener("load", reachScrolled);
   addEventListener("load", () => { for (const each of document.images) each.loading = "eager"; }); // for print
   document.addEventListener("toggle", reachScrolled, true);
