@@ -587,7 +587,7 @@ def docstring_block(block):
     html = with_ids(escape(block, quote=False))
     if re.search("^(?: |>>>)", block, re.M):
         return f'<pre class="doc">{html}</pre>'
-    return f"<p>{flowing(html)}</p>"
+    return f'<pre class="doc words">{flowing(html)}</pre>'
 
 
 def docstring_table(title, *rows):
