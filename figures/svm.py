@@ -146,9 +146,9 @@ def _onto(x, w, b):
 
 @figure("geometry", claims=("svm-31",), size=(5.0, 3.9))
 def geometry(ax):
-    """The hyperplane H, where f = 0, and the margin lines f = 1 and f = -1. The distance of a point
-    x is the length of d, which leads from its projection on H to x along w. From any point of the
-    one margin line to any of the other, the vector is as long along w as the strip is wide.
+    """The hyperplane H, where f = 0, and the margin lines f = 1 and f = -1. The shortest shift v
+    from a point x to H leads along w to its projection. From any point of the one margin line to
+    any of the other, the vector is as long along w as the strip is wide.
     """
     w, b, x, x_plus, x_minus = geometry_points()
     unit = w / np.linalg.norm(w)
@@ -159,7 +159,7 @@ def geometry(ax):
     across = x_minus + ((x_plus - x_minus) @ unit) * unit
     gap = [_onto(np.array([-0.4, 3.3]), w, b - side) for side in (-1, 1)]
     for start, end, color, how in (
-        (foot, x, BLUE, ARROW),
+        (x, foot, BLUE, ARROW),
         (x_minus, x_plus, PURPLE, ARROW),
         (x_minus, across, ORANGE, ARROW),
         (*gap, INK, ENDS),
@@ -173,7 +173,7 @@ def geometry(ax):
         ("$x_P$", foot, (-16, -11)),
         ("$x_{{+}}$", x_plus, (7, 3)),
         ("$x_{{-}}$", x_minus, (-8, -14)),
-        (r"$d = f(x)\, w\, /\, \Vert w \Vert^2$", (x + foot) / 2, (12, 2)),
+        (r"$v = -f(x)\, w\, /\, \Vert w \Vert^2$", (x + foot) / 2, (12, 2)),
         ("$x_{{+}} - x_{{-}}$", (x_minus + 2 * x_plus) / 3, (-16, -13)),
         ("along $w$", (3 * x_minus + across) / 4, (-54, 4)),
         (r"$2\, /\, \Vert w \Vert$", gap[0] + 0.75 * (gap[1] - gap[0]), (8, -6)),
@@ -459,11 +459,11 @@ def parzen_difference(Z, X, y):
 
 @figure("parzen", claims=("svm-67",), panels=2, size=(3.2, 2.4))
 def parzen(machine, density):
-    """Two sums of bumps, one at every ringed sample, up for class +1 and down for class -1; the
-    line is where the sum is 0, and the tint tells its sign. Left: the support vector machine needs
-    a part of the samples, and most of the heavy ones (large rings) lie near the boundary. Right:
-    with the same weight for all samples and no offset it is the difference of the Parzen estimates
-    of the classes, each times the share of its class.
+    """Two scores, sums of bumps, one at every ringed sample, up for class +1 and down for class -1;
+    the line is where the score is 0, and the tint tells its sign. Left: the support vector machine,
+    with an offset, needs a part of the samples; the larger a ring, the larger the multiplier.
+    Right: with the same weight for all samples and no offset the score is the difference of the
+    Parzen estimates of the classes, each times the share of its class.
     """
     X, y = moons()
     model = moons_machine(X, y)
@@ -499,11 +499,12 @@ SHOWN = (3, 4)  # steps of SMO there: on equal labels, cut, and on opposite ones
 
 @figure("dual_slice", claims=("svm-69",), panels=2, size=(3.4, 2.6))
 def dual_slice(equal, opposite):
-    r"""A step of SMO changes two multipliers, and the sum of $\alpha_i y_i$ must stay: they move on
-    a line, down the box for equal labels (left), up for opposite ones (right), on the segment in
-    the box. The dual is highest on the line (cross) where one of its contours touches it; the
-    darker a contour, the higher. There the step ends, or, where that is outside of the box, at the
-    end of the segment.
+    r"""The step of SMO from the white dot to the orange one, in the plane of its two multipliers.
+    The sum of $\beta_i$ and $\beta_j$ stays, so they move on a line. Left: both labels are -1, and
+    $\alpha_i = -\beta_i$ falls while $\alpha_j$ rises. Right: the labels are +1 and -1, and both
+    multipliers rise. The darker a contour, the higher the dual. On the line it is highest at the
+    cross, where a contour touches the line. The step ends there, or at the bound that it meets
+    before (left).
     """
     K, y, dual = dual_problem()
     states = list(smo(K, dual))
