@@ -94,10 +94,10 @@ def perceptron_line(X, y, seed):
 
 @figure("separators", claims=("svm-30",), panels=2, size=(3.2, 3.4))
 def separators(left, right):
-    """Left: four lines that the perceptron found, the samples taken in four orders; all of them
-    are right on every sample, and some pass one closely. Right: the line of the largest margin. It
-    lies in the middle of the widest empty strip. The samples on the rim of the strip are ringed. A
-    margin is the distance from the line to the closest sample.
+    """Thirty other samples. Left: four lines that the perceptron found, the samples taken in four
+    orders; all of them are right on every sample, and some pass one closely. Right: the line of the
+    largest margin. It lies in the middle of the widest empty strip. The samples on the rim of the
+    strip are ringed. A margin is the distance from the line to the closest sample.
     """
     T = separable_set()
     for ax in (left, right):
