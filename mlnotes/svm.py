@@ -5,7 +5,7 @@ sees inner products alone, for which a kernel can stand. Slack makes room for cl
 
 Contents
     Hyperplanes             project_on_hyperplane, signed_distance, canonical
-    Separability            separate, Separator, HullsMeet
+    Separability            separate, HullsMeet
     Hard margin             hard_margin, Machine, hard_lagrangian, soft_margin_dual,
                             support_vectors, recover
     Soft margin             hinge, soft_margin, soft_lagrangian, soft_margin_kkt, SoftMarginKKT,
@@ -125,13 +125,6 @@ def canonical(X, y, w, b):
 # --- Separability ----------------------------------------------------------------------
 
 
-class Separator(NamedTuple):
-    """A hyperplane that separates the classes: y_i (w^T x_i + b) >= 1."""
-
-    w: np.ndarray  # (d,)
-    b: float
-
-
 class HullsMeet(NamedTuple):
     """The proof that no hyperplane separates: a point in the convex hulls of both classes."""
 
@@ -140,13 +133,13 @@ class HullsMeet(NamedTuple):
 
 
 def separate(X, y):
-    """The `Separator` of largest margin, or `HullsMeet`, with X_+^T u = X_-^T v, if there is none.
+    """The `hard_margin`, or if nothing separates the classes `HullsMeet` with X_+^T u = X_-^T v.
 
-    >>> separate(np.array([[3.0], [1.0]]), np.array([1, -1]))
-    Separator(w=array([1.]), b=-2.0)
+    >>> separate(np.array([[3.0], [1.0], [2.0]]), np.array([1, 1, -1]))
+    HullsMeet(u=array([0.5, 0.5]), v=array([1.]))
     """
     try:
-        return Separator(*hard_margin(X, y)[:2])
+        return hard_margin(X, y)
     except InfeasibleError as error:
         u, v = error.certificate[y > 0], error.certificate[y < 0]
         return HullsMeet(u / u.sum(), v / v.sum())
@@ -534,7 +527,6 @@ class DualSolution(NamedTuple):
 
     beta: np.ndarray  # (n,)
     objective: float
-    residual: float  # the largest violation of a KKT condition, relative to its terms
 
 
 def solve_dual(K, dual):
@@ -548,7 +540,7 @@ def solve_dual(K, dual):
     A, (G, h) = dual.groups.astype(float), box(dual.lower, dual.upper)
     finite = np.isfinite(h)
     qp = solve_qp(np.asarray(K, float), -dual.p, A, A @ dual.start, G[finite], h[finite])
-    return DualSolution(qp.x, -qp.objective, qp.residual)
+    return DualSolution(qp.x, -qp.objective)
 
 
 # --- Offset and certificate ------------------------------------------------------------
@@ -566,8 +558,8 @@ def offset_intervals(gradient, dual, beta):
     >>> offset_intervals(y, c_dual(y), beta=np.zeros(2))  # g = y for beta = 0
     array([[ 1., -1.]])
     """
-    low = np.where(np.logical_and(dual.groups, beta < dual.upper), gradient, -inf)
-    high = np.where(np.logical_and(dual.groups, beta > dual.lower), gradient, inf)
+    low = np.where(dual.groups & (beta < dual.upper), gradient, -inf)
+    high = np.where(dual.groups & (beta > dual.lower), gradient, inf)
     return np.column_stack([low.max(axis=1), high.min(axis=1)])
 
 
@@ -582,9 +574,10 @@ def offsets(gradient, dual, beta):
 
     Errata: svm-49 (ISML and IRHD average the support vectors at the bound, too).
     """
-    free, b = np.logical_and(dual.groups, dual.free(beta)), []
-    for F, ends in zip(free, offset_intervals(gradient, dual, beta), strict=True):
-        terms = gradient[F] if F.any() else ends[np.isfinite(ends)]
+    b = []
+    for group, ends in zip(dual.groups, offset_intervals(gradient, dual, beta), strict=True):
+        free = group & dual.free(beta)
+        terms = gradient[free] if free.any() else ends[np.isfinite(ends)]
         b.append(terms.mean() if len(terms) else 0.0)
     return np.array(b)
 
@@ -594,9 +587,9 @@ class OptimalityBounds(NamedTuple):
 
     dual: float  # the objective of beta
     primal: float  # that of w = sum_i beta_i phi(x_i) with the `offsets`
-    gap: float  # primal - dual
     violation: float  # by how much a left end exceeds its right one in `offset_intervals`; >= 0
     offsets: np.ndarray  # (groups,)
+    gap = property(lambda self: self.primal - self.dual, doc="primal - dual, and 0 at the optimum.")
 
 
 def certify(K, dual, beta):
@@ -608,8 +601,8 @@ def certify(K, dual, beta):
 
     bounds the dual from above if K is positive semidefinite. For the soft margin it is the primal.
 
-    >>> certify(np.eye(2), c_dual(np.array([1.0, -1.0])), np.array([1.0, -1.0]))[:4]
-    (1.0, 1.0, 0.0, 0.0)
+    >>> certify(np.eye(2), c_dual(np.array([1.0, -1.0])), np.array([1.0, -1.0]))[:3]
+    (1.0, 1.0, 0.0)
     """
     beta = floats(beta)
     g = dual.p - K @ beta
@@ -619,7 +612,7 @@ def certify(K, dual, beta):
     quadratic = float(beta @ (dual.p - g) / 2)
     primal = quadratic + float(bound @ above[above != 0] + b @ (dual.groups @ dual.start))
     value = float(dual.p @ beta) - quadratic
-    return OptimalityBounds(value, primal, primal - value, max(float((low - high).max()), 0.0), b)
+    return OptimalityBounds(value, primal, max(float((low - high).max()), 0.0), b)
 
 
 # --- SMO -------------------------------------------------------------------------------
@@ -668,8 +661,9 @@ def state_at(K, dual, beta, pair=()):
 def smo(K, dual, start=None):
     """Sequential minimal optimisation: the best step on two multipliers at a time.
 
-    Moving to beta_i + t and beta_j - t changes the objective by t (g_i - g_j) - t^2 eta / 2, with
-    eta = K_ii + K_jj - 2 K_ij. It is largest at t = (g_i - g_j) / eta, clipped where either
+    At beta_i + t and beta_j - t the gradient g has fallen by t (K_i - K_j), so that g_i - g_j has
+    fallen by t eta with eta = K_ii + K_jj - 2 K_ij. The objective has changed by
+    t (g_i - g_j) - t^2 eta / 2. It is largest at t = (g_i - g_j) / eta, clipped where either
     multiplier meets its bound. `start` is a state from which to go on.
     Yields: `SMOState`, the start included. It ends at an optimum, where rounding hides a step, and
     where a step has no end because nothing separates the classes.
@@ -681,8 +675,8 @@ def smo(K, dual, start=None):
     while True:
         violation, i, j = violating_pair(g, dual, beta)
         yield SMOState(beta, g, pair, objective, violation)
-        K_i, K_j = np.asarray(K[i], float), np.asarray(K[j], float)
-        eta = float(K_i[i] + K_j[j] - 2 * K_i[j])
+        fall = floats(K[i]) - K[j]  # of the gradient, for t = 1
+        eta = float(fall[i] - fall[j])
         up, down = dual.upper[i] - beta[i], beta[j] - dual.lower[j]  # the room of both
         t = min(violation / eta if eta > 0 else inf, up, down)
         if violation <= 0 or t == inf:
@@ -693,7 +687,7 @@ def smo(K, dual, start=None):
         if beta[i] == before[i] and beta[j] == before[j]:
             return
         objective += float(t * (violation - t * eta / 2))
-        g = g - t * (K_i - K_j)
+        g = g - t * fall
 
 
 # --- Chunking --------------------------------------------------------------------------
@@ -1204,7 +1198,7 @@ def _scaled_to_separate(state, y, certificate):
     product = y - state.gradient
     smallest = (y * (product + certificate.offsets[0])).min()
     primal = float(state.beta @ product / 2 / smallest**2) if smallest > 0 else inf
-    return certificate._replace(primal=primal, gap=primal - certificate.dual)
+    return certificate._replace(primal=primal)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -1290,7 +1284,7 @@ class L2SVC(SVC):
         product = y - run.state.gradient - beta / C  # with K alone
         losses = hinge(product + certificate.offsets[0], y)
         primal = float(beta @ product / 2 + C @ losses**2 / 2)
-        return run, certificate._replace(primal=primal, gap=primal - certificate.dual)
+        return run, certificate._replace(primal=primal)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -584,7 +584,7 @@ def _widened(state, y, epsilon, certificate):
     width = max(epsilon, float(np.abs(y - product - certificate.offsets[0]).max()))
     primal = float(state.beta.reshape(2, -1).sum(axis=0) @ product / 2)
     value = certificate.dual - (width - epsilon) * float(np.abs(state.beta).sum())
-    return certificate._replace(primal=primal, dual=value, gap=primal - value)
+    return certificate._replace(primal=primal, dual=value)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -671,4 +671,4 @@ class L2SVR(SVR):
         product = (y - self.epsilon) - run.state.gradient[: len(y)] - beta / C  # with K alone
         losses = insensitive_loss(product + certificate.offsets[0], y, self.epsilon)
         primal = float(beta @ product / 2 + C @ losses**2 / 2)
-        return run, certificate._replace(primal=primal, gap=primal - certificate.dual)
+        return run, certificate._replace(primal=primal)
