@@ -1794,12 +1794,14 @@ def test_nusvc_is_svc_with_another_parameter(rng):
 
 def test_nusvc_gives_its_violation_in_the_unit_of_tol(rng):
     X, y = overlapping(rng)
-    model = NuSVC(gamma=0.5, tol=0.1).fit(X, y)
-    assert model.converged_ and len(y) * model.certificates_[0].violation <= 0.1
-    with pytest.warns(ConvergenceWarning, match="violation = ") as caught:
-        model = NuSVC(nu=0.3, tol=1e-8, max_iter=1).fit(X, y)
-    violation = len(y) * model.certificates_[0].violation
-    assert f"violation = {violation:.3g}, and should be <= 1e-08" in str(caught[0].message)
+    for kernel in (Gaussian(0.5), Linear()):
+        unit = kernel(X - X.mean(axis=0)).diagonal().max() / len(y)
+        model = NuSVC(kernel=kernel, tol=0.1).fit(X, y)
+        assert model.converged_ and model.certificates_[0].violation <= 0.1 * unit
+        with pytest.warns(ConvergenceWarning, match="violation = ") as caught:
+            model = NuSVC(kernel=kernel, nu=0.3, tol=1e-8, max_iter=1).fit(X, y)
+        told = f"violation = {model.certificates_[0].violation / unit:.3g}, and should be <= 1e-08"
+        assert told in str(caught[0].message)
 
 
 @pytest.mark.claims("svm-58", "svm-59")
