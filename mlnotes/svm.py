@@ -661,9 +661,8 @@ def state_at(K, dual, beta, pair=()):
 def smo(K, dual, start=None):
     """Sequential minimal optimisation: the best step on two multipliers at a time.
 
-    At beta_i + t and beta_j - t the gradient g has fallen by t (K_i - K_j), so that g_i - g_j has
-    fallen by t eta with eta = K_ii + K_jj - 2 K_ij. The objective has changed by
-    t (g_i - g_j) - t^2 eta / 2. It is largest at t = (g_i - g_j) / eta, clipped where either
+    Moving to beta_i + t and beta_j - t changes the objective by t (g_i - g_j) - t^2 eta / 2, with
+    eta = K_ii + K_jj - 2 K_ij. It is largest at t = (g_i - g_j) / eta, clipped where either
     multiplier meets its bound. `start` is a state from which to go on.
     Yields: `SMOState`, the start included. It ends at an optimum, where rounding hides a step, and
     where a step has no end because nothing separates the classes.
@@ -675,8 +674,8 @@ def smo(K, dual, start=None):
     while True:
         violation, i, j = violating_pair(g, dual, beta)
         yield SMOState(beta, g, pair, objective, violation)
-        fall = floats(K[i]) - K[j]  # of the gradient, for t = 1
-        eta = float(fall[i] - fall[j])
+        K_i, K_j = np.asarray(K[i], float), np.asarray(K[j], float)
+        eta = float(K_i[i] + K_j[j] - 2 * K_i[j])
         up, down = dual.upper[i] - beta[i], beta[j] - dual.lower[j]  # the room of both
         t = min(violation / eta if eta > 0 else inf, up, down)
         if violation <= 0 or t == inf:
@@ -687,7 +686,7 @@ def smo(K, dual, start=None):
         if beta[i] == before[i] and beta[j] == before[j]:
             return
         objective += float(t * (violation - t * eta / 2))
-        g = g - t * fall
+        g = g - t * (K_i - K_j)
 
 
 # --- Chunking --------------------------------------------------------------------------
