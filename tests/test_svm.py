@@ -1591,9 +1591,12 @@ def test_gram_rows_drop_the_row_unused_for_longest(rng):
     assert GramRows(np.eye(3), counting, capacity=0).capacity == 2
 
 
-@pytest.mark.parametrize("shift, gamma, by_norms", [(1e6, 0.5, True), (0.0, 1e4, False)])
-def test_gram_rows_use_norms_where_they_are_exact(rng, shift, gamma, by_norms):
-    Z = rng.normal(size=(40, 2)) + shift
+@pytest.mark.parametrize(
+    "scale, shift, gamma, by_norms",
+    [(1.0, 1e6, 0.5, True), (1.0, 0.0, 1e4, False), (100.0, 0.0, 0.5, False)],
+)
+def test_gram_rows_use_norms_where_they_are_exact(rng, scale, shift, gamma, by_norms):
+    Z = scale * rng.normal(size=(40, 2)) + shift
     K = GramRows(Z, Gaussian(gamma), capacity=2)
     assert K.by_norms == by_norms
     exact = np.exp(-gamma * np.sum((Z[3] - Z) ** 2, axis=1))
@@ -1897,10 +1900,10 @@ def test_a_class_of_weight_zero_is_none(rng, kind):
         kind().fit(X, y, (y > 0).astype(float))
 
 
-@pytest.mark.parametrize("name", ["coef_", "rho_", "dual_coef_"])
-def test_properties_ask_for_a_fit(name):
-    with pytest.raises(NotFittedError, match="is not fitted yet"):
-        getattr(NuSVC(), name)
+def test_properties_ask_for_a_fit():
+    for name in ("coef_", "rho_", "dual_coef_"):
+        with pytest.raises(NotFittedError, match="is not fitted yet"):
+            getattr(NuSVC(), name)
 
 
 # --- Real samples ----------------------------------------------------------------------
