@@ -782,23 +782,29 @@ def _stacked(program):
 def _scale(program):
     """The same program with numbers of size 1, for x' and lam': x = columns x', lam = rows lam'.
 
-    The rows and columns of the KKT matrix K are divided by the roots of their largest entries, ten
-    times. Then x' is divided by the size of c (without c, of the free minimum), and the objective
-    by its own.
+    The rows and columns of C are divided by the roots of their largest entries, ten times. Then x'
+    is divided by the size of c (without c, of the free minimum), and the objective by its own. So
+    the units of the variables, the constraints and the objective change nothing.
     """
     P, q, p, (C, c) = program.P, program.q, len(program.b), _stacked(program)
-    K = np.abs(np.block([[P, C.T], [C, np.zeros((len(c), len(c)))]]))
-    unit = np.ones(len(K))
+    rows, columns, size = np.ones(len(c)), np.ones(len(q)), np.abs(C)
     for _ in range(10):
-        largest = (unit[:, None] * K * unit).max(axis=0)
-        unit = unit / np.sqrt(np.where(largest > 0, largest, 1.0))
-    columns, rows = unit[: len(q)], unit[len(q) :]
+        across, down = size.max(axis=1, initial=0.0), size.max(axis=0, initial=0.0)
+        rows, columns = rows / np.sqrt(_or_one(across)), columns / np.sqrt(_or_one(down))
+        size = rows[:, None] * np.abs(C) * columns
+    free = ~C.any(axis=0)  # variables that no constraint holds
+    columns[free] = 1 / np.sqrt(_or_one(np.abs(np.diag(P)[free])))
     P, q = columns[:, None] * P * columns, columns * q
     C, c = rows[:, None] * C * columns, rows * c
     length = max_norm(c) or max_norm(q) / (max_norm(P) or np.inf) or 1.0
     cost = max(length * max_norm(P), max_norm(q)) or 1.0
     P, q, c = length * P / cost, q / cost, c / length
     return QuadraticProgram(P, q, C[:p], c[:p], C[p:], c[p:]), length * columns, cost * rows
+
+
+def _or_one(sizes):
+    """The sizes, with 1 for 0."""
+    return np.where(sizes > 0, sizes, 1.0)
 
 
 def _minimise(program):

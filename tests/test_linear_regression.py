@@ -846,7 +846,8 @@ def test_residuals_drawn_are_vertical_cancel_and_add_up_to_the_title():
 @pytest.mark.claims("linear_regression-35")
 def test_paths_of_lasso_drawn_end_at_zero_one_by_one_and_those_of_ridge_do_not():
     left, right = panels(figures.coefficient_paths, columns=2)
-    X, y = figures.wine()
+    X, y, _ = figures.wine(*figures.SHOWN)
+    X = figures.standardised(X)
     best, top = qr_solution(augment(X), y)[1:], lasso_bound(X, y)
     names = [name.replace("_", " ") for name in figures.SHOWN]
     for ax in (left, right):
