@@ -42,9 +42,10 @@ ACTIVE = (1, 4)  # units of the wide code that are not 0
 @figure("networks", claims=("autoencoder-10",), panels=3, size=(2.4, 2.6))
 def networks(narrow, denoising, sparse):
     """Three networks that have to return their input and cannot simply copy it. Each circle is a
-    number, each line a weight. Left: the code z has fewer units than the input. Middle: some inputs
-    are set to 0 (crossed out), and the target is the whole x; the code may be wide. Right: the code
-    has more units than the input, but for each sample only a few of them are active (black).
+    number, each line a weight: V holds those before the code, W those after it. Left: the code z
+    has fewer units than the input. Middle: some inputs are set to 0 (crossed out), and the target
+    is the whole x; the code may be wide. Right: the code has more units than the input, but for
+    each sample only a few of them are active (black).
     """
     draw_network(narrow, (5, 2, 5))
     narrow.set_title("Narrow code")
@@ -216,7 +217,7 @@ BETA = 0.1
 def codes(beta):
     """A code of 100 ReLUs for 64 pixels, trained with the penalty beta: model and test codes."""
     model = Autoencoder(100, activation="relu", sparsity=beta, alpha=0.1)
-    model.set_params(learning_rate_init=0.003, max_iter=300 if beta else 100, random_state=0)
+    model.set_params(learning_rate_init=0.003, max_iter=150, random_state=0)
     return trained(model, digits()[0]), model.transform(digits()[1])
 
 
