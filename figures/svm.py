@@ -1,6 +1,7 @@
 """Lecture figures of the svm chapter."""
 
 import numpy as np
+from matplotlib.patheffects import withStroke
 
 from mlnotes.datasets import (
     load_iris,
@@ -113,7 +114,7 @@ def separators(left, right):
     draw_margin(right, machine.w, machine.b)
     right.lines[2].set_label(f"margin {margin(T.X, machine.w, machine.b):.3f}")
     ring(right, T.X[on_margin(T.X, T.y, machine.w, machine.b)])
-    right.lines[-1].set_label("support vector")
+    right.lines[-1].set_label("on the rim")
     right.legend(handles=[right.lines[2], right.lines[-1]], **below)
 
 
@@ -147,8 +148,8 @@ def _onto(x, w, b):
 @figure("geometry", claims=("svm-31",), size=(5.0, 3.9))
 def geometry(ax):
     """The hyperplane H, where f = 0, and the margin lines f = 1 and f = -1. The shortest shift v
-    from a point x to H leads along w to its projection. From any point of the one margin line to
-    any of the other, the vector is as long along w as the strip is wide.
+    from a point x to H leads along w to its projection $x_P$. From any point $x_-$ of the one
+    margin line to any point $x_+$ of the other, the vector is as long along w as the strip is wide.
     """
     w, b, x, x_plus, x_minus = geometry_points()
     unit = w / np.linalg.norm(w)
@@ -431,8 +432,8 @@ def widths(*axes):
     """The boundary f = 0 of a machine with a Gaussian kernel of three widths, for the same samples
     and C = 10. Class +1: blue discs, class -1: orange squares; support vectors are ringed. Left:
     narrow bumps make islands around the samples of one class. Middle: the boundary follows both
-    moons. Right: wide bumps leave nearly a straight line. Each title says how many of 10,000 new
-    samples are wrong.
+    moons. Right: wide bumps leave nearly a straight line. Each title says how many percent of
+    10,000 new samples are wrong.
     """
     (X, y), new = moons(), make_moons(10000, noise=0.2, rng=np.random.default_rng(7))
     for ax, sigma in zip(axes, WIDTHS, strict=True):
@@ -500,11 +501,11 @@ SHOWN = (3, 4)  # steps of SMO there: on equal labels, cut, and on opposite ones
 @figure("dual_slice", claims=("svm-69",), panels=2, size=(3.4, 2.6))
 def dual_slice(equal, opposite):
     r"""The step of SMO from the white dot to the orange one, in the plane of its two multipliers.
-    The sum of $\beta_i$ and $\beta_j$ stays, so they move on a line. Left: both labels are -1, and
-    $\alpha_i = -\beta_i$ falls while $\alpha_j$ rises. Right: the labels are +1 and -1, and both
-    multipliers rise. The darker a contour, the higher the dual. On the line it is highest at the
-    cross, where a contour touches the line. The step ends there, or at the bound that it meets
-    before (left).
+    The sum of $\beta_i$ and $\beta_j$ stays, so they move on a line, and the box leaves its thick
+    segment. Left: both labels are -1, and $\alpha_i = -\beta_i$ falls while $\alpha_j$ rises.
+    Right: the labels are +1 and -1, and both multipliers rise. The darker a contour, the higher the
+    dual. On the line it is highest at the cross, where a contour touches the line. The step ends
+    there, or at the bound that it meets before (left).
     """
     K, y, dual = dual_problem()
     states = list(smo(K, dual))
@@ -568,8 +569,8 @@ def segment_ends(dual, y, beta, pair):
 @figure("smo_steps", claims=(), panels=4, size=(2.1, 2.3))
 def smo_steps(*axes):
     """The four steps. Blue discs have the label +1, orange squares -1. The area of a grey ring is
-    proportional to the multiplier. The line is f = 0 for the current multipliers, with b in the
-    middle between the two entries of g of the worst pair.
+    proportional to the multiplier. The line is f = 0 for the current multipliers. Its b is the
+    middle between the largest $g_i$ that can rise and the smallest $g_j$ that can fall.
     """
     X, y = np.array([[0.0, 0.0], [2.0, 1.0], [2.0, 2.0], [3.0, 1.0]]), np.array([-1, -1, 1, 1])
     dual = c_dual(y, C=2.0)
@@ -582,6 +583,8 @@ def smo_steps(*axes):
         draw_samples(ax, X, y, size=4)
         ax.scatter(*X.T, s=450 * np.abs(state.beta), facecolors="none", edgecolors=GREY)
         number_samples(ax, X, range(4))
+        for number in ax.texts:  # readable where a ring or the line crosses it
+            number.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
 
 
 # --- Films -----------------------------------------------------------------------------
