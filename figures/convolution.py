@@ -501,7 +501,9 @@ KERNELS = {
 def window_film(kernel):
     """A kernel slides over a digit. At each place the nine weights are multiplied by the nine
     numbers of the window (left), and the sum is written into the map (right). Purple is positive
-    there, orange is negative. Watch where the map is large: a kernel answers to one kind of edge.
+    there, orange is negative. From left to right the weights of each row are -1, 0, 1; from top to
+    bottom those of each column are; for the mean each is 1/9. Watch where the map is large: a
+    kernel answers to one kind of edge.
     """
     image, k = load_digits().images[3], KERNELS[kernel]
     found, F = correlate_by_loops(image, k), len(k)
