@@ -138,7 +138,8 @@ def petals():
 def chords(*axes):
     """Three impurities of two classes, and a chord for each of two questions. Look above the share
     1/2: the height of a chord is J, and the curve above it is the impurity before. Under the curved
-    hills question B is lower than A. Under the roof both chords reach the same height.
+    hills the chord of B is lower there than that of A. Under the roof both chords reach the same
+    height.
     """
     share = np.linspace(0, 1, 201)
     questions = ("A", [1 / 4, 3 / 4], BLUE, "o-"), ("B", [1 / 3, 1], ORANGE, "s-")
@@ -184,9 +185,9 @@ def questions(left, right):
 
 @figure("levels", claims=("trees-09",), panels=4, size=(2.3, 2.4))
 def levels(*axes):
-    """The tree of the petals grows, level by level. At depth 3 the box at the upper right has been
-    cut, although both parts are called virginica: the impurity falls, the prediction stays. At
-    depth 5 the tree is whole, and some thin boxes hold only one to three flowers.
+    """The tree of the petals, grown to the depths 1, 2, 3 and 5. At depth 3 the box at the upper
+    right has been cut, although both parts are called virginica: the impurity falls, the prediction
+    stays. At depth 5 the tree is whole, and some thin boxes hold only one to three flowers.
     """
     X, y = petals()
     for ax, depth in zip(axes, (1, 2, 3, 5), strict=True):
@@ -223,8 +224,9 @@ def prices(ax):
 @figure("decoy", claims=("trees-11",), panels=2, size=(3.6, 2.7))
 def decoy(left, right):
     """Two trees of the eight samples. Left: the greedy tree, which starts with the decoy. Right:
-    the tree that is grown if the decoy is taken away. Its first question gains nothing, and pays
-    only at the second. A leaf says the label, and below it the number of samples.
+    the tree that is grown if the decoy is taken away. Its first question gains nothing, but then
+    one more question on each side makes all leaves pure. A leaf says the label, and below it the
+    number of samples.
     """
     y = np.array([0, 0, 1, 1, 1, 1, 0, 0])
     X = np.array([[0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 1, 1, 0, 0, 1, 1], [1, 0, 0, 1, 1, 1, 0, 0]]).T
@@ -269,7 +271,7 @@ def errors_by_depth(seed):
 def stopping(ax):
     """Errors of trees of growing depth on two overlapping half-moons, with 200 training and 1000
     test samples; the mean of twelve runs. The training error falls towards zero. The test error is
-    lowest after a few levels and then rises, because the deeper questions follow the noise.
+    lowest at depth 3 and higher at each larger depth.
     """
     train, test, _ = np.mean([errors_by_depth(seed) for seed in SEEDS], axis=0)
     ax.plot(DEPTHS, train, "o-", color=BLUE, ms=4, label="training")
