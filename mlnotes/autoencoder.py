@@ -272,15 +272,14 @@ def corrupted_moments(S, noise, level):
     return Moments(c**2 * S + np.diag(v), c * S)
 
 
-def linear_denoiser(S, noise, level, k=None):
+def linear_denoiser(S, noise, level):
     """The M (d, d) that minimises E||M x~ - x||^2; it satisfies M E[x~ x~^T] = E[x x~^T]:
 
         masking    M = (1 - q) S [(1 - q)^2 S + q (1 - q) diag(S)]^{-1}
         gaussian   M = S (S + sigma^2 I)^{-1} .
 
     Under Gaussian noise it is ridge regression of X on itself with the penalty n sigma^2. If
-    E[x~ x~^T] is singular, M has minimum norm in units in which all features have one size. For a
-    code of `k` units, M is followed by the projector on the top k eigenvectors of E[M x~ (M x~)^T].
+    E[x~ x~^T] is singular, M has minimum norm in units in which all features have one size.
 
     >>> linear_denoiser(np.diag([1.0, 3.0]), "gaussian", 1.0).round(12).tolist()
     [[0.5, 0.0], [0.0, 0.75]]
@@ -288,11 +287,7 @@ def linear_denoiser(S, noise, level, k=None):
     S_tilde, C = corrupted_moments(S, noise, level)
     size = np.sqrt(np.where(np.diag(S_tilde) > 0, np.diag(S_tilde), 1.0))
     units = np.outer(size, size)
-    M = C @ (np.linalg.pinv(S_tilde / units, ROUNDING, hermitian=True) / units)
-    if k is None:
-        return M
-    top = np.linalg.eigh(M @ C.T)[1][:, -k:]  # of the second moments of the restored M x~
-    return top @ top.T @ M
+    return C @ (np.linalg.pinv(S_tilde / units, ROUNDING, hermitian=True) / units)
 
 
 def denoising_error(M, S, noise, level):
@@ -321,13 +316,13 @@ SPARSITY = Loss(  # ||z||_1 of a code z = h, with the slope sign(z_j): it has no
 )
 
 
-def active_units(Z, above=0.0):
-    """The mean number of units of the code that are active for a sample, |z_j| > `above`.
+def active_units(Z):
+    """The mean number of units of the code that are active for a sample, z_j != 0.
 
     >>> active_units(np.array([[0.0, 3.0, 1.0], [0.0, 0.0, 0.0]]))
     np.float64(1.0)
     """
-    return np.mean(np.count_nonzero(np.abs(floats(Z)) > above, axis=1))
+    return np.mean(np.count_nonzero(Z, axis=1))
 
 
 def shrunk(layers, c):
@@ -423,25 +418,15 @@ class Autoencoder(Trainer, Transformer):
 
     Parameters
     ----------
+    Those of `Trainer`.
     n_components : int; units of the code, k
     hidden_layer_sizes : int or sequence of int; between input and code, reversed in the decoder
     activation : "tanh", "relu", "logistic" or "identity"; of all layers but the last (linear)
-    noise : "masking", "gaussian" or None; how the inputs are corrupted in training
+    noise : "masking", "gaussian" or None; how the inputs are corrupted in training, drawn anew by
+        random_state in every pass
     noise_level : float; share of the entries that are set to 0, or standard deviation
     sparsity : float; beta, of the mean ||z||_1 of the codes
-    solver : "adam" or "sgd"
     alpha : float; of the penalty alpha / (2 n) sum_j ||W_j||^2, n being that of a mini-batch
-    batch_size : int or "auto", which is 200; at most the number of samples
-    learning_rate_init : float; eta, constant throughout
-    max_iter : int; largest number of passes over the data
-    shuffle : bool; visit the samples in a new order in every pass
-    random_state : int, Generator or None; draws the start, the order and the noise
-    tol : float; training stops when n_iter_no_change + 1 passes in a row have not lowered the
-        lowest F before them by more than tol
-    momentum : float; of "sgd", in [0, 1)
-    nesterovs_momentum : bool; of "sgd"
-    beta_1, beta_2, epsilon : float; of "adam"
-    n_iter_no_change : int; see tol
 
     Attributes
     ----------

@@ -477,8 +477,8 @@ def unpack(theta, sizes):
 # --- Starting points -------------------------------------------------------------------
 
 
-def normal_start(sizes, *, sigma=1.0, rng):
-    """Layers with normal weights of standard deviation `sigma`, and biases 0.
+def normal_start(sizes, *, rng):
+    """Layers with weights from N(0, 1), and biases 0.
 
     Units of a layer that start with equal weights get equal gradients forever.
 
@@ -487,7 +487,7 @@ def normal_start(sizes, *, sigma=1.0, rng):
     (array([[ 0.13, -0.13,  0.64]]), array([0.]))
     """
     widths = zip(sizes[:-1], sizes[1:], strict=True)
-    return [(sigma * rng.normal(size=(m, k)), np.zeros(m)) for k, m in widths]
+    return [(rng.normal(size=(m, k)), np.zeros(m)) for k, m in widths]
 
 
 def glorot_start(sizes, *, factor=6.0, rng):
