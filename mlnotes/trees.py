@@ -7,11 +7,11 @@ Contents
                        ObliqueSplit, oblique_split
     Trees              Tree, leaf_of, leaf_boxes, data_thresholds, tree_impurity
     Growing            Rules, Node, growth, node_splits, node_values, grow, tabulate,
-                       impurity_decrease, feature_importances
+                       feature_importances
     Pruning            prune, Pruned, weakest_links, leaves_below, collapse
     Categories         Category, id3, id3_predict
     Showing a tree     tree_layout
-    Estimators         TreeRules, DecisionTreeClassifier, DecisionTreeRegressor, ID3
+    Estimators         TreeRules, DecisionTreeClassifier, DecisionTreeRegressor
 
 Symbols
     X          (n, d)    samples x, one per row
@@ -487,29 +487,22 @@ def tabulate(nodes, y, w, rules=WHOLE):
     number = {v: row for row, v in enumerate(place)}
     left, right = ([number.get(2 * v + side, LEAF) for v in place] for side in (0, 1))
     value, impurity, weight = node_values(samples, y, w, rules.criterion)
-    size, depth = [len(i) for i in samples], [v.bit_length() - 1 for v in place]
+    size, depth = [len(i) for i in samples], [node.depth for node in nodes]
     question = map(np.array, (feature, threshold, left, right))
     return Tree(*question, value, impurity, weight / weight[0], np.array(size), np.array(depth))
 
 
-def impurity_decrease(tree):
-    """R_v - R_left - R_right with R_v = n_v/n I(S_v), what each question gains; 0 at a leaf: (m,).
-
-    >>> impurity_decrease(grow(np.array([[0.0], [1.0]]), np.array([0, 1])))
-    array([0.5, 0. , 0. ])
-    """
-    R = tree.share * tree.impurity
-    return np.where(tree.feature == LEAF, 0, np.maximum(R - R[tree.left] - R[tree.right], 0))
-
-
 def feature_importances(tree, d):
-    """The share of each feature in the decrease of impurity by all splits, 0 without any: (d,).
+    """The share of each feature in what all questions gain, 0 without any: (d,).
+
+    A question gains R_v - R_left - R_right with R_v = n_v/n I(S_v).
 
     >>> feature_importances(grow(np.array([[0.0, 1.0], [0.0, 2.0]]), np.array([0, 1])), 2)
     array([0., 1.])
     """
-    inner = tree.feature != LEAF
-    total = np.bincount(tree.feature[inner], impurity_decrease(tree)[inner], minlength=d)
+    R, v = tree.share * tree.impurity, np.flatnonzero(tree.feature != LEAF)
+    gain = np.maximum(R[v] - R[tree.left[v]] - R[tree.right[v]], 0)
+    total = np.bincount(tree.feature[v], gain, minlength=d)
     return total / (total.sum() or 1.0)
 
 
@@ -838,42 +831,3 @@ class DecisionTreeRegressor(_DecisionTree, Regressor):
         """The mean target at the leaf of every sample: (n,)."""
         leaf = self.apply(X)
         return self.tree_.value[leaf, 0]
-
-
-@dataclass(eq=False, repr=False, kw_only=True)
-class ID3(ProbabilisticClassifier):
-    """Quinlan's tree of categories: every distinct number of a feature is a category.
-
-    A value that a node has not met in training gets the node's most frequent label: measured
-    features need a `DecisionTreeClassifier`. For words there is the function `id3`.
-
-    Parameters
-    ----------
-    max_depth : int or None; questions on a path, None for no limit
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (C,)
-    root_ : Category
-    n_features_in_ : int
-
-    >>> model = ID3().fit([[0, 1], [1, 1], [2, 0], [2, 1]], ["no", "yes", "no", "yes"])
-    >>> model.predict([[2, 0], [1, 0]])
-    array(['no', 'yes'], dtype='<U3')
-    """
-
-    max_depth: Any = None
-
-    def fit(self, X, y):
-        """Grow the tree of samples X (n, d), coded categories, with labels y (n,); return self."""
-        samples = check_samples(X)
-        if self.max_depth is not None:
-            check_number("max_depth", self.max_depth, at_least=1, integer=True)
-        self.classes_, c = np.unique(check_labels(y, len(samples)), return_inverse=True)
-        self.root_ = id3(samples, c, len(self.classes_), self.max_depth)
-        return self._remember(X)
-
-    def predict_proba(self, X):
-        """The class fractions where the walk of every sample ends: (n, C)."""
-        samples = self._check_fitted(X)
-        return id3_predict(self.root_, samples)

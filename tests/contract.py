@@ -668,7 +668,7 @@ BIASED = ("Perceptron", "Adaline")  # a constant input of 1 stands beside the fe
 TRAINED = ("MLPClassifier", "MLPRegressor", "ConvNet", "Autoencoder")  # X has to be scaled first
 EACH = set(
     """AdaBoostClassifier BaggingClassifier BaggingRegressor BayesClassifier DecisionTreeClassifier
-    DecisionTreeRegressor ID3 LinearDiscriminantAnalysis LinearRegression
+    DecisionTreeRegressor LinearDiscriminantAnalysis LinearRegression
     QuadraticDiscriminantAnalysis RandomForestClassifier RandomForestRegressor
     SharedCovarianceClassifier StandardScaler""".split()
 )  # each feature may have a unit of its own
