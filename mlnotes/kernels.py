@@ -8,7 +8,7 @@ Contents
                             scaled_quadratic_map, polynomial_map, gaussian_map,
                             gaussian_frequencies, fourier_features
     Kernels                 Kernel, Constant, Sum, Product, FeatureKernel, Linear, Polynomial,
-                            PowerSeries, AllSubsets, Gaussian, Laplacian, Exponential, Sigmoid
+                            PowerSeries, AllSubsets, Gaussian, Laplacian, Sigmoid
     Is it a kernel?         screen, psd_certificate, PSDCertificate, is_definite, semidefinite,
                             refute, Refutation, empirical_feature_map
     Distances and means     kernel_squared_distances, centre_gram, centre_new
@@ -358,7 +358,8 @@ class Gaussian(Kernel):
 class Laplacian(Kernel):
     """k(x, z) = exp(-gamma ||x - z||_q), with gamma = 1 / sigma and q = 1 or 2.
 
-    REP does not say which q. Both give kernels. scikit-learn means q = 1.
+    REP does not say which q. Both give kernels. scikit-learn means q = 1. With q = 2 and
+    gamma = 1 / (2 sigma^2) it is the exponential kernel.
     """
 
     gamma: float
@@ -368,17 +369,6 @@ class Laplacian(Kernel):
         """By the distances of all pairs in this norm."""
         distance = {1: manhattan, 2: euclidean}[self.q]
         return np.exp(-self.gamma * distance(X, Z))
-
-
-@dataclass(frozen=True)
-class Exponential(Kernel):
-    """k(x, z) = exp(-gamma ||x - z||), with gamma = 1 / (2 sigma^2) and the Euclidean norm."""
-
-    gamma: float
-
-    def matrix(self, X, Z):
-        """By the distances of all pairs."""
-        return np.exp(-self.gamma * euclidean(X, Z))
 
 
 @dataclass(frozen=True)
@@ -781,7 +771,7 @@ def make_kernel(kernel, gamma, degree, coef0, X, weights=None):
         "rbf": Gaussian(gamma),
         "sigmoid": Sigmoid(gamma, coef0),
         "laplacian": Laplacian(gamma),
-        "exponential": Exponential(gamma),
+        "exponential": Laplacian(gamma, q=2),
     }
     return meant[check_choice("kernel", kernel, tuple(meant))]
 
