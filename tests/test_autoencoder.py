@@ -63,6 +63,11 @@ def samples(rng, n=40, d=5):
     return rng.normal(size=(n, d)) @ rng.normal(size=(d, d)) + rng.normal(size=d)
 
 
+def close(actual, expected, tol=1e-12):
+    """Equal up to rounding."""
+    np.testing.assert_allclose(actual, expected, rtol=tol, atol=tol)
+
+
 def second_moment(X):
     return X.T @ X / len(X)
 
@@ -97,8 +102,8 @@ def test_linear_optimum_attains_a_bound_that_no_pair_passes(rng, n, d):
         W, V = linear_optimum(X, k)
         assert W.shape == (d, k)
         np.testing.assert_array_equal(W, V.T)
-        np.testing.assert_allclose(V @ W, np.eye(k), rtol=1e-12, atol=1e-12)
-        np.testing.assert_allclose(X @ (W @ V).T, low_rank(X, k), rtol=1e-10, atol=1e-10)
+        close(V @ W, np.eye(k))
+        close(X @ (W @ V).T, low_rank(X, k), 1e-10)
         assert linear_error(X, W, V) == pytest.approx(tail(X, k), rel=1e-10, abs=1e-10)
     for _ in range(1000):
         V = rng.normal(size=(2, d))
@@ -120,7 +125,7 @@ def test_descend_linear_ends_at_the_principal_subspace_and_not_at_its_components
         assert all(after <= (1 + 1e-12) * before for before, after in pairwise(J))
         W, V = states[-1][:2]
         assert J[-1] == pytest.approx(tail(X, 2), rel=1e-6)
-        np.testing.assert_allclose(W @ V, Q @ Q.T, rtol=1e-4, atol=1e-4)
+        close(W @ V, Q @ Q.T, 1e-4)
         norms = [np.linalg.norm(slope) for slope in linear_gradient(X, W, V)]
         assert states[-1].gradient_norm == pytest.approx(np.hypot(*norms))
         assert np.abs(V @ Q).min() > 0.01  # every unit mixes both components
@@ -173,8 +178,8 @@ def test_encode_and_decode_are_the_halves_of_the_network(rng, sizes):
     layers = glorot_start(net.sizes, rng=rng)
     H = forward(layers, net.activations, X)
     Z = H[len(sizes) - 1]
-    np.testing.assert_allclose(encode(layers, net.activations, X), Z, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(decode(layers, net.activations, Z), H[-1], rtol=1e-12, atol=1e-12)
+    close(encode(layers, net.activations, X), Z)
+    close(decode(layers, net.activations, Z), H[-1])
     half = encoder(net)
     assert half.sizes == sizes and half.activations == (TANH,) * (len(sizes) - 1)
     assert half.loss is SPARSITY
@@ -209,7 +214,7 @@ def test_trained_linear_autoencoder_finds_the_principal_subspace(k):
     assert score <= share + 1e-12 and score == pytest.approx(share, abs=1e-5)
     overlap = pca.components_ @ np.linalg.qr(model.coefs_[0])[0]
     cosines = np.linalg.svd(overlap, compute_uv=False)  # of the angles between both subspaces
-    np.testing.assert_allclose(cosines, 1, rtol=1e-3, atol=1e-3)
+    close(cosines, 1, 1e-3)
 
 
 @pytest.mark.claims("autoencoder-06")
@@ -283,9 +288,9 @@ def test_linear_denoiser_of_masking_by_enumeration_of_all_masks(rng, d, q):
     A = np.einsum("m,mni,mnj->ij", p, corrupted, corrupted) / len(X)
     C = np.einsum("m,ni,mnj->ij", p, X, corrupted) / len(X)
     for given, found in zip(corrupted_moments(S, "masking", q), (A, C), strict=True):
-        np.testing.assert_allclose(given, found, rtol=1e-10, atol=1e-10)
+        close(given, found, 1e-10)
     M = linear_denoiser(S, "masking", q)
-    np.testing.assert_allclose(M, C @ np.linalg.inv(A), rtol=1e-8, atol=1e-8)
+    close(M, C @ np.linalg.inv(A), 1e-8)
     for trial in (M, np.eye(d), rng.normal(size=(d, d))):
         error = np.einsum("m,mni->", p, (corrupted @ trial.T - X) ** 2) / len(X)
         assert denoising_error(trial, S, "masking", q) == pytest.approx(error, rel=1e-9)
@@ -307,7 +312,7 @@ def test_linear_denoiser_of_gaussian_noise_is_ridge_regression(rng, sigma):
     S = second_moment(X)
     M = linear_denoiser(S, "gaussian", sigma)
     by_ridge = np.array([ridge(X, x, len(X) * sigma**2) for x in X.T])
-    np.testing.assert_allclose(M, by_ridge, rtol=1e-10, atol=1e-10)
+    close(M, by_ridge, 1e-10)
     error = denoising_error(M, S, "gaussian", sigma)
     assert error == pytest.approx(sigma**2 * np.trace(M), rel=1e-9)
     assert_minimal(M, S, "gaussian", sigma, rng)
@@ -322,8 +327,7 @@ def test_linear_denoiser_has_no_unit_of_features(rng, noise, level):
     S = second_moment(samples(rng, 30, 4))
     units = np.array([1.0, 1e-7, 1e8, 1e-3])
     M = linear_denoiser(S * np.outer(units, units), noise, level)
-    np.testing.assert_allclose(M * units / units[:, None], linear_denoiser(S, noise, level),
-                               rtol=1e-9, atol=1e-9)  # fmt: skip
+    close(M * units / units[:, None], linear_denoiser(S, noise, level), 1e-9)  # fmt: skip
     np.testing.assert_allclose(
         linear_denoiser(np.diag([1.0, 1e-14]), "gaussian", 1e-7), np.diag([1, 0.5]), rtol=1e-9
     )
@@ -355,7 +359,7 @@ def test_linear_denoiser_of_singular_moments_is_the_best(rng, noise, level):
     X[:, 2] = 3 * X[:, 0]
     S = second_moment(X)
     M = linear_denoiser(S, noise, level)
-    np.testing.assert_allclose([*M[1], *M[:, 1]], 0, rtol=1e-12, atol=1e-12)
+    close([*M[1], *M[:, 1]], 0)
     least = denoising_error(M, S, noise, level)
     for other in M + 0.1 * rng.normal(size=(50, 3, 3)):
         assert denoising_error(other, S, noise, level) >= least - 1e-12
@@ -460,8 +464,8 @@ def test_transform_gives_codes_of_clean_inputs_and_inverse_transform_decodes(
     for V, b in zip(model.coefs_, model.intercepts_, strict=True):
         H += [H[-1] @ V + b]
         H[-1] = inner(H[-1]) if len(H) < len(sizes) else H[-1]
-    np.testing.assert_allclose(Z, H[len(widths) + 1], rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(model.inverse_transform(Z), H[-1], rtol=1e-12, atol=1e-12)
+    close(Z, H[len(widths) + 1])
+    close(model.inverse_transform(Z), H[-1])
 
 
 @quiet
@@ -600,7 +604,7 @@ def test_figure_shows_lost_entries_put_back():
     assert (np.count_nonzero(corrupted, axis=1) == 1).all() and len(lines) == len(corrupted) == 12
     S, kept = COVARIANCE, 1 - Q
     M = kept * S @ np.linalg.inv(kept**2 * S + Q * kept * np.diag(np.diag(S)))
-    np.testing.assert_allclose(restored, corrupted @ M.T, rtol=1e-12, atol=1e-12)
+    close(restored, corrupted @ M.T)
     for line, start, end in zip(lines, corrupted, restored, strict=True):
         np.testing.assert_allclose(points(line), [start, end])
     precision = np.linalg.inv(COVARIANCE)  # nearer to the middle of the cloud in its own units
