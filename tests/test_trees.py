@@ -116,14 +116,11 @@ def smallest(X, y):
 
     @cache
     def needed(rows):
-        at = list(rows)
-        if len(set(y[at].tolist())) == 1:
+        at = np.array(rows)
+        if (y[at] == y[at[0]]).all():
             return 0
-        sides = {
-            (tuple(np.array(at)[left]), tuple(np.array(at)[~left]))
-            for _, _, left in all_splits(X[at])
-        }
-        return min(1 + needed(a) + needed(b) for a, b in sides)
+        sides = [(tuple(at[left]), tuple(at[~left])) for _, _, left in all_splits(X[at])]
+        return min(1 + needed(L) + needed(R) for L, R in sides)
 
     return needed(tuple(range(len(y))))
 
