@@ -257,8 +257,8 @@ class ObliqueSplit(NamedTuple):
     impurity: float
 
 
-def oblique_split(X, y, criterion="gini"):
-    """The best split u^T x <= t, where u is an axis or the Fisher direction of a class.
+def oblique_split(X, y):
+    """The split u^T x <= t of least Gini impurity, u an axis or the Fisher direction of a class.
 
     The labels y are of two classes or more, and the samples differ.
 
@@ -272,7 +272,7 @@ def oblique_split(X, y, criterion="gini"):
         D = X - means[(y == c).astype(int)]
         u = regularised_direction(D.T @ D, means, RIDGE * np.sum((X - X.mean(axis=0)) ** 2))
         directions.append(u / (np.linalg.norm(u) or 1.0))
-    f, t, J = best_split(X @ np.transpose(directions), y, criterion=criterion)
+    f, t, J = best_split(X @ np.transpose(directions), y)
     return ObliqueSplit(directions[f], t, J)
 
 
