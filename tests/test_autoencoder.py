@@ -622,7 +622,3 @@ def test_figure_shows_few_active_units_with_the_penalty():
         sheet = ax.images[0].get_array()
         assert sheet.shape == (44, 44)
         np.testing.assert_allclose(sheet[:8, :8], busiest(beta)[0].reshape(8, 8))
-    for patch, beta in zip(right.patches, (0.0, BETA), strict=True):  # bins of width 4
-        (x, y), n = patch.get_xy().T, len(codes(beta)[1])
-        area = abs(np.sum(x * np.roll(y, -1) - y * np.roll(x, -1))) / 2
-        assert area == pytest.approx(4 * n)

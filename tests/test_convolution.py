@@ -524,10 +524,6 @@ def test_figure_layer_shows_the_chunk_of_six_neurons_at_one_place():
     np.testing.assert_allclose(chunk, left.face((i, i + 5), (j, j + 5), 3))
     at = [right.at(i + 0.5, j + 0.5, d + 0.5) for d in range(6)]
     np.testing.assert_allclose(neurons.get_xydata(), at)
-    G = np.zeros((1, 28, 28, 1))
-    G[0, i, j] = 1
-    seen = conv_backward(G, np.zeros((1, 32, 32, 3)), np.ones((1, 5, 5, 3)))[0][0]
-    assert seen[i : i + 5, j : j + 5].all() and seen.sum() == 75
 
 
 @pytest.mark.claims("convolution-18")

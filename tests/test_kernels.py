@@ -388,7 +388,8 @@ def test_refute_finds_point_sets_for_what_is_no_kernel_and_none_for_kernels(rng)
 @pytest.mark.claims("kernels-33")
 def test_empirical_feature_map_makes_every_psd_matrix_a_gram_matrix(rng):
     X = rng.normal(size=(10, 2))
-    for K, r in ((bell(X), 10), (bell(np.vstack([X, X[:4]])), 10), (Linear()(X), 2)):
+    one = Linear()(X[:, :1])
+    for K, r in ((bell(X), 10), (bell(np.vstack([X, X[:4]])), 10), (Linear()(X), 2), (one, 1)):
         phi = empirical_feature_map(K)
         assert phi.shape == (len(K), r)
         close(phi @ phi.T, K, 1e-12)
@@ -572,7 +573,9 @@ def test_kernel_ridge_of_a_singular_matrix_is_the_solution_of_least_norm():
     for seed in (0, 49, 51, 144, 173):  # the last pivots of some are rounding errors above 0
         X, w = np.random.default_rng(seed).normal(size=(6, 3)), np.array([1.0, -2.0, 0.5])
         K = X @ X.T  # of rank 3
-        close(kernel_ridge(K, X @ w, 0), np.linalg.pinv(K, hermitian=True) @ X @ w, 1e-8)
+        for unit in (1.0, 1e100):
+            alpha = unit * kernel_ridge(unit * K, X @ w, 0)
+            close(alpha, np.linalg.pinv(K, hermitian=True) @ X @ w, 1e-8)
 
 
 # --- Functions -------------------------------------------------------------------------

@@ -91,8 +91,7 @@ networks = pytest.mark.parametrize(
 
 
 @pytest.mark.claims("neural_networks-01")
-def test_neuron_is_an_activation_of_its_net_input():
-    rng = np.random.default_rng(0)
+def test_neuron_is_an_activation_of_its_net_input(rng):
     X, w, b = rng.normal(size=(9, 4)), rng.normal(size=4), rng.normal()
     close(neuron(X, w, b, TANH), [np.tanh(sum(x[i] * w[i] for i in range(4)) + b) for x in X])
     close(neuron(X, w, b, IDENTITY), perceptron.decision(X, w, b))
@@ -132,8 +131,7 @@ def test_activations_are_their_formulas_and_slopes_their_derivatives(activation,
 
 
 @pytest.mark.claims("neural_networks-04")
-def test_net_input_is_affine_and_a_constant_feature_absorbs_its_bias():
-    rng = np.random.default_rng(0)
+def test_net_input_is_affine_and_a_constant_feature_absorbs_its_bias(rng):
     W, b, X = rng.normal(size=(3, 4)), rng.normal(size=3), rng.normal(size=(5, 4))
     close(net_input(X, W, b), [[W[k] @ x + b[k] for k in range(3)] for x in X])
     close(augment(X) @ np.column_stack([b, W]).T, net_input(X, W, b))
@@ -153,10 +151,9 @@ def test_forward_without_biases_gives_one_label_along_a_ray():
 
 
 @pytest.mark.claims("neural_networks-06")
-def test_net_input_has_convex_regions_and_a_network_need_not():
-    rng = np.random.default_rng(0)
+def test_net_input_has_convex_regions_and_a_network_need_not(rng):
     W, b = rng.normal(size=(4, 2)), 0.3 * rng.normal(size=4)
-    X, Z, t = rng.normal(size=(3000, 2)), rng.normal(size=(3000, 2)), rng.uniform(size=(3000, 1))
+    (X, Z), t = rng.normal(size=(2, 4000, 2)), rng.uniform(size=(4000, 1))
     label, other, between = (
         net_input(points, W, b).argmax(axis=1) for points in (X, Z, t * X + (1 - t) * Z)
     )
@@ -185,8 +182,7 @@ def test_cross_entropy_is_entropy_and_divergence():
 
 
 @pytest.mark.claims("neural_networks-29")
-def test_softmax_cross_entropy_is_minus_log_s_c_with_the_slope_s_minus_e_c():
-    rng = np.random.default_rng(0)
+def test_softmax_cross_entropy_is_minus_log_s_c_with_the_slope_s_minus_e_c(rng):
     A, c = 3 * rng.normal(size=(9, 4)), rng.integers(4, size=9)
     Y, S = np.eye(4)[c], softmax(A)
     close(softmax_cross_entropy(A, Y), -np.log(S[np.arange(9), c]))
@@ -199,8 +195,7 @@ def test_softmax_cross_entropy_is_minus_log_s_c_with_the_slope_s_minus_e_c():
 
 
 @pytest.mark.claims("neural_networks-30")
-def test_cross_entropy_takes_the_entry_of_the_class_and_no_product_with_it():
-    rng = np.random.default_rng(0)
+def test_cross_entropy_takes_the_entry_of_the_class_and_no_product_with_it(rng):
     S, c = rng.dirichlet(np.ones(3), size=8), rng.integers(3, size=8)
     indexed = -np.log(S[np.arange(8), c])
     close(cross_entropy(one_hot(c, range(3)), S), indexed)
@@ -224,8 +219,7 @@ def test_one_hot_has_a_unit_vector_per_label_and_softmax_a_distribution():
 
 
 @pytest.mark.claims("neural_networks-08")
-def test_forward_of_five_nodes_is_their_formula():
-    rng = np.random.default_rng(0)
+def test_forward_of_five_nodes_is_their_formula(rng):
     w13, w23, w14, w24, w35, w45 = rng.normal(size=6)
     layers = [(np.array([[w13, w23], [w14, w24]]), np.zeros(2)), (np.array([[w35, w45]]), [0.0])]
     for y1, y2 in rng.normal(size=(20, 2)):
@@ -250,13 +244,12 @@ def test_forward_is_the_nested_composition(sizes):
 
 
 @pytest.mark.claims("neural_networks-10")
-def test_forward_of_linear_layers_collapses_to_one_and_two_relus_compute_xor():
+def test_forward_of_linear_layers_collapses_to_one_and_two_relus_compute_xor(rng):
     net, layers, X, _ = drawn((4, 6, 5, 3), IDENTITY)
     (W1, b1), (W2, b2), (W3, b3) = layers
     f = forward(layers, net.activations, X)[-1]
     close(f, X @ (W3 @ W2 @ W1).T + W3 @ (W2 @ b1 + b2) + b3)
     assert not np.allclose(forward(layers, (RELU, RELU, IDENTITY), X)[-1], f)
-    rng = np.random.default_rng(0)
     f = net_input(XOR, rng.normal(size=(50, 2)), rng.normal(size=50))
     close(f[0] + f[3], f[1] + f[2])  # opposite corners: the signs of XOR contradict it
     np.testing.assert_array_equal(forward(XOR_LAYERS, [RELU, IDENTITY], XOR)[-1].ravel(), PARITY)
@@ -293,8 +286,7 @@ def test_network_risk_is_the_mean_loss_and_half_the_squared_weights(hidden, loss
 
 @pytest.mark.claims("neural_networks-17")
 @pytest.mark.parametrize("sigma", [TANH, RELU], ids=lambda sigma: sigma.name)
-def test_activation_jacobian_times_w_is_the_jacobian_of_a_layer(sigma):
-    rng = np.random.default_rng(0)
+def test_activation_jacobian_times_w_is_the_jacobian_of_a_layer(rng, sigma):
     W, V, x = rng.normal(size=(4, 3)), rng.normal(size=(2, 4)), rng.normal(size=3)
     assert np.abs(W @ x).min() > 1e-3
     D = activation_jacobian(sigma, sigma.f(W @ x))
@@ -303,8 +295,7 @@ def test_activation_jacobian_times_w_is_the_jacobian_of_a_layer(sigma):
 
 
 @pytest.mark.claims("neural_networks-18")
-def test_mult_jacobian_is_that_of_the_product_with_a_vector():
-    rng = np.random.default_rng(0)
+def test_mult_jacobian_is_that_of_the_product_with_a_vector(rng):
     x, W = rng.normal(size=3), rng.normal(size=(4, 3))
     D = mult_jacobian(x, 4)
     close(D @ pack([(W, np.zeros(4))])[:12], W @ x)
@@ -491,8 +482,7 @@ def test_train_full_batch_steps_against_the_gradient():
 
 
 @pytest.mark.claims("neural_networks-15")
-def test_train_full_batch_on_the_squared_error_finds_the_conditional_mean():
-    rng = np.random.default_rng(0)
+def test_train_full_batch_on_the_squared_error_finds_the_conditional_mean(rng):
     group, Y = rng.integers(3, size=40), rng.normal(size=(40, 2))
     X, net = one_hot(group, range(3)), network((3, 2))
     start = tree_map(np.zeros_like, normal_start(net.sizes, rng=rng))
@@ -501,8 +491,7 @@ def test_train_full_batch_on_the_squared_error_finds_the_conditional_mean():
     close(forward(last.x, net.activations, X)[-1], m, 1e-8)
 
 
-def test_mini_batches_are_a_partition_in_a_new_order():
-    rng = np.random.default_rng(0)
+def test_mini_batches_are_a_partition_in_a_new_order(rng):
     once, twice = (list(mini_batches(10, 4, rng)) for _ in "ab")
     assert [len(rows) for rows in once] == [4, 4, 2]
     assert sorted(np.concatenate(once)) == list(range(10)) == sorted(np.concatenate(twice))
