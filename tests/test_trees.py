@@ -595,6 +595,14 @@ def test_predict_of_equal_targets_is_exact(rng):
     assert DecisionTreeRegressor().fit(np.arange(4.0)[:, None], third).tree_.threshold[0] == 1.5
 
 
+@pytest.mark.parametrize("unit, weight", [(1e149, 1e149), (1e-149, 1e-9)])
+def test_fit_of_a_regressor_does_not_depend_on_the_units(unit, weight):
+    X, y = np.arange(6.0)[:, None], np.array([0.0, 1, 9, 9, 8, 8])
+    model = DecisionTreeRegressor(max_depth=2).fit(X, y * unit, np.full(6, weight))
+    assert model.tree_.threshold[:3].tolist() == [1.5, 0.5, 3.5]
+    np.testing.assert_allclose(model.predict(X), y * unit, rtol=1e-12, atol=1e-12 * unit)
+
+
 def test_fit_draws_as_many_features_as_it_is_told(rng):
     X, y = rng.normal(size=(55, 9)), np.arange(55) % 2
     for value, k in ((None, 9), ("sqrt", 3), (4, 4), (12, 9)):
