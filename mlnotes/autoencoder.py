@@ -406,8 +406,6 @@ def start_at_mean(net, X, *, rng):
 # The estimators
 # =======================================================================================
 
-NOISES = ("masking", "gaussian")
-
 
 @dataclass(eq=False, repr=False)
 class Autoencoder(Trainer, Transformer):
@@ -474,7 +472,7 @@ class Autoencoder(Trainer, Transformer):
         """Check the hyperparameters; return the hidden widths as a tuple."""
         self._check_training()
         check_choice("activation", self.activation, tuple(ACTIVATIONS))
-        check_choice("noise", self.noise, (None, *NOISES))
+        check_choice("noise", self.noise, (None, "masking", "gaussian"))
         level = check_number("noise_level", self.noise_level, at_least=0, below=np.inf)
         if self.noise == "masking" and level >= 1:
             raise ValueError(f"noise_level must be below 1 for masking; got {level!r}")

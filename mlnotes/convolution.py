@@ -43,7 +43,6 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from mlnotes.base import (
-    LogProbabilisticClassifier,
     by_rows,
     check_labels,
     check_number,
@@ -52,8 +51,14 @@ from mlnotes.base import (
     floats,
 )
 from mlnotes.logistic_regression import softmax
-from mlnotes.neural_networks import RELU, Trainer, net_input, one_hot, softmax_cross_entropy
-from mlnotes.probability import log_sum_exp
+from mlnotes.neural_networks import (
+    RELU,
+    SoftmaxClassifier,
+    Trainer,
+    net_input,
+    one_hot,
+    softmax_cross_entropy,
+)
 
 # =======================================================================================
 # The lecture
@@ -575,7 +580,7 @@ SMALL = (Conv(16, 3, padding=1), Relu(), Dense(32), Relu())  # for images of any
 
 
 @dataclass(eq=False, repr=False)
-class ConvNet(Trainer, LogProbabilisticClassifier):
+class ConvNet(Trainer, SoftmaxClassifier):
     """Convolutional network for images of one size: the given layers, a score per class, softmax.
 
     It minimises the mean cross-entropy by mini-batches. An image is a row of X: ``image.ravel()``
@@ -636,16 +641,6 @@ class ConvNet(Trainer, LogProbabilisticClassifier):
             return cnn_forward(self.params_, self.layers_, X.reshape(-1, *shape))[-1][:, 0, 0]
 
         return by_rows(scores)(X)
-
-    def predict(self, X):
-        """The labels (n,) of the largest scores."""
-        best = self._scores(X).argmax(axis=1)
-        return self.classes_[best]
-
-    def predict_log_proba(self, X):
-        """Logarithms of the probabilities (n, C), finite even where a probability rounds to 0."""
-        f = self._scores(X)
-        return f - log_sum_exp(f)[:, None]
 
 
 def _check_layers(layers):

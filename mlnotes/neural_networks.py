@@ -16,7 +16,7 @@ Contents
     The gradient check    pack, unpack
     Starting points       normal_start, glorot_start
     Descent               tree_map, train_full_batch, mini_batches, Pass, passes, sgd, adam
-    Estimators            hidden_widths, Trainer, MLPClassifier, MLPRegressor
+    Estimators            hidden_widths, Trainer, SoftmaxClassifier, MLPClassifier, MLPRegressor
 
 Symbols
     X       (n, d)           samples x, one per row
@@ -61,9 +61,9 @@ import numpy as np
 
 from mlnotes.base import (
     LARGEST,
-    Classifier,
     ConvergenceWarning,
     Estimator,
+    LogProbabilisticClassifier,
     Regressor,
     Run,
     bits,
@@ -883,8 +883,22 @@ class _Multilayer(Trainer, Estimator):
         return net_input(H[-1], *layers[-1])
 
 
+class SoftmaxClassifier(LogProbabilisticClassifier):
+    """A classifier by the softmax of the scores (n, C) that its ``_scores`` gives."""
+
+    def predict(self, X):
+        """The labels (n,) of the largest scores."""
+        best = self._scores(X).argmax(axis=1)
+        return self.classes_[best]
+
+    def predict_log_proba(self, X):
+        """Logarithms of the probabilities (n, C), finite even where a probability rounds to 0."""
+        f = self._scores(X)
+        return f - log_sum_exp(f)[:, None]
+
+
 @dataclass(eq=False, repr=False)
-class MLPClassifier(_Multilayer, Classifier):
+class MLPClassifier(_Multilayer, SoftmaxClassifier):
     """Classifier by a feed-forward network with softmax output, trained on the cross-entropy.
 
     As in scikit-learn, two classes have one logistic output, for the second class, and the n of the
@@ -932,22 +946,10 @@ class MLPClassifier(_Multilayer, Classifier):
             return y, Y[:, 1:], BINARY_CROSS_ENTROPY, classes
         return y, Y, CROSS_ENTROPY, classes
 
-    def predict(self, X):
-        """Labels (n,) of the most probable classes."""
+    def _scores(self, X):
+        """The net inputs (n, C) of the softmax; a single logistic output has the scores 0 and a."""
         A = self._net_inputs(X)
-        return self.classes_[(A[:, 0] > 0).astype(int) if A.shape[1] == 1 else A.argmax(axis=1)]
-
-    def predict_proba(self, X):
-        """Probabilities (n, C) of the classes."""
-        A = self._net_inputs(X)
-        return np.hstack([sigmoid(-A), sigmoid(A)]) if A.shape[1] == 1 else softmax(A)
-
-    def predict_log_proba(self, X):
-        """Logarithms of the probabilities, finite even where a probability rounds to 0."""
-        A = self._net_inputs(X)
-        if A.shape[1] == 1:
-            return -np.hstack([log_loss(-A), log_loss(A)])
-        return A - log_sum_exp(A)[:, None]
+        return np.hstack([0 * A, A]) if A.shape[1] == 1 else A
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

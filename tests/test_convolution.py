@@ -408,9 +408,6 @@ def test_convnet_recognises_digits():
     np.testing.assert_array_equal(model.predict(X), f.argmax(axis=1))
     many = np.tile(X, (3, 1))  # more than one block of rows
     close(model.predict_log_proba(many)[-len(X) :], np.log(softmax(f)))
-    far = model.predict_log_proba(1e4 * X)
-    assert np.isfinite(far).all() and (model.predict_proba(1e4 * X) == 0).any()
-    np.testing.assert_array_equal(far.max(axis=1).round(9), 0)
 
 
 def test_convnet_fit_is_its_solver_on_the_cost_of_mini_batches():
