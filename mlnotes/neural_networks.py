@@ -667,8 +667,8 @@ def hidden_widths(sizes):
 
     Raises: ValueError if these `sizes` are not integers >= 1.
 
-    >>> hidden_widths(100), hidden_widths([30, 10])
-    ((100,), (30, 10))
+    >>> hidden_widths(100), hidden_widths([30, 1])
+    ((100,), (30, 1))
     """
     widths = (sizes,) if isinstance(sizes, Integral) else sizes
     try:
