@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from checks import check_gradient, differences, panels
 
-from mlnotes.datasets import make_rings
 from mlnotes.kernels import (
     AllSubsets,
     FeatureKernel,
@@ -91,12 +90,13 @@ def test_a_convex_loss_stays_convex_and_the_same_code_trains(rng):
     def loss(w):
         return np.sum((linear_in_features(X, quadratic_map, w, 2.0) - y) ** 2)
 
-    curvature = np.linalg.eigvalsh(differences(lambda w: differences(loss, w), np.zeros(6)))
+    def slope(w):
+        return 2 * A.T @ (A @ w + 2.0 - y)
+
+    check_gradient(loss, slope, rng.normal(size=6))
+    curvature = np.linalg.eigvalsh(differences(slope, np.zeros(6)))
     assert curvature[0] > 0
-    states = gradient_descent(
-        loss, lambda w: 2 * A.T @ (A @ w + 2.0 - y), np.zeros(6), eta=1 / curvature[-1]
-    )
-    *_, last = islice(states, 8000)
+    *_, last = islice(gradient_descent(loss, slope, np.zeros(6), eta=1 / curvature[-1]), 8000)
     close(last.x, np.linalg.lstsq(A, y - 2.0, rcond=None)[0], 1e-8)
 
 
@@ -117,9 +117,6 @@ def test_every_conic_is_linear_in_the_quadratic_map(rng):
     x, z = X.T
     direct = a * x + b * z + c * x * z + d * x**2 + e * z**2 + f
     close(quadratic_map(X) @ [f, a, b, c, d, e], direct)
-    T = make_rings(80, radii=(1.0, 2.0), noise=0.3, rng=rng)
-    circle = quadratic_map(T.X) @ [-(1.5**2), 0, 0, 0, 1, 1]
-    assert (np.sign(circle) == T.y).all() and separating_theta(augment(T.X), T.y) is None
 
 
 @pytest.mark.claims("kernels-04", "kernels-06", "kernels-08", "kernels-10")
@@ -262,8 +259,6 @@ def test_laplacian_and_exponential_kernels_are_positive_definite(d, rng):
     X = rng.normal(size=(25, d))
     for k in (Laplacian(1 / 1.4, q=1), Laplacian(1 / 1.4, q=2), Laplacian(1 / (2 * 0.9**2), q=2)):
         assert np.linalg.eigvalsh(k(X))[0] > 0
-    single = np.prod([Laplacian(1 / 1.4)(x[:, None]) for x in X.T], axis=0)
-    np.testing.assert_allclose(Laplacian(1 / 1.4)(X), single, rtol=1e-12)
 
 
 @pytest.mark.claims("kernels-37")
