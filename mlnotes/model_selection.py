@@ -14,7 +14,7 @@ Contents
                            bootstrap_error, leave_one_out_bootstrap, point632,
                            nearest_neighbor_bootstrap
     Tools                  clone, take, train_test_split, KFold, StratifiedKFold, LeaveOneOut,
-                           cross_val_predict, cross_val_score, validation_curve
+                           cross_val_score, validation_curve
     Estimator              StandardScaler
 
 Symbols
@@ -423,8 +423,9 @@ def nearest_neighbor_bootstrap(n):
 def clone(estimator):
     """An unfitted copy of an `estimator`: a new one with copies of its hyperparameters.
 
-    >>> clone(StandardScaler(with_std=False).fit([[1.0], [2.0]]))
-    StandardScaler(with_std=False)
+    >>> from mlnotes.linear_regression import Ridge
+    >>> clone(Ridge(alpha=3.0).fit([[1.0], [2.0]], [0.0, 5.0]))
+    Ridge(alpha=3.0)
     """
     params = estimator.get_params(deep=False)
     return type(estimator)(**{name: _copy(value) for name, value in params.items()})
@@ -622,15 +623,13 @@ class StratifiedKFold(_Folds):
         return rho
 
 
+@dataclass(eq=False)
 class LeaveOneOut:
     """n parts of one sample each: cross-validation with the largest possible number of folds.
 
     >>> [test.tolist() for train, test in LeaveOneOut().split(np.zeros(3))]
     [[0], [1], [2]]
     """
-
-    def __repr__(self):
-        return "LeaveOneOut()"
 
     def get_n_splits(self, X, y=None, groups=None):
         """The number of samples."""
@@ -656,7 +655,7 @@ def _is_classifier(estimator):
     return estimator.__sklearn_tags__().estimator_type == "classifier"
 
 
-# --- Predictions and scores ------------------------------------------------------------
+# --- Scores ----------------------------------------------------------------------------
 
 
 def _fits(estimator, X, y, splits):
@@ -667,31 +666,12 @@ def _fits(estimator, X, y, splits):
         yield clone(estimator).fit(*seen), seen, unseen
 
 
-def cross_val_predict(estimator, X, y, *, cv=None):
-    """fhat^{-rho(i)}(x_i) (n,): each prediction is that of a copy that has not seen part rho(i).
-
-    `cv` is None for 5 folds, their number, an object with ``split``, or a list of pairs (train,
-    test) of indices. For a classifier, a number means stratified folds. Raises: ValueError if the
-    parts do not hold every sample once.
-
-    >>> from mlnotes.linear_regression import LinearRegression
-    >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([0.0, 2.0, 4.0])
-    >>> cross_val_predict(LinearRegression(), X, y, cv=3).round(9)
-    array([0., 2., 4.])
-    """
-    splits = _splits(cv, estimator, X, y)
-    tested = np.concatenate([test for _, test in splits])
-    if not np.array_equal(np.sort(tested), np.arange(len(X))):
-        raise ValueError("cv must test every sample once: its parts must be a partition")
-    parts = [model.predict(unseen[0]) for model, _, unseen in _fits(estimator, X, y, splits)]
-    return np.concatenate(parts)[np.argsort(tested)]
-
-
 def cross_val_score(estimator, X, y=None, *, scoring=None, cv=None):
     """The scores of an `estimator` on each part, when it is fitted to the other parts: (K,).
 
-    `scoring` is a function (estimator, X, y) -> number, or None for the estimator's own ``score``,
-    and `cv` as in `cross_val_predict`. Raises: ValueError if `scoring` is neither.
+    `scoring` is a function (estimator, X, y) -> number, or None for the estimator's own ``score``.
+    `cv` is None for 5 folds, their number, an object with ``split``, or a list of pairs (train,
+    test) of indices. For a classifier, a number means stratified folds.
 
     >>> from mlnotes.linear_regression import LinearRegression
     >>> X = np.arange(6.0)[:, None]
@@ -737,7 +717,7 @@ def validation_curve(estimator, X, y, *, param_name, param_range, cv=None, scori
 # --- Scaling ---------------------------------------------------------------------------
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@dataclass(eq=False, repr=False)
 class StandardScaler(Transformer):
     """z = (x - mean) / standard deviation, feature by feature, with those of the training samples.
 
@@ -746,43 +726,33 @@ class StandardScaler(Transformer):
 
     Parameters
     ----------
-    with_mean : bool; whether to subtract the mean
-    with_std : bool; whether to divide by the standard deviation
+    none
 
     Attributes
     ----------
-    mean_ : ndarray of shape (d,), or None if neither is done
-    var_ : ndarray of shape (d,), or None; the mean of (x - mean)^2, not the sum over n - 1
-    scale_ : ndarray of shape (d,), or None; the divisors of the features
-    n_samples_seen_ : int
+    mean_ : ndarray of shape (d,)
+    var_ : ndarray of shape (d,); the mean of (x - mean)^2, not the sum over n - 1
+    scale_ : ndarray of shape (d,); the divisors of the features
     n_features_in_ : int
 
     >>> StandardScaler().fit_transform([[1.0], [3.0]]).T
     array([[-1.,  1.]])
     """
 
-    with_mean: bool = True
-    with_std: bool = True
-
     def fit(self, X, y=None):
         """Compute mean and variance of the samples X (n, d); y is not used."""
         samples = check_samples(X)
-        shifts = check_flag("with_mean", self.with_mean)
-        scales = check_flag("with_std", self.with_std)
         D = samples - samples[0]  # exact for a feature far from 0
-        mean, sd = samples[0] + D.mean(axis=0), D.std(axis=0)
+        sd = D.std(axis=0)
         sd[np.ptp(D, axis=0) <= ROUND_OFF * np.abs(samples).max(axis=0)] = 0.0
-        self._shift = mean if shifts else np.zeros_like(mean)
-        self._unit = np.where(sd > 0, sd, 1.0) if scales else np.ones_like(mean)
-        self.mean_ = mean if shifts or scales else None
-        self.var_, self.scale_ = (sd**2, self._unit) if scales else (None, None)
-        self.n_samples_seen_ = len(samples)
+        self.mean_, self.var_ = samples[0] + D.mean(axis=0), sd**2
+        self.scale_ = np.where(sd > 0, sd, 1.0)
         return self._remember(X)
 
     def transform(self, X):
         """The scaled samples: (n, d)."""
-        return (self._check_fitted(X) - self._shift) / self._unit
+        return (self._check_fitted(X) - self.mean_) / self.scale_
 
     def inverse_transform(self, X):
         """The samples that `transform` maps to these: (n, d)."""
-        return self._check_fitted(X) * self._unit + self._shift
+        return self._check_fitted(X) * self.scale_ + self.mean_

@@ -465,7 +465,7 @@ def test_algorithms_start_where_they_are_told_and_yield_snapshots(rng):
 # --- Separable data --------------------------------------------------------------------
 
 
-@pytest.mark.claims("logistic_regression-29")
+@pytest.mark.claims("logistic_regression-29", "discriminant-02")
 @pytest.mark.parametrize("scale", [1e-12, 1.0, 1e6])
 def test_separating_theta_tells_separable_data_from_others_at_any_scale(rng, scale):
     A, y, _ = separated(rng)
