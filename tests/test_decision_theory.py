@@ -413,7 +413,7 @@ def test_expected_prediction_error_is_the_nested_mean(loss, rng):
     assert error == pytest.approx(p_X @ nested, abs=1e-13)
 
 
-@pytest.mark.claims("decision_theory-20")
+@pytest.mark.claims("decision_theory-20", "linear_regression-13")
 def test_excess_over_the_conditional_mean_is_its_distance(rng):
     joint, y = random_table(rng)
     best, p_X = conditional_mean(joint, y), joint.sum(axis=0)

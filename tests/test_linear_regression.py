@@ -12,7 +12,6 @@ from checks import check_gradient, check_hessian, differences, panels
 import figures.linear_regression as figures
 from mlnotes.base import ConvergenceWarning, iterate
 from mlnotes.datasets import make_linear
-from mlnotes.decision_theory import conditional_mean
 from mlnotes.linear_regression import (
     Lasso,
     LinearRegression,
@@ -279,16 +278,6 @@ def test_least_squares_tends_to_the_population_solution(rng):
     assert np.polyfit(np.log(sizes), np.log(errors), 1)[0] == pytest.approx(-0.5, abs=0.05)
 
 
-@pytest.mark.claims("linear_regression-13")
-def test_conditional_mean_is_best_by_pythagoras(rng):
-    joint, y = rng.dirichlet(np.ones(20)).reshape(5, 4), rng.normal(size=5)
-    best, p_x = conditional_mean(joint, y), joint.sum(axis=0)
-    variance = sum((joint[:, j] * (y - best[j]) ** 2).sum() for j in range(4))  # E Var(y | x)
-    for f in (best, *rng.normal(size=(50, 4))):
-        risk = sum(joint[i, j] * (f[j] - y[i]) ** 2 for i in range(5) for j in range(4))
-        assert risk == pytest.approx(p_x @ (f - best) ** 2 + variance, rel=1e-12)
-
-
 @pytest.mark.claims("linear_regression-14")
 def test_least_squares_on_labels_fits_the_posterior(rng):
     A, p_x, q_1 = augment(rng.normal(size=(6, 2))), rng.dirichlet(np.ones(6)), rng.uniform(size=6)
@@ -521,15 +510,6 @@ def by_the_book(X, y, C, passes):
 
 
 @pytest.mark.claims("linear_regression-30")
-def test_lasso_objective_adds_absolute_weights_to_squares(rng):
-    X, y = sparse(rng)
-    X, y, theta, C = X + 2, y + 5, rng.normal(size=13), 3.0
-    literal = sum((y[i] - sum(theta[1:] * X[i]) - theta[0]) ** 2 for i in range(60))
-    literal += C * sum(abs(weight) for weight in theta[1:])
-    assert lasso_objective(X, y, theta, C) == pytest.approx(literal, rel=1e-12)
-
-
-@pytest.mark.claims("linear_regression-30")
 def test_lasso_bound_is_the_constant_from_which_all_weights_vanish(rng):
     X, y = sparse(rng)
     X, y = X + 2, y + 5
@@ -542,13 +522,16 @@ def test_lasso_bound_is_the_constant_from_which_all_weights_vanish(rng):
 
 
 @pytest.mark.claims("linear_regression-30")
-def test_lasso_objective_is_least_at_the_path_with_a_free_offset(rng):
+def test_lasso_objective_adds_absolute_weights_and_is_least_at_the_path_with_an_offset(rng):
     X, y = sparse(rng)
     X, y = X + 2, y + 5
     w = lasso_path(X, y, [40.0], tol=1e-12)[0]
     best = np.append(y.mean() - w @ X.mean(axis=0), w)
-    for delta in 0.01 * rng.normal(size=(50, 13)):
-        assert lasso_objective(X, y, best + delta, 40.0) > lasso_objective(X, y, best, 40.0)
+    for theta in best + 0.01 * rng.normal(size=(50, 13)):
+        literal = sum((y[i] - sum(theta[1:] * X[i]) - theta[0]) ** 2 for i in range(60))
+        literal += 40 * sum(abs(weight) for weight in theta[1:])
+        assert lasso_objective(X, y, best, 40.0) < literal
+        assert lasso_objective(X, y, theta, 40.0) == pytest.approx(literal, rel=1e-12)
 
 
 def test_duality_gap_bounds_the_way_to_the_minimum_and_vanishes_there(rng):
