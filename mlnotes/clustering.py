@@ -14,8 +14,7 @@ Contents
                               swap_losses, build
     Another K (hierarchical)  agglomerate, Merge, nearest_pair, linkage,
                               cut_dendrogram
-    Another shape (spectral)  rbf_affinity, neighbor_affinity, graph_laplacian,
-                              lowest_eigenvectors, spectral_embedding
+    Another shape (spectral)  rbf_affinity, graph_laplacian, lowest_eigenvectors, spectral_embedding
     Judging groupings         silhouette, adjusted_rand_index
     Estimators                KMeans, KMedoids, AgglomerativeClustering, SpectralClustering
 
@@ -559,20 +558,6 @@ def rbf_affinity(X, gamma):
     return np.exp(-gamma * squared_distances(X)) - np.eye(len(X))
 
 
-def neighbor_affinity(X, k):
-    """w_ij = 1 if x_i and x_j are each among the other's k nearest samples, 1/2 if only one is.
-
-    As in scikit-learn, a sample is the first of its own k nearest. Nevertheless w_ii = 0.
-
-    >>> neighbor_affinity(np.array([[0.0], [1.0], [3.0]]), k=2)[1]
-    array([1. , 0. , 0.5])
-    """
-    D = squared_distances(X) - np.eye(len(X))  # below 0 for the sample itself
-    A = np.zeros_like(D)
-    np.put_along_axis(A, np.argsort(D, axis=1, kind="stable")[:, :k], 1.0, axis=1)
-    return (A + A.T) / 2 - np.eye(len(X))
-
-
 def graph_laplacian(W):
     """The Laplacian L = diag(g) - W with the degrees g_i = sum_j w_ij: (n, n).
 
@@ -660,26 +645,11 @@ def adjusted_rand_index(labels, others):
 METRICS = {"euclidean": euclidean, "manhattan": manhattan}
 
 
-def _check_clusters(K, n, name="n_clusters"):
-    check_number(name, K, at_least=1, integer=True)
+def _check_clusters(K, n):
+    check_number("n_clusters", K, at_least=1, integer=True)
     if K > n:
-        raise ValueError(f"{name} must be at most n_samples; got {K} for {n} sample(s)")
+        raise ValueError(f"n_clusters must be at most n_samples; got {K} for {n} sample(s)")
     return K
-
-
-class _Pairwise(Clusterer):
-    """A clusterer whose X may be a matrix of pairwise dissimilarities or similarities."""
-
-    def __sklearn_tags__(self):
-        """Tags that tell whether X holds pairs."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = "precomputed" in self.get_params().values()
-        return tags
-
-    def _dissimilarities(self, X):
-        """D (n, n) of all pairs of samples, by the parameter `metric`."""
-        metric = check_choice("metric", self.metric, [*METRICS, "precomputed"])
-        return METRICS[metric](X) if metric in METRICS else dissimilarities(X, "precomputed X")
 
 
 @dataclass(eq=False, repr=False)
@@ -769,7 +739,7 @@ class KMeans(Transformer, Clusterer):
 
 
 @dataclass(eq=False, repr=False)
-class KMedoids(_Pairwise, Transformer):
+class KMedoids(Transformer, Clusterer):
     """K-medoids (PAM) from the start of `build`: centers that are samples, for any dissimilarity.
 
     Parameters
@@ -799,12 +769,19 @@ class KMedoids(_Pairwise, Transformer):
     metric: str = "euclidean"
     max_iter: int = 300
 
+    def __sklearn_tags__(self):
+        """Tags that tell whether X holds pairs."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        return tags
+
     def fit(self, X, y=None):
         """Cluster the samples X (n, d), or X = D (n, n); return self."""
         given, X = X, check_samples(X)
         K = _check_clusters(self.n_clusters, len(X))
         max_iter = check_number("max_iter", self.max_iter, at_least=1, integer=True)
-        D = self._dissimilarities(X)
+        metric = check_choice("metric", self.metric, [*METRICS, "precomputed"])
+        D = METRICS[metric](X) if metric in METRICS else dissimilarities(X, "precomputed X")
         run = iterate(k_medoids(D, build(D, K)), "gain", 0, max_iter)
         self.medoid_indices_, self.inertia_ = run.state.medoids, float(run.state.objective)
         self._fitted_metric = self.metric  # for transform
@@ -827,16 +804,16 @@ class KMedoids(_Pairwise, Transformer):
 
 
 @dataclass(eq=False, repr=False)
-class AgglomerativeClustering(_Pairwise):
+class AgglomerativeClustering(Clusterer):
     """A hierarchy of clusters, from single samples up, cut into as many clusters as wanted.
 
-    All pairs of samples are held in memory: 20,000 samples need some 10 GB.
+    All pairs of samples are held in memory: 20,000 samples need some 10 GB. The distances are
+    Euclidean. For others see `linkage`.
 
     Parameters
     ----------
     n_clusters : int
-    metric : "euclidean", "manhattan", or "precomputed": X is D (n, n)
-    linkage : "ward" (only for "euclidean"), "complete", "average" or "single"
+    linkage : "ward", "complete", "average" or "single"
 
     Attributes
     ----------
@@ -850,23 +827,20 @@ class AgglomerativeClustering(_Pairwise):
 
     n_clusters: int = 2
     _: KW_ONLY
-    metric: str = "euclidean"
     linkage: str = "ward"
 
     def fit(self, X, y=None):
-        """Cluster the samples X (n, d), or X = D (n, n); return self."""
+        """Cluster the samples X (n, d); return self."""
         given, X = X, check_samples(X)
         K = _check_clusters(self.n_clusters, len(X))
-        if check_choice("linkage", self.linkage, LINKAGES) == "ward":
-            check_choice("metric", self.metric, ["euclidean"])
-        merges = linkage(self._dissimilarities(X), self.linkage)
+        merges = linkage(euclidean(X), check_choice("linkage", self.linkage, LINKAGES))
         self.children_, self.distances_ = merges[:, :2].astype(int), merges[:, 2]
         self.labels_ = cut_dendrogram(merges, K)
         return self._remember(given)
 
 
 @dataclass(eq=False, repr=False)
-class SpectralClustering(_Pairwise):
+class SpectralClustering(Clusterer):
     """K-means on the lowest eigenvectors of the graph Laplacian: clusters of any shape.
 
     Parameters
@@ -874,9 +848,7 @@ class SpectralClustering(_Pairwise):
     n_clusters : int; also the number of eigenvectors
     random_state : int, Generator or None
     n_init : int; number of starts of K-means
-    gamma : float; w_ij = exp(-gamma ||x_i - x_j||^2) with affinity "rbf"
-    affinity : "rbf", "nearest_neighbors", or "precomputed": X is W (n, n), symmetric and >= 0
-    n_neighbors : int; with affinity "nearest_neighbors", the sample itself included
+    gamma : float; w_ij = exp(-gamma ||x_i - x_j||^2)
     normalized : bool; False for L f = lambda f, as ISML has it; scikit-learn always normalises
 
     Attributes
@@ -894,26 +866,16 @@ class SpectralClustering(_Pairwise):
     random_state: Any = None
     n_init: int = 10
     gamma: float = 1.0
-    affinity: str = "rbf"
-    n_neighbors: int = 10
     normalized: bool = True
 
     def fit(self, X, y=None):
-        """Cluster the samples X (n, d), or X = W (n, n); return self."""
+        """Cluster the samples X (n, d); return self."""
         given, X = X, check_samples(X)
         K = _check_clusters(self.n_clusters, len(X))
         normalized = check_flag("normalized", self.normalized)
         gamma = check_number("gamma", self.gamma, above=0, below=np.inf)
-        k = check_number("n_neighbors", self.n_neighbors, at_least=1, integer=True)
-        check_choice("affinity", self.affinity, ("rbf", "nearest_neighbors", "precomputed"))
-        if self.affinity == "rbf":
-            W = rbf_affinity(X, gamma)
-        elif self.affinity == "nearest_neighbors":
-            W = neighbor_affinity(X, _check_clusters(k, len(X), "n_neighbors"))
-        else:
-            W = symmetric(X, "precomputed X")
-            W = dissimilarities(W - np.diag(W.diagonal()), "precomputed X")  # the same rules
-        rows = spectral_embedding(W, K, normalized)
+        self.affinity_matrix_ = rbf_affinity(X, gamma)
+        rows = spectral_embedding(self.affinity_matrix_, K, normalized)
         k_means = KMeans(K, n_init=self.n_init, random_state=self.random_state)
-        self.affinity_matrix_, self.labels_ = W, k_means.fit(rows).labels_
+        self.labels_ = k_means.fit(rows).labels_
         return self._remember(given)

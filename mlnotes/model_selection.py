@@ -42,7 +42,7 @@ for h* and h_D, PRNN and REP write hbar for the mean model.
 
 from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass
-from math import ceil, exp, floor
+from math import ceil, exp
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -454,14 +454,11 @@ def take(a, i):
 # --- Parts -----------------------------------------------------------------------------
 
 
-def train_test_split(
-    *arrays, test_size=None, train_size=None, random_state=None, shuffle=True, stratify=None
-):
+def train_test_split(*arrays, test_size=0.25, random_state=None, shuffle=True, stratify=None):
     """A list: the part to train on and the part to test on of the first array, of the second ...
 
-    The `arrays` have one length n. `test_size` and `train_size` are shares of n (float) or numbers
-    of samples (int). If only one is given, the other is the rest; if none is, a quarter is held
-    out. With `stratify`, labels (n,), each part has the classes in the same proportions. Without
+    The `arrays` have one length n. `test_size` is a share of n (float) or a number of samples
+    (int). With `stratify`, labels (n,), each part has the classes in the same proportions. Without
     `shuffle` the last samples are held out; with it, `random_state` makes the split reproducible.
 
     Raises: ValueError if lengths differ, that of `stratify` too, or a part would be empty.
@@ -473,68 +470,50 @@ def train_test_split(
     if len(lengths) != 1:
         raise ValueError(f"arrays and stratify must have one length; got {sorted(lengths)}")
     n, rng = lengths.pop(), check_random_state(random_state)
-    n_train, n_test = _part_sizes(n, train_size, test_size)
+    n_test = _test_size(test_size, n)
     if not check_flag("shuffle", shuffle):
         if stratify is not None:
             raise ValueError("stratify must be None without shuffle")
-        train, test = np.arange(n_train), np.arange(n_train, n_train + n_test)
+        train, test = np.split(np.arange(n), [n - n_test])
     elif stratify is None:
-        order = rng.permutation(n)
-        test, train = order[:n_test], order[n_test : n_test + n_train]
+        test, train = np.split(rng.permutation(n), [n_test])
     else:
-        train, test = _stratified(np.ravel(stratify), n_train, n_test, rng)
+        train, test = _stratified(np.ravel(stratify), n_test, rng)
     return [take(a, part) for a in arrays for part in (train, test)]
 
 
-def _part_sizes(n, train_size, test_size):
-    """The numbers of samples to train and to test on."""
-    if test_size is None and train_size is None:
-        test_size = 0.25
-    n_test, n_train = _count("test_size", test_size, n, ceil), _count("train_size", train_size, n)
-    n_train = n - n_test if n_train is None else n_train
-    n_test = n - n_train if n_test is None else n_test
-    if n_train < 1 or n_test < 1 or n_train + n_test > n:
-        raise ValueError(
-            f"both parts must hold a sample, and together at most n = {n}; got {n_train} to train "
-            f"and {n_test} to test"
-        )
-    return n_train, n_test
+def _test_size(size, n):
+    """The number of samples to test on, of n."""
+    share = isinstance(size, Real) and 0 < size < 1
+    if not share and (not isinstance(size, Integral) or isinstance(size, bool) or size < 1):
+        raise ValueError(f"test_size must be a share in (0, 1) or an integer >= 1; got {size}")
+    n_test = ceil(size * n) if share else size
+    if n_test >= n:
+        raise ValueError(f"both parts must hold a sample; got {n_test} of {n} to test")
+    return n_test
 
 
-def _count(name, size, n, rounded=floor):
-    """The number of samples for a given `size`; None for None."""
-    if size is None or (isinstance(size, Integral) and not isinstance(size, bool) and size > 0):
-        return size
-    if isinstance(size, Real) and not isinstance(size, Integral) and 0 < size < 1:
-        return rounded(size * n)
-    raise ValueError(f"{name} must be None, a share in (0, 1) or an integer >= 1; got {size}")
+def _stratified(labels, n_test, rng):
+    """Indices of two parts with the classes in the same proportions, in random order.
 
-
-def _stratified(labels, n_train, n_test, rng):
-    """Indices of two parts with the classes in the same proportions, in random order."""
-    order = rng.permutation(len(labels))
+    The largest remainders are rounded up.
+    """
+    n, order = len(labels), rng.permutation(len(labels))
     _, k, n_k = np.unique(labels[order], return_inverse=True, return_counts=True)
-    if n_k.min() < 2 or min(n_train, n_test) < len(n_k):
+    if n_k.min() < 2 or min(n - n_test, n_test) < len(n_k):
         raise ValueError(
             "stratify must have 2 samples of each class, and each part one for each of the "
-            f"{len(n_k)} classes; got {n_k.min()} in the smallest, {n_train} to train, "
+            f"{len(n_k)} classes; got {n_k.min()} in the smallest, {n - n_test} to train, "
             f"{n_test} to test"
         )
-    first = _in_proportion(n_k, n_test)
-    last = first + _in_proportion(n_k - first, n_train)
+    exact = n_test * n_k / n
+    places = np.floor(exact).astype(int)  # to test on, of each class
+    places[np.argsort(places - exact, kind="stable")[: n_test - places.sum()]] += 1
     rank = np.empty(len(k), dtype=int)  # the place of each sample among those of its class
     for c, size in enumerate(n_k):
         rank[k == c] = np.arange(size)
-    test, train = rank < first[k], (first[k] <= rank) & (rank < last[k])
-    return rng.permutation(order[train]), rng.permutation(order[test])
-
-
-def _in_proportion(n_k, n):
-    """n places in proportion to the class sizes n_k; the largest remainders are rounded up."""
-    exact = n * n_k / n_k.sum()
-    whole = np.floor(exact).astype(int)
-    whole[np.argsort(whole - exact, kind="stable")[: n - whole.sum()]] += 1
-    return whole
+    test = rank < places[k]
+    return rng.permutation(order[~test]), rng.permutation(order[test])
 
 
 @dataclass(eq=False)

@@ -591,7 +591,7 @@ REFUSED = {  # what a refusal says: bad values, and the hyperparameters of which
     ">= 0 with the sum 1": (([-0.1, 0.6, 0.5], [0.5, 0.5, 0.1]), "class_prior priors"),
     "True or False": ((1, "yes"), """bootstrap early_stopping fit_intercept fit_inverse_transform
         nesterovs_momentum normalized oob_score shuffle whiten"""),
-    "one of '.*'": (("another", ("another",)), """activation affinity covariance_type criterion
+    "one of '.*'": (("another", ("another",)), """activation covariance_type criterion
         decision_function_shape fun init_params kernel linkage metric solver svd_solver weights"""),
     "(one of )?'.*'": (("another",), "bandwidth init"),
     "one of None, '.*'": (("another",), "max_features noise"),
