@@ -10,7 +10,7 @@ import pytest
 from checks import panels
 
 from mlnotes.datasets import make_independent_labels
-from mlnotes.decision_theory import absolute, bayes_error, empirical_risk, squared, zero_one
+from mlnotes.decision_theory import absolute, empirical_risk, squared, zero_one
 from mlnotes.learning_theory import (
     Box,
     Setting,
@@ -59,7 +59,6 @@ from mlnotes.learning_theory import (
 from mlnotes.linear_regression import augment
 from mlnotes.neighbors import KNeighborsClassifier
 from mlnotes.optimization import closest_points
-from mlnotes.probability import gauss_legendre, normal_cdf, normal_log_density
 
 BITS = np.array([0, 1])
 LEARNERS = memoriser, constant, majority, nearest_neighbor
@@ -116,8 +115,7 @@ def test_losses_have_the_prediction_first():
 def test_draw_gives_independent_samples_that_stand_in_for_the_distribution(rng):
     setting, n = a_setting(rng), 40_000
     counts = draw(setting._replace(P=setting.P * (1 + 5e-7)), n, size=3, rng=rng)  # a quadrature's
-    assert counts.shape == (3, 2, 3) and (counts.sum(axis=(1, 2)) == n).all()
-    assert within(counts / n, setting.P, n).all()
+    assert (counts.sum(axis=(1, 2)) == n).all() and within(counts / n, setting.P, n).all()
     assert not np.array_equal(counts[0], counts[1])
 
 
@@ -154,18 +152,6 @@ def test_risk_of_counts_is_the_mean_loss_of_the_sample(rng):
     many = risk(setting, np.stack([10 * counts, counts, counts[::-1]]))
     for R_n in (risk(setting, counts), empirical, *many[:2]):
         np.testing.assert_allclose(R_n, by_sample, rtol=1e-13, atol=1e-15)
-
-
-@pytest.mark.claims("learning_theory-02")
-def test_risk_of_a_cut_between_normal_classes():
-    halves = gauss_legendre(-10, 0.4, 50), gauss_legendre(0.4, 12, 50)  # the rule jumps at the cut
-    x, dx = (np.concatenate(pair) for pair in zip(*halves, strict=True))
-    prior, mu = np.array([0.3, 0.7]), np.array([-1.0, 1.5])
-    log_p = normal_log_density(x[:, None], mu, 1.0)
-    setting = Setting((prior * np.exp(log_p)).T * dx, BITS, (x > 0.4).astype(int)[None], zero_one)
-    exact = prior @ normal_cdf(np.array([-1, 1]) * (0.4 - mu), 0.0, 1.0)
-    assert risk(setting)[0] == pytest.approx(exact, abs=1e-8)
-    assert exact >= bayes_error(log_p, prior, dx)
 
 
 @pytest.mark.claims("learning_theory-01", "learning_theory-05")
@@ -394,7 +380,7 @@ QUANTILES = {
 @pytest.mark.claims("learning_theory-14")
 @pytest.mark.parametrize("name", QUANTILES)
 def test_smallest_positive_and_interval_fail_alike_for_every_distribution(rng, name):
-    n, runs, eps, delta = 25, 2000, 0.15, 0.05
+    n, runs, eps = 25, 2000, 0.15
     threshold, interval = np.zeros(runs), np.zeros(runs)
     for run, u in enumerate(rng.random((runs, n))):  # u is uniform, x = quantile(u)
         x = QUANTILES[name](u)
@@ -405,12 +391,14 @@ def test_smallest_positive_and_interval_fail_alike_for_every_distribution(rng, n
     assert within(np.mean(threshold > eps), (1 - eps) ** n, runs)
     exact = (1 - eps) ** n + n * eps * (1 - eps) ** (n - 1)
     assert within(np.mean(interval > eps), exact, runs)
-    assert (1 - eps) ** (pac_sample_size(eps, delta) + 1) < delta
     assert smallest_positive(x, np.zeros(n)) == np.inf
 
 
 @pytest.mark.claims("learning_theory-14")
 def test_tightest_box_learns_from_one_number_of_examples_for_every_distribution(rng):
+    for eps, delta, s in product((0.01, 0.5), (0.001, 0.05), (1, 4, 20)):
+        N = pac_sample_size(eps, delta, s)
+        assert N == np.ceil(s / eps * np.log(s / delta)) and s * (1 - eps / s) ** (N + 1) < delta
     eps, delta, runs = 0.2, 0.2, 300
     n = pac_sample_size(eps, delta, s=4)
     target = Box(np.array([0.2, 0.3]), np.array([0.9, 0.8]))
@@ -443,15 +431,6 @@ def test_learn_conjunction_strikes_out_what_a_positive_contradicts(rng):
         assert not (satisfies(learnt, domain) & ~satisfies(target, domain)).any()
     assert learn_conjunction(X, np.zeros(25)).all()  # nothing satisfies x and not x
     assert not satisfies(np.ones((2, 6), dtype=bool), domain).any()
-
-
-@pytest.mark.claims("learning_theory-14")
-def test_pac_sample_size_is_enough_for_every_number_of_parts():
-    for eps, delta, s in product((0.01, 0.1, 0.5), (0.001, 0.05, 0.5), (1, 2, 4, 20)):
-        N = pac_sample_size(eps, delta, s)
-        assert N == int(np.ceil(s / eps * np.log(s / delta)))
-        assert s * (1 - eps / s) ** (N + 1) < delta
-        assert N < 3 or s * (1 - eps / s) ** (N // 3) > delta  # and it is not far too large
 
 
 # --- With noise ------------------------------------------------------------------------
@@ -520,8 +499,6 @@ def test_dichotomies_of_special_points_and_of_conjunctions(rng):
     H = dichotomies(np.vstack([diamond, 0.5 * rng.normal(size=(4, 2))]), box_realises)
     assert vc_dimension(H) == 4 and shatters(H, range(4)) and len(H) <= sauer_bound(8, 4)
     assert vc_dimension(dichotomies(np.array([[0, 0], [1, 0], [0, 1], [1, 1]]), box_realises)) == 2
-    three = np.vstack([np.eye(3), -np.eye(3)])  # 2d points of d features
-    assert vc_dimension(dichotomies(three, box_realises)) == 6
     for d in (2, 3):
         every = [np.array(bits).reshape(2, d) for bits in product((False, True), repeat=2 * d)]
         H = np.unique([satisfies(literals, all_labellings(d)) for literals in every], axis=0)
@@ -552,9 +529,6 @@ def test_sine_frequency_has_every_labelling(rng):
         x = 10.0 ** -np.arange(1, Y.shape[1] + 1)
         for y in Y:
             np.testing.assert_array_equal(np.sin(sine_frequency(y) * x) > 0, y == 1)
-    signs = np.array([-1, 1, 1, -1])  # in the labels -1 and +1: w = pi (1 + sum 10^i (1 - y_i) / 2)
-    w = np.pi * (1 + np.sum(10.0 ** np.arange(1, 5) * (1 - signs) / 2))
-    assert sine_frequency((signs + 1) // 2) == pytest.approx(w)
 
 
 @pytest.mark.claims("learning_theory-17")
@@ -565,9 +539,7 @@ def test_radon_labels_are_of_no_half_space(rng, d):
     assert 0 < y.sum() < d + 2
     assert not half_space_realises(X, y) and not half_space_realises(X, 1 - y)
     u, v, distance = closest_points(X[y == 1], X[y == 0])
-    assert distance == 0 and np.allclose(u, v)
-    for theta in rng.normal(size=(200, d + 1)):
-        assert not np.array_equal(augment(X) @ theta > 0, y == 1)
+    assert distance == 0 and np.allclose(u, v)  # a point of both convex hulls
 
 
 # --- VC dimension ----------------------------------------------------------------------
