@@ -475,25 +475,6 @@ class _Centred(NamedTuple):
     largest: float  # the largest weight
 
 
-def _centred(X, y, weights, free):
-    """The data of least squares with the offset (if `free`) eliminated: a `_Centred`."""
-    M, root, mean = np.column_stack([X, y]), np.ones(len(X)), np.zeros(X.shape[1] + 1)
-    if weights is not None:
-        weights = check_weights(weights, len(X))
-        M, root = M[weights > 0], np.sqrt(weights[weights > 0] / weights.max())
-    total = root @ root
-    if free:
-        for _ in range(2):  # the second time it is the rounding of the first mean
-            shift = root**2 @ M / total
-            mean += shift
-            M -= shift
-    if weights is not None:
-        M *= root[:, None]
-    flat = np.sqrt(squared_norms(M.T)) <= 2 * EPS * np.sqrt(total) * np.abs(mean)
-    M[:, flat] = 0  # what varies by rounding only
-    return _Centred(M, mean, total, 1.0 if weights is None else float(weights.max()))
-
-
 def _triangle(M):
     """At most d + 1 rows with the same M^T M: the R of M = Q R."""
     m = M.shape[1]
@@ -531,10 +512,25 @@ class _Linear(Regressor):
     fit_intercept: bool = True
 
     def _prepare(self, X, y, sample_weight):
-        """The checked data: a `_Centred`."""
+        """The checked data, with the offset eliminated if there is one: a `_Centred`."""
         free = check_flag("fit_intercept", self.fit_intercept)
         X = check_samples(X)
-        return _centred(X, check_targets(y, len(X)), sample_weight, free)
+        M, root = np.column_stack([X, check_targets(y, len(X))]), np.ones(len(X))
+        mean, largest = np.zeros(M.shape[1]), 1.0
+        if sample_weight is not None:
+            weights = check_weights(sample_weight, len(X))
+            largest = float(weights.max())
+            M, root = M[weights > 0], np.sqrt(weights[weights > 0] / largest)
+        total = root @ root
+        for _ in range(2 * free):  # the second time it is the rounding of the first mean
+            shift = root**2 @ M / total
+            mean += shift
+            M -= shift
+        if sample_weight is not None:
+            M *= root[:, None]
+        flat = np.sqrt(squared_norms(M.T)) <= 2 * EPS * np.sqrt(total) * np.abs(mean)
+        M[:, flat] = 0  # what varies by rounding only
+        return _Centred(M, mean, total, largest)
 
     def _store(self, w, mean, X):
         """Keep the plane and end `fit`."""

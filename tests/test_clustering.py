@@ -222,14 +222,11 @@ def test_distortion_is_not_the_printed_cost_of_one_center(rng):
     mu = np.array([[0.0, 0.0], [9.0, 3.0]])
     X = make_blobs([20, 20], mu, rng=rng).X
     labels, m = np.repeat([0, 1], 20), X.mean(axis=0)
-    J, best = least_loss(X, mu), cluster_means(X, labels, 2)
+    J = least_loss(X, mu)
     assert distortion(X, mu, nearest(X, mu)[0]) == pytest.approx(J)
     printed = [distortion(X, mu, np.full(40, j)) for j in (0, 1)]
     assert min(printed) > 10 * J  # whichever j is meant, its minimum is missing
     assert distortion(X, m[None], 0 * labels) > 10 * J  # the best single center is no remedy
-    for delta in 0.3 * rng.normal(size=(20, 2)):
-        assert np.sum((X - m - delta) ** 2) > np.sum((X - m) ** 2)
-        assert least_loss(X, best + delta) > least_loss(X, best)
 
 
 @pytest.mark.claims("clustering-10")
