@@ -644,11 +644,9 @@ def test_lda_by_svd_is_the_pseudo_inverse_in_units_of_the_spread(rng):
 def test_lda_knows_no_offsets_copies_and_constants_nor_units_of_single_features(rng, tol):
     X, y = several(rng)
     q = LinearDiscriminantAnalysis(tol=tol).fit(X, y).predict_proba(X)
-    for Z in (
-        X * np.array([1e-8, 1e8, 1.0, 3.0, 1e-3, 1e5]),
-        X + 1e6,
-        np.column_stack([X, X[:, 0], np.tile([0.1, 1 / 3, 1e6 / 7, 0.0], (len(X), 1))]),
-    ):
+    constants = np.tile([0.1, 1 / 3, 1e6 / 7, 0.0], (len(X), 1))
+    scaled = (X + 1e6) * [1e-8, 1e8, 1.0, 3.0, 1e-3, 1e5]
+    for Z in (scaled, np.column_stack([X, X[:, 0], constants])):
         near(LinearDiscriminantAnalysis(tol=tol).fit(Z, y).predict_proba(Z), q, 1e-6)
 
 

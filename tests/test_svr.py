@@ -664,15 +664,9 @@ def test_fit_stores_what_its_attributes_say():
 # --- Data and their units --------------------------------------------------------------
 
 
-def on_a_grid(rng, n=24):
-    """Samples and targets that stay exact when a power of 2 below 2^40 is added."""
-    X, y = noisy_line(rng, n=n)
-    return np.round(1024 * X) / 1024, np.round(1024 * y) / 1024
-
-
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_fit_loses_no_digits_of_data_far_from_zero(rng, kernel):
-    X, y = on_a_grid(rng)
+    X, y = (np.round(1024 * each) / 1024 for each in noisy_line(rng, n=24))  # exact far away, too
     for model in machines(1.0, 0.2, 0.4, kernel=kernel):
         beta, near, b = model.fit(X, y).dual_coef_, model.certificate_, model.intercept_
         model.fit(X, y + 2.0**40)
