@@ -639,13 +639,12 @@ def _is_classifier(estimator):
 
 def _fits(estimator, X, y, splits):
     """Yield for each of the splits a fitted copy, what it has seen, and what it has not."""
-    data = (X,) if y is None else (X, y)
     for train, test in splits:
-        seen, unseen = ([take(a, part) for a in data] for part in (train, test))
+        seen, unseen = ([take(a, part) for a in (X, y)] for part in (train, test))
         yield clone(estimator).fit(*seen), seen, unseen
 
 
-def cross_val_score(estimator, X, y=None, *, scoring=None, cv=None):
+def cross_val_score(estimator, X, y, *, scoring=None, cv=None):
     """The scores of an `estimator` on each part, when it is fitted to the other parts: (K,).
 
     `scoring` is a function (estimator, X, y) -> number, or None for the estimator's own ``score``.
@@ -665,7 +664,7 @@ def cross_val_score(estimator, X, y=None, *, scoring=None, cv=None):
 def _scorer(scoring):
     """The function (estimator, X, y) -> number for a value of `scoring`."""
     if scoring is None:
-        return lambda model, *data: model.score(*data)
+        return lambda model, X, y: model.score(X, y)
     if not callable(scoring):
         raise ValueError(
             f"scoring must be None or a function (estimator, X, y) -> number; got {scoring!r}"

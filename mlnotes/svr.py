@@ -530,8 +530,7 @@ class SVR(_Tube):
     """The soft tube with a kernel, by `solve_tube`: SMO on two multipliers per sample.
 
     It follows scikit-learn's SVR, with more kernels but no precomputed ones, and gamma "scale"
-    counts the weights of samples. C = inf is the hard tube; its certificate is that of the
-    narrowest tube of at least epsilon that holds all samples.
+    counts the weights of samples.
 
     Parameters
     ----------
@@ -540,7 +539,7 @@ class SVR(_Tube):
     gamma : "scale", "auto", None or float; 1 / (d Var X), 1 / d for the next two, or the number
     coef0 : float; of "poly", 0 or more, and of "sigmoid"
     tol : float; the largest violation of the KKT conditions at the end, in units of y
-    C : float; cost of a unit of slack, inf for the hard tube
+    C : float; cost of a unit of slack, finite
     epsilon : float; half the width of the tube, in units of y
     cache_size : float; MiB for a Gram matrix; of a larger one only the rows in use are kept
     max_iter : int; steps, -1 for 10^7 or 200 n, whichever is more
@@ -567,24 +566,11 @@ class SVR(_Tube):
 
     def _check_parameters(self):
         check_number("epsilon", self.epsilon, at_least=0, below=inf)
-        check_number("C", self.C, above=0)
+        check_number("C", self.C, above=0, below=inf)
         super()._check_parameters()
 
     def _solve(self, K, y, weights):
-        C = self.C * weights
-        run, certificate = solve_tube(K, y, self.epsilon, C, self.tol, self.max_iter)
-        if self.C == inf:
-            certificate = _widened(run.state, y, self.epsilon, certificate)
-        return run, certificate
-
-
-def _widened(state, y, epsilon, certificate):
-    """The certificate of a hard tube that is made as wide as the largest residual."""
-    product = (y - epsilon) - state.gradient[: len(y)]  # K beta
-    width = max(epsilon, float(np.abs(y - product - certificate.offsets[0]).max()))
-    primal = float(state.beta.reshape(2, -1).sum(axis=0) @ product / 2)
-    value = certificate.dual - (width - epsilon) * float(np.abs(state.beta).sum())
-    return certificate._replace(primal=primal, dual=value)
+        return solve_tube(K, y, self.epsilon, self.C * weights, self.tol, self.max_iter)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -654,10 +640,6 @@ class L2SVR(SVR):
     >>> L2SVR(kernel="linear", epsilon=0.5).fit([[1.0], [-1.0]], [2.0, -2.0]).dual_coef_
     array([[ 0.5, -0.5]])
     """
-
-    def _check_parameters(self):
-        check_number("C", self.C, above=0, below=inf)
-        super()._check_parameters()
 
     def _ridge(self, weights):
         return 1 / (self.C * weights)

@@ -622,20 +622,6 @@ def test_cross_val_score_is_that_of_the_models_fitted_by_hand():
         cross_val_score(model, T.X, T.y, scoring="accuracy")
 
 
-def test_cross_val_score_needs_no_labels_where_the_model_needs_none(rng):
-    class Center(Memory):
-        def fit(self, X):
-            self.mean = X.mean()
-            return self
-
-        def score(self, X):
-            return -np.mean((X - self.mean) ** 2)
-
-    X = rng.normal(size=(6, 1))
-    found = cross_val_score(Center(), X, cv=2)
-    assert found[0] == pytest.approx(-np.mean((X[:3] - X[3:].mean()) ** 2))
-
-
 class Frame:
     """The part of a data frame that is used: rows by position, without X[i]."""
 
