@@ -111,17 +111,14 @@ def decomposition(H, h_star, noise):
     return Decomposition(mean - h_star, np.mean((H - mean) ** 2, axis=0), noise)
 
 
-def linear_decomposition(S, f, sigma, h_star=None):
-    """The `Decomposition` for predictions S y: bias S f - h*, variance sigma^2 diag(S S^T).
-
-    Without h_star the points are the samples themselves, and h* = f.
+def linear_decomposition(S, f, sigma):
+    """The `Decomposition` of predictions S y at the samples: S f - f, sigma^2 diag(S S^T), sigma^2.
 
     >>> linear_decomposition(np.array([[0.5]]), f=np.array([6.0]), sigma=2.0)
     Decomposition(bias=array([-3.]), variance=array([1.]), noise=4.0)
     """
     S, f = floats(S, f)
-    h_star = f if h_star is None else h_star
-    return Decomposition(S @ f - h_star, sigma**2 * np.sum(S**2, axis=1), sigma**2)
+    return Decomposition(S @ f - f, sigma**2 * np.sum(S**2, axis=1), sigma**2)
 
 
 def smoother_matrix(A, B=None, lam=0.0):
@@ -454,28 +451,24 @@ def take(a, i):
 # --- Parts -----------------------------------------------------------------------------
 
 
-def train_test_split(*arrays, test_size=0.25, random_state=None, shuffle=True, stratify=None):
+def train_test_split(*arrays, test_size=0.25, random_state=None, stratify=None):
     """A list: the part to train on and the part to test on of the first array, of the second ...
 
     The `arrays` have one length n. `test_size` is a share of n (float) or a number of samples
-    (int). With `stratify`, labels (n,), each part has the classes in the same proportions. Without
-    `shuffle` the last samples are held out; with it, `random_state` makes the split reproducible.
+    (int). The split is random; `random_state` makes it reproducible. With `stratify`, labels (n,),
+    each part has the classes in the same proportions.
 
     Raises: ValueError if lengths differ, that of `stratify` too, or a part would be empty.
 
-    >>> train_test_split(np.arange(5), test_size=2, shuffle=False)
-    [array([0, 1, 2]), array([3, 4])]
+    >>> train_test_split(np.arange(5), test_size=2, random_state=0)
+    [array([3, 0, 1]), array([2, 4])]
     """
     lengths = {len(a) for a in (*arrays, *([] if stratify is None else [stratify]))}
     if len(lengths) != 1:
         raise ValueError(f"arrays and stratify must have one length; got {sorted(lengths)}")
     n, rng = lengths.pop(), check_random_state(random_state)
     n_test = _test_size(test_size, n)
-    if not check_flag("shuffle", shuffle):
-        if stratify is not None:
-            raise ValueError("stratify must be None without shuffle")
-        train, test = np.split(np.arange(n), [n - n_test])
-    elif stratify is None:
+    if stratify is None:
         test, train = np.split(rng.permutation(n), [n_test])
     else:
         train, test = _stratified(np.ravel(stratify), n_test, rng)
