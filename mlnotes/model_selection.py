@@ -688,7 +688,7 @@ def validation_curve(estimator, X, y, *, param_name, param_range, cv=None, scori
 # --- Scaling ---------------------------------------------------------------------------
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class StandardScaler(Transformer):
     """z = (x - mean) / standard deviation, feature by feature, with those of the training samples.
 
@@ -697,33 +697,41 @@ class StandardScaler(Transformer):
 
     Parameters
     ----------
-    none
+    with_mean : bool; whether to subtract the mean
+    with_std : bool; whether to divide by the standard deviation
 
     Attributes
     ----------
-    mean_ : ndarray of shape (d,)
-    var_ : ndarray of shape (d,); the mean of (x - mean)^2, not the sum over n - 1
-    scale_ : ndarray of shape (d,); the divisors of the features
+    mean_ : ndarray of shape (d,), or None if neither is done
+    var_ : ndarray of shape (d,), or None; the mean of (x - mean)^2, not the sum over n - 1
+    scale_ : ndarray of shape (d,), or None; the divisors of the features
     n_features_in_ : int
 
     >>> StandardScaler().fit_transform([[1.0], [3.0]]).T
     array([[-1.,  1.]])
     """
 
+    with_mean: bool = True
+    with_std: bool = True
+
     def fit(self, X, y=None):
         """Compute mean and variance of the samples X (n, d); y is not used."""
         samples = check_samples(X)
+        shifts = check_flag("with_mean", self.with_mean)
+        scales = check_flag("with_std", self.with_std)
         D = samples - samples[0]  # exact for a feature far from 0
-        sd = D.std(axis=0)
+        mean, sd = samples[0] + D.mean(axis=0), D.std(axis=0)
         sd[np.ptp(D, axis=0) <= ROUND_OFF * np.abs(samples).max(axis=0)] = 0.0
-        self.mean_, self.var_ = samples[0] + D.mean(axis=0), sd**2
-        self.scale_ = np.where(sd > 0, sd, 1.0)
+        self._shift = mean if shifts else np.zeros_like(mean)
+        self._unit = np.where(sd > 0, sd, 1.0) if scales else np.ones_like(mean)
+        self.mean_ = mean if shifts or scales else None
+        self.var_, self.scale_ = (sd**2, self._unit) if scales else (None, None)
         return self._remember(X)
 
     def transform(self, X):
         """The scaled samples: (n, d)."""
-        return (self._check_fitted(X) - self.mean_) / self.scale_
+        return (self._check_fitted(X) - self._shift) / self._unit
 
     def inverse_transform(self, X):
         """The samples that `transform` maps to these: (n, d)."""
-        return self._check_fitted(X) * self.scale_ + self.mean_
+        return self._check_fitted(X) * self._unit + self._shift

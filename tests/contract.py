@@ -590,7 +590,7 @@ REFUSED = {  # what a refusal says: bad values, and the hyperparameters of which
     "a number between 0 and 1": ((-0.1, 1.1, nan), "reg_param"),
     ">= 0 with the sum 1": (([-0.1, 0.6, 0.5], [0.5, 0.5, 0.1]), "class_prior priors"),
     "True or False": ((1, "yes"), """bootstrap early_stopping fit_intercept fit_inverse_transform
-        nesterovs_momentum normalized oob_score shuffle whiten"""),
+        nesterovs_momentum normalized oob_score shuffle whiten with_mean with_std"""),
     "one of '.*'": (("another", ("another",)), """activation covariance_type criterion
         decision_function_shape fun init_params kernel linkage metric solver svd_solver weights"""),
     "(one of )?'.*'": (("another",), "bandwidth init"),

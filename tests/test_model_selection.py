@@ -678,6 +678,17 @@ def test_standard_scaler_divides_constant_features_by_one():
         assert near.scale_[0] == pytest.approx(far / 1e14 * np.sqrt(2 / 3), rel=1e-2)
 
 
+@pytest.mark.parametrize("with_mean, with_std", [(True, False), (False, True), (False, False)])
+def test_standard_scaler_can_keep_mean_and_spread(with_mean, with_std):
+    X = np.array([[0.0], [2.0], [8.0]])
+    scaler = StandardScaler(with_mean=with_mean, with_std=with_std).fit(X)
+    Z = scaler.transform(X)
+    np.testing.assert_allclose(Z, (X - with_mean * X.mean()) / (X.std() if with_std else 1))
+    np.testing.assert_allclose(scaler.inverse_transform(Z), X, atol=1e-15)
+    assert (scaler.mean_ is None) == (not with_mean and not with_std)
+    assert (scaler.scale_ is None) == (scaler.var_ is None) == (not with_std)
+
+
 # --- The lecture figures ---------------------------------------------------------------
 
 
