@@ -420,9 +420,8 @@ def nearest_neighbor_bootstrap(n):
 def clone(estimator):
     """An unfitted copy of an `estimator`: a new one with copies of its hyperparameters.
 
-    >>> from mlnotes.linear_regression import Ridge
-    >>> clone(Ridge(alpha=3.0).fit([[1.0], [2.0]], [0.0, 5.0]))
-    Ridge(alpha=3.0)
+    >>> clone(StandardScaler(with_std=False).fit([[1.0], [2.0]]))
+    StandardScaler(with_std=False)
     """
     params = estimator.get_params(deep=False)
     return type(estimator)(**{name: _copy(value) for name, value in params.items()})
