@@ -522,6 +522,7 @@ def test_principal_axes_are_those_of_the_covariance(rng):
     assert [principal_axes(unit * flat).shape[1] for unit in (1e-20, 1.0, 1e20)] == [6, 6, 6]
     far = np.column_stack([X[:11], np.full(11, 1e8 + 0.3)])
     assert principal_axes(far).shape[1] == 6  # rounding is no variation
+    assert principal_axes(np.ones((4, 3))).shape == (3, 0)
 
 
 @pytest.mark.claims("discriminant-34")
