@@ -526,6 +526,7 @@ def test_sine_frequency_has_every_labelling(rng):
         x = 10.0 ** -np.arange(1, Y.shape[1] + 1)
         for y in Y:
             np.testing.assert_array_equal(np.sin(sine_frequency(y) * x) > 0, y == 1)
+    assert sine_frequency(np.array([0, 1, 1, 0])) == pytest.approx(np.pi * (1 + 10 + 10**4))
 
 
 @pytest.mark.claims("learning_theory-17")
