@@ -210,6 +210,7 @@ def test_rank_is_decided_beside_the_largest_singular_value(rng):
     assert len(compact_svd(A, tol=s[1] / s[0])[1]) == 1 and not len(compact_svd(0 * A)[1])
     A, y = A[:, :2] @ np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 1e-4]]), rng.normal(size=9)
     np.testing.assert_allclose(eigen_solution(A, y), minimum_norm(A, y), rtol=1e-6)
+    assert not eigen_solution(0 * A, y).any()
 
 
 @pytest.mark.claims("linear_regression-10")
