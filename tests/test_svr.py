@@ -605,7 +605,6 @@ def check_optimal(model, X, y):
     assert model.converged_ and c.violation <= tol
     assert abs(c.dual - exact) <= 1e-6 * size
     assert exact - 1e-6 * size <= c.primal <= exact + 1e-6 * size + len(y) * model.C * tol
-    assert c.gap == pytest.approx(c.primal - c.dual, abs=1e-12 * size)
     clipped = 0.0  # a width that came out below 0, by less than tol, is 0 in the model
     if isinstance(model, NuSVR):
         clipped = max(0.0, c.offsets[1] - c.offsets[0]) / 2
