@@ -354,7 +354,7 @@ def test_lloyd_leaves_an_empty_cluster_its_center(rng):
         J = np.array([state.objective for state in states])
         assert np.isfinite(J).all() and (np.diff(J) <= 1e-12).all() and J[-1] < J[0]
         assert np.bincount(states[-1].labels, minlength=4)[2:].tolist() == [0, 0]
-        np.testing.assert_array_equal(states[-1].centers[2:], start[2:])
+        assert all((state.centers[2:] == start[2:]).all() for state in states)
         found, alone = states[-1].centers[:2], last(run(X, start[:2])).centers
         np.testing.assert_allclose(found, alone, rtol=1e-12)
 
