@@ -191,10 +191,11 @@ def landscape(ax):
 def far_apart(*axes):
     """k-means++ draws three centers (crosses) from three groups of 20 samples. The area of a disc
     shows the probability that this sample is the next center. In the first two panels, groups
-    without a center have most of the probability. In the last each group has a center.
+    without a center have most of the probability. In the last each group has a center, and a third
+    of the probability.
     """
     X = make_blobs([20] * 3, [[0, 0], [6, 0], [3, 5]], rng=np.random.default_rng(0)).X
-    start = kmeans_plus_plus(X, 3, np.random.default_rng(0))
+    start = kmeans_plus_plus(X, 3, np.random.default_rng(12))
     for t, ax in enumerate(axes, start=1):
         squares = nearest(X, start[:t])[1]
         ax.scatter(*X.T, s=2500 * squares / squares.sum(), color=tint(BLUE, 0.5))
