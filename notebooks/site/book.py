@@ -24,8 +24,8 @@ from mlnotes.reading import is_solution
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-READ = "markdown-raw_tex-implicit_figures-fancy_lists-startnum-subscript-superscript"
-EARLIER = {" sect ": " inter ", "times.circle": "times.o"}  # pandoc's names of signs: typst's
+READ = "markdown-auto_identifiers-raw_tex-implicit_figures-fancy_lists-startnum-subscript-superscript"
+EARLIER = {" sect ": " inter ", "times.circle": "times.o", "dot.circle": "dot.o"}  # pandoc's names of signs: typst's
 FOLD = re.compile(r"<details>\s*<summary>(.*?)</summary>(.*?)</details>", re.S)
 TERM = re.compile(r"\*\*([a-zA-Z][a-zA-Z' -]{2,40})\*\*")
 
