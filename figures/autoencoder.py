@@ -234,8 +234,8 @@ def sparse(left, middle, right):
     """A code of 100 ReLUs for digits of 64 pixels. Left and middle: what each of the 25 busiest
     units adds to the image (black: ink, white: ink is taken away), without and with the penalty.
     Look for shapes. Without it most units are patchworks, and a digit is a sum of some sixty of
-    them. With it some units are a stroke, an arc or a ring. Right: how many units are active for a
-    test digit.
+    them. With it some units are a stroke, an arc or a ring, and the other 75 units are rarely used.
+    Right: how many units are active for a test digit.
     """
     panels = (left, 0.0, r"$\beta = 0$"), (middle, BETA, rf"$\beta = {BETA}$")
     for ax, beta, title in panels:
