@@ -125,8 +125,8 @@ def forest(ax):
     ten random halves. k of the 13 features are drawn in each node; k = 13 is bagging. All curves
     fall and then stay nearly flat: more trees do no harm. Printed is how many more of 100 wines
     k = 13 gets wrong than k = 3, both with 127 trees, and the standard error. It is large because
-    the halves share wines; the section Practice gives the rule. So it is not settled which k is
-    best.
+    the halves share wines: the variance of the ten differences counts 1/10 + 1 times, not 1/10
+    times (see the section Practice). So it is not settled which k is best.
     """
     looks = zip(KS, ("o:", "s-", "^--"), (PURPLE, BLUE, ORANGE), strict=True)
     errors = {k: np.array([forest_errors(seed, k) for seed in SEEDS]) for k in KS}

@@ -247,7 +247,7 @@ def bag(estimator, X, y, sets, *, rng=None):
     >>> [h.predict(X).tolist() for h in members]
     [[0, 0, 0, 1], [0, 0, 1, 1]]
     """
-    return [fitted_copy(estimator, X[S], y[S], rng) for S in sets]
+    return [fitted_copy(estimator, X[rows], y[rows], rng) for rows in sets]
 
 
 def bagged(members, X):
