@@ -24,8 +24,9 @@ from mlnotes.reading import is_solution
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-READ = "markdown-auto_identifiers-raw_tex-implicit_figures-fancy_lists-startnum-subscript-superscript"
-EARLIER = {" sect ": " inter ", "times.circle": "times.o", "dot.circle": "dot.o"}  # pandoc's names of signs: typst's
+READ = "markdown-auto_identifiers-raw_tex-implicit_figures-fancy_lists-startnum"
+READ += "-subscript-superscript"
+NAMES = {" sect ": " inter ", "times.circle": "times.o", "dot.circle": "dot.o"}  # of typst's signs
 FOLD = re.compile(r"<details>\s*<summary>(.*?)</summary>(.*?)</details>", re.S)
 TERM = re.compile(r"\*\*([a-zA-Z][a-zA-Z' -]{2,40})\*\*")
 
@@ -160,7 +161,7 @@ def headed(found):
 def to_pdf(text, form, folder, target):
     """Set the text in a form of `FORMS`: the pictures are in the folder or in ``figures``."""
     text = pypandoc.convert_text(text, "typst", READ, extra_args=["--wrap=none"])
-    for old, new in EARLIER.items():
+    for old, new in NAMES.items():
         text = text.replace(old, new)
     text = text.replace(f"{ROOT.as_posix()}/", "/").replace(f"{folder.as_posix()}/", "/")
     opening = f'#let form = "{form}"\n' + (HERE / "book.typ").read_text(encoding="utf-8")
