@@ -45,7 +45,7 @@ def visible(html):
 
 @cache
 def spoken(element):
-    """A MathML element as a line of plain text.
+    r"""A MathML element as a line of plain text.
 
     >>> spoken(mathml(r"\frac12 x^2"))
     '1/2x²'
