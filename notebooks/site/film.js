@@ -16,7 +16,7 @@ const MARKERS = { // paths of half width 1
 function element(name, attributes, words) {
   const made = document.createElementNS(SVG, name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  if (words !== undefined) made.textContent = words.replace(/(?<!\w)-(?=\d)/g, "−");
+  if (words !== undefined) made.textContent = String(words).replace(/(?<!\w)-(?=\d)/g, "−");
   return made;
 }
 
