@@ -581,9 +581,8 @@ def docstring_block(block):
         return docstring_table(*block.split("\n"))
     section = re.fullmatch(r"(\w+)\n-+\n(.*)", block, re.S)
     if section:
-        rows = re.sub(r"\n +", " ", section[2]).split("\n")
-        cells = [re.sub("^([^:]+) : ", r"`\1`\t", row).split("\t") for row in rows]
-        return table_html(section[1], cells)
+        lines = re.sub(r"\n +", " ", section[2])
+        return table_html(section[1], re.sub("^([^:\n]+) : ", r"`\1`\t", lines, flags=re.M))
     html = with_ids(escape(block, quote=False))
     if re.search("^(?: |>>>)", block, re.M):
         return f'<pre class="doc">{html}</pre>'
@@ -602,12 +601,11 @@ def docstring_table(title, *rows):
         if row[4] == " ":  # the line goes on
             cells = [f"{x.rstrip()} {y}" for x, y in zip(table.pop(), cells, strict=True)]
         table.append(cells)
-    return table_html(title, table)
+    return table_html(title, "\n".join("\t".join(cell.strip() for cell in row) for row in table))
 
 
-def table_html(title, rows):
-    """Cells of a docstring as a table."""
-    lines = "\n".join("\t".join(cell.strip() for cell in row) for row in rows)
+def table_html(title, lines):
+    """Lines of a docstring as the rows of a table; tabs part their cells."""
     html = flowing(with_ids(escape(re.sub(r"\S+_\{\S+", r"`\g<0>`", lines), quote=False)))
     cells = html.replace("\t", "</td><td>").replace("\n", "</td></tr><tr><td>")
     body = f"<tr><td>{cells}</td></tr>"
@@ -839,7 +837,7 @@ def card(chapter):
     """A chapter on the first page: a picture, the title, and what it is about."""
     title, picture = title_of(chapter), f"figures/{chapter}/{FACES[chapter]}.svg"
     return (
-        f'<li><a href="{file_of(chapter)}.html"><img src="{picture}" alt="" loading="lazy">'
+        f'<li><a href="{file_of(chapter)}.html"><img src="{picture}" alt="">'
         f"{title}</a> {escape(CHAPTERS[chapter])}</li>"
     )
 
@@ -1011,14 +1009,12 @@ def search_documents(bodies):
                 part = {"Exercises": "exercise", "Slips in the notes": "slip"}.get(words, "section")
             if words == "Symbols":  # they have a page of their own
                 continue
-            text = plain(HIDDEN.sub(" ", html)).partition("You need")[0]
-            kind = part
-            if part == "section" and (words.startswith("Walk") or words == "In one minute"):
-                kind = "walk" if words.startswith("Walk") else "summary"
-            to = f"{file_of(chapter)}.html#{slug}"
-            found.append((kind, words, chapter, to, text))
+            html, to = HIDDEN.sub(" ", html), f"{file_of(chapter)}.html#{slug}"
+            kinds = {"Walk": "walk", "In one minute": "summary"} if part == "section" else {}
+            kind = kinds.get("Walk" if words.startswith("Walk") else words, part)
+            found.append((kind, words, chapter, to, plain(html).partition("You need")[0]))
             if part in ("chapter", "section"):
-                for term, text in terms_of(HIDDEN.sub(" ", html)):
+                for term, text in terms_of(html):
                     terms.setdefault((chapter, term.lower()), ("term", term, chapter, to, text))
         for slug, text in CAPTIONS.findall(body):
             to, text = f"{file_of(chapter)}.html#{slug}", plain(text).partition(". ")[2]

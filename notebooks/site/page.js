@@ -114,7 +114,6 @@ addEventListener("DOMContentLoaded", () => {
   const map = document.querySelector(".wide:has(> .map)");
   if (map) map.scrollLeft = (map.scrollWidth - map.clientWidth) / 2; // where it begins
   addEventListener("load", reachScrolled);
-  addEventListener("load", () => { for (const each of document.images) each.loading = "eager"; }); // for print
   document.addEventListener("toggle", reachScrolled, true);
   addCopyButtons();
   followOutline();
