@@ -200,9 +200,9 @@ def noisy_moons():
 def decision_maps(*axes):
     """The answers of k-NN for 80 samples of two classes, of which about one label in ten is wrong.
     With k = 1 every sample is believed: some wrong labels make islands, others make bays. These
-    shrink and vanish as k grows, and the boundary becomes smoother. With k = n the answer is the
-    same everywhere. The titles give the share of errors on the samples and on 2000 new ones, of
-    which one label in ten is wrong, too. So no rule can get much below 0.1 there.
+    shrink as k grows, and the boundary becomes smoother. With k = n the answer is the same
+    everywhere. The titles give the share of errors on the samples and on 2000 new ones, of which
+    one label in ten is wrong, too. So no rule can get much below 0.1 there.
     """
     (X, y), (X_new, y_new) = noisy_moons()
     for ax, k in zip(axes, ASKED, strict=True):
@@ -312,6 +312,28 @@ def whitened(left, right):
     left.set(title="standardised", ylabel="second direction")
     right.set(title="whitened within the varieties")
     right.legend(loc="upper right", fontsize=9)
+
+
+@figure("useless", claims=(), panels=2, size=(3.2, 2.4))
+def useless(left, right):
+    """Left: one feature separates two classes (dashed line). The three samples nearest to the cross
+    (ringed) are on its side. Right: the same samples with a second feature that has nothing to do
+    with the class. Two of the three nearest are now on the wrong side.
+    """
+    useful = np.array([-1.5, -1.2, -0.9, -0.7, -0.5, -0.2, 0.2, 0.35, 0.6, 0.9, 1.1, 1.5])
+    noise = np.array([0.9, -1.6, 1.7, -0.7, 0.4, 0.1, 1.5, -1.3, 2.0, -0.9, 1.1, -1.8])
+    y, query = np.repeat(["a", "b"], 6), np.array([[0.47, 0.2]])
+    for ax, scale in ((left, 0.0), (right, 1.0)):
+        x, X = query * [1, scale], np.column_stack([useful, scale * noise])
+        near = nearest_neighbors(x, X, 3).index[0]
+        ax.axvline(0, color=GREY, lw=0.9, ls="--")
+        draw_samples(ax, X, y, size=5, names=["class a", "class b"])
+        ax.plot(*X[near].T, "o", ms=11, mfc="none", mec=INK)
+        ax.plot(*x.T, "x", ms=8, mew=2, color=INK)
+        ax.set(xlim=(-1.8, 1.8), ylim=(-2.4, 2.4), xlabel="useful feature", xticks=(-1, 0, 1))
+    left.set(title="one feature", yticks=())
+    right.set(title="the same and a useless feature", ylabel="useless feature", yticks=(-2, 0, 2))
+    left.legend(loc="upper left", fontsize=9)
 
 
 DIMENSIONS = (2, 10, 40, 100)
