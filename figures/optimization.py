@@ -57,9 +57,9 @@ def wells(x):
 
 @figure("convexity", claims=(), panels=2)
 def chords(left, right):
-    """Left: a convex function. Every chord (blue) lies above it, so the gap (orange) is never
-    negative. Right: a function that is not convex. One chord that passes below the function proves
-    it.
+    """Left: a convex function. Every chord lies above it, like the blue one, so the gap (orange) is
+    never negative. Right: a function that is not convex. One chord that passes below the function
+    proves it.
     """
     grid = np.linspace(-1.8, 1.8, 361)
     worst = smallest_gap(wells, grid, rng=np.random.default_rng(4))
@@ -177,6 +177,23 @@ def step_sizes(*axes):
 STEPS = (("$\\eta = 1/25$", 1 / 25), ("$\\eta = 2/26$", 2 / 26), ("$\\eta = 2.1/25$", 2.1 / 25))
 
 
+@figure("armijo", claims=())
+def armijo(ax):
+    r"""The loss of the petals on the way of the tenth step of backtracking (black), its tangent
+    (dashed), and the line that falls a quarter as fast (blue). Armijo's rule asks for a place that
+    is not above the blue line. $\eta = 16$, 8 and 4 (square) fail, so the step size is 2 (dot).
+    """
+    w = next(islice(gradient_descent(loss, loss_gradient, START), 9, None)).x
+    slope, eta = loss_gradient(w), np.linspace(0, 6, 121)
+    ax.plot(eta, loss(w - eta[:, None] * slope), color=INK, lw=1.4)
+    ax.plot(eta, loss(w) - eta * (slope @ slope), "--", color=INK, lw=1)
+    ax.plot(eta, loss(w) - eta / 4 * (slope @ slope), color=BLUE, lw=1.4)
+    for tried, marker in ((4, "s"), (2, "o")):
+        ax.plot(tried, loss(w - tried * slope), marker, color=ORANGE, ms=6, zorder=3)
+    ax.set(xlabel=r"$\eta$", ylabel=r"$f(w + \eta p)$", xlim=(0, 6), ylim=(0.45, 0.56))
+    ax.set(xticks=(0, 2, 4, 6), yticks=(0.46, 0.5, 0.54))
+
+
 @figure("newton_step", claims=(), panels=2)
 def newton_steps(*axes):
     r"""Newton's step (dot to diamond) on $f(x) = \ln \cosh x$ (black). It goes to the $x$ at which
@@ -241,6 +258,27 @@ def place(ax, w, k, marker, color, side):
     align = "left" if side > 0 else "right"
     look = {"textcoords": "offset points", "ha": align, "va": "center", "color": color}
     ax.annotate(str(k), w, (6 * side, 5 * side), fontsize=8, **look)
+
+
+@figure("noise", claims=(), panels=2)
+def noise(*axes):
+    r"""200 steps of stochastic gradient descent on the five numbers. Left: with the step size
+    $\frac12$ the noise stays. Right: with $\frac1k$ it dies out. Dashed: the minimiser, 5. Grey:
+    one standard deviation of $x_k$ to each side of it, by the formulas of the two walks.
+    """
+    numbers, k = np.array([1.0, 2.0, 4.0, 7.0, 11.0]), np.arange(1, 201)
+    draws = np.random.default_rng(1).choice(numbers, size=200)
+    ways = (("$\\eta = 1/2$", np.full(200, 0.5), 0.5 / 1.5), ("$\\eta_k = 1/k$", 1 / k, 1 / k))
+    for ax, (name, eta, share) in zip(axes, ways, strict=True):
+        x = [0.0]
+        for step, y in zip(eta, draws, strict=True):
+            x.append(x[-1] - step * (x[-1] - y))
+        away = np.sqrt(share * numbers.var()) * np.ones(200)
+        ax.fill_between(k, 5 - away, 5 + away, color=SHADE, lw=0, zorder=0)
+        ax.axhline(5, color=INK, lw=0.8, ls="--")
+        ax.plot(x, color=BLUE, lw=1)
+        ax.set(title=name, xlabel="step $k$", xlim=(0, 200), ylim=(0, 11), yticks=(0, 5, 10))
+    axes[0].set(ylabel="$x_k$")
 
 
 # --- Constraints and duality -----------------------------------------------------------
