@@ -180,8 +180,8 @@ STEPS = (("$\\eta = 1/25$", 1 / 25), ("$\\eta = 2/26$", 2 / 26), ("$\\eta = 2.1/
 @figure("armijo", claims=())
 def armijo(ax):
     r"""The loss of the petals on the way of the tenth step of backtracking (black), its tangent
-    (dashed), and the line that falls a quarter as fast (blue). Armijo's rule asks for a place that
-    is not above the blue line. $\eta = 16$, 8 and 4 (square) fail, so the step size is 2 (dot).
+    (dashed), and the line that falls a quarter as fast (blue). The rule asks for a place not above
+    the blue line. $\eta = 16$, 8 and 4 (square) fail, so the step size is 2 (dot).
     """
     w = next(islice(gradient_descent(loss, loss_gradient, START), 9, None)).x
     slope, eta = loss_gradient(w), np.linspace(0, 6, 121)
