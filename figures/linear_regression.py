@@ -251,7 +251,7 @@ def band(ax):
     mean of the samples (cross) and widen away from it.
     """
     X, y = few_samples()
-    A, x = augment(X), np.linspace(-9, 9, 181)
+    A, x = augment(X), np.linspace(-5, 6, 221)
     theta, rows = qr_solution(A, y), augment(x[:, None])
     sigma = np.sqrt(2 * least_squares_cost(A, y, theta) / (len(y) - 2))
     quadratic = np.sum(rows @ np.linalg.inv(A.T @ A) * rows, axis=1)
@@ -261,7 +261,7 @@ def band(ax):
     ax.plot(x, rows @ theta, color=BLUE, lw=1.6)
     ax.plot(X[:, 0], y, "o", color=INK, ms=3.5)
     ax.plot(X.mean(), y.mean(), "P", color="white", mec=INK, ms=7.5, mew=1.1)
-    ax.set(xlim=(-9, 9), xlabel="$x$", ylabel="$y$")
+    ax.set(xlim=(-5, 6), xlabel="$x$", ylabel="$y$")
 
 
 # --- Ridge and LASSO -------------------------------------------------------------------
@@ -275,22 +275,30 @@ def two_weights():
     return X - X.mean(axis=0), y - y.mean()
 
 
-@figure("polynomials", claims=(), panels=2, size=(3.8, 2.7))
-def polynomials(left, right):
-    """Polynomials of degree 9 for 30 draws of the noise (blue), and the sine (dashed). Without a
-    penalty the curves swing widely, most of all near the ends. With a small penalty they stay
-    together.
+@figure("polynomials", claims=(), panels=3, size=(2.9, 2.6))
+def polynomials(left, middle, right):
+    """Polynomials of degree 9 for 30 draws of the noise (blue), and the sine (dashed). Left:
+    without a penalty the curves swing widely, most of all near the ends. Middle: with a small
+    penalty they stay together. Right: the penalty (line) beside the nine s_j^2 of walk 9 (dots).
+    Ridge hardly changes the directions far above the line, and nearly removes those far below.
     """
     x, grid = np.linspace(0, 1, 12), np.linspace(0, 1, 200)
     X = powers(x, 9)
     for seed in range(30):
         y = np.sin(2 * np.pi * x) + 0.3 * np.random.default_rng(seed).normal(size=12)
-        for ax, w in zip((left, right), ridge_path(X, y, [0, 1e-4]), strict=True):
+        for ax, w in zip((left, middle), ridge_path(X, y, [0, 1e-4]), strict=True):
             curve = y.mean() + (powers(grid, 9) - X.mean(axis=0)) @ w
             ax.plot(grid, curve, color=BLUE, lw=0.5)
-    for ax, name in ((left, "$\\lambda$ = 0"), (right, "$\\lambda$ = 0.0001")):
+    for ax, name in ((left, "$\\lambda$ = 0"), (middle, "$\\lambda$ = 0.0001")):
         ax.plot(grid, np.sin(2 * np.pi * grid), "--", color=ORANGE, lw=2)
         ax.set(title=name, xlabel="$x$", ylabel="$y$", ylim=(-2.2, 2.2))
+    squares = np.linalg.svd(X - X.mean(axis=0), compute_uv=False) ** 2
+    right.semilogy(np.arange(1, 10), squares, "o", color=BLUE, ms=4)
+    right.axhline(1e-4, color=ORANGE, lw=1.4)
+    right.text(9.3, 2e-4, "$\\lambda$ = 0.0001", ha="right", va="bottom", fontsize=9)
+    right.set(title="$s_j^2$", xlabel="direction $j$", xticks=(1, 3, 5, 7, 9))
+    right.set_yticks([1e-12, 1e-8, 1e-4, 1])
+    right.minorticks_off()
 
 
 @figure("corners", claims=(), panels=2)
