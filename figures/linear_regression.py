@@ -279,8 +279,9 @@ def two_weights():
 def polynomials(left, middle, right):
     """Polynomials of degree 9 for 30 draws of the noise (blue), and the sine (dashed). Left:
     without a penalty the curves swing widely, most of all near the ends. Middle: with a small
-    penalty they stay together. Right: the penalty (line) beside the nine s_j^2 of walk 9 (dots).
-    Ridge hardly changes the directions far above the line, and nearly removes those far below.
+    penalty they stay together. Right: the penalty (line) beside the nine $s_j^2$ of walk 9
+    (dots). Ridge hardly changes the directions far above the line, and nearly removes those far
+    below.
     """
     x, grid = np.linspace(0, 1, 12), np.linspace(0, 1, 200)
     X = powers(x, 9)
