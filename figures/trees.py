@@ -136,18 +136,28 @@ def petals():
 
 @figure("chords", claims=("trees-07",), panels=3, size=(2.9, 2.5))
 def chords(*axes):
-    """Three impurities of two classes, and a chord for each of two questions. Look above the share
-    1/2: the height of a chord is J, and the curve above it is the impurity before. Under the curved
-    hills the chord of B is lower there than that of A. Under the roof both chords reach the same
-    height.
+    """Three impurities of two classes, and a chord for each of two questions. Look at the share
+    1/2: an arrow leads from J on the chord up to the impurity before, and its length, below, is the
+    gain. Under the curved hills B gains more than A. Under the roof both gain the same.
     """
     share = np.linspace(0, 1, 201)
-    questions = ("A", [1 / 4, 3 / 4], BLUE, "o-"), ("B", [1 / 3, 1], ORANGE, "s-")
-    for ax, impurity in zip(axes, (entropy, gini, error_rate), strict=True):
+    questions = (
+        ("A", [1 / 4, 3 / 4], BLUE, "o-", -1, "right"),
+        ("B", [1 / 3, 1], ORANGE, "s-", 1, "left"),
+    )
+    for ax, impurity in zip(axes, (gini, entropy, error_rate), strict=True):
         ax.plot(share, impurity([share, 1 - share]), color=INK, lw=1)
-        for name, sides, color, look in questions:
+        before = impurity([0.5, 0.5])
+        for name, sides, color, look, way, to in questions:
             p = np.array(sides)
-            ax.plot(p, impurity([p, 1 - p]), look, ms=4, color=color, label=name)
+            heights = impurity([p, 1 - p])
+            ax.plot(p, heights, look, ms=4, color=color, label=name)
+            J = np.interp(0.5, p, heights)
+            arrow = {"arrowstyle": "->", "color": color, "shrinkA": 0, "shrinkB": 0}
+            x = 0.5 + 0.02 * way
+            ax.annotate("", (x, before), (x, J), arrowprops=arrow)
+            said = f"{name}: {before - J:.3f}"
+            ax.text(0.5 + 0.03 * way, 0.04, said, color=color, fontsize=8, ha=to)
         ax.axvline(0.5, color=GREY, ls=":", lw=0.8)
         ax.set(xlabel="share $p_1$", title=impurity.__name__.replace("_", " "), ylim=(-0.02, 0.72))
     axes[0].legend()
