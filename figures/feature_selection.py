@@ -12,6 +12,7 @@ from mlnotes.feature_selection import (
     best_features,
     correlation_scores,
     forward_selection,
+    information_scores,
     number_of_features,
     residual_sum,
 )
@@ -85,6 +86,27 @@ def irrelevant(ax):
     low, high = np.quantile(errors, (0.25, 0.75), axis=0)
     ax.fill_between(IRRELEVANT, low, high, color=BLUE, alpha=0.2, lw=0)
     ax.set(xlabel="irrelevant features", ylabel="test error of 1-NN", ylim=(0, 0.5))
+
+
+@figure("uncertainty", claims=("feature_selection-02",), size=(5.0, 1.7))
+def uncertainty(ax):
+    """The uncertainty about the label, 3 or 8, as a bar of the length H(y). Each feature cuts the
+    bar in two: what the feature tells (blue), and what is left when we know it, H(y | x) (grey).
+    Pixel 52 tells nearly nothing, though it has ink in most pictures. Pixel 43 tells about half, a
+    copy of the label all. The ink is counted in ten bins.
+    """
+    T = load_digits()
+    of_two = np.isin(T.y, (3, 8))
+    X, y = T.X[of_two], T.y[of_two]
+    told = information_scores(np.column_stack([X[:, [52, 43]], y]), y)
+    ax.barh(range(3), told, color=BLUE, height=0.6)
+    ax.barh(range(3), told[2] - told, left=told, color=GREY, alpha=0.4, height=0.6)
+    ax.text(told[1] / 2, 1, "told", color="white", ha="center", va="center")
+    for i, left in enumerate((told[0], told[1])):
+        ax.text((left + told[2]) / 2, i, "H(y | x)", color=INK, ha="center", va="center")
+    ax.text(told[2] / 2, 2, "told: H(y)", color="white", ha="center", va="center")
+    ax.set(yticks=range(3), yticklabels=("pixel 52", "pixel 43", "copy of the label"))
+    ax.set(ylim=(2.5, -0.5), xlim=(0, 0.72), xlabel="nats")
 
 
 @figure("leak", claims=("feature_selection-03",))
