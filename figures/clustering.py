@@ -103,7 +103,7 @@ def choosing_k(*axes):
     are 19 tables from one normal distribution with the covariances of the wines. Left: the loss of
     the wines bends at K = 3. From 2 to 3 it falls more steeply than all others, from 3 to 4 less
     steeply than all others. Right: the mean silhouette of the wines is largest at 3, and larger
-    than that of every other table. Each of the others is largest at 2.
+    than that of every other table.
     """
     Z, rng = standardised(load_wine().X), np.random.default_rng(0)
     tables = [rng.multivariate_normal(np.zeros(13), np.cov(Z.T), size=178) for _ in range(19)]
@@ -187,6 +187,27 @@ def landscape(ax):
     ax.set(xlabel=r"$\mu_0$", ylabel=r"$\mu_1$", aspect="equal")
 
 
+@figure("stranded", claims=(), size=(4.4, 3.5))
+def stranded(ax):
+    """Twenty groups, and the end of a run from 20 random samples: centers (crosses)
+    and the borders of their cells. Three groups have two centers each (blue), and three centers
+    serve two groups each (orange). All orange samples are nearest to the center that they share.
+    """
+    grid = [[8.0 * (k // 5), 8.0 * (k % 5)] for k in range(20)]
+    X, y = make_blobs([15] * 20, grid, rng=np.random.default_rng(2))[:]
+    *_, end = lloyd(X, X[np.random.default_rng(15).choice(300, 20, replace=False)])
+    table = np.array([np.bincount(end.labels[y == g], minlength=20) for g in np.unique(y)]) > 0
+    two_centers = table.sum(axis=1) > 1  # of each group
+    shared = (table & (table.sum(axis=0) > 1)).any(axis=1)
+    for of, color in ((~two_centers & ~shared, GREY), (shared, ORANGE), (two_centers, BLUE)):
+        ax.plot(*X[np.repeat(of, 15)].T, ".", color=color, ms=3)
+    set_view(ax, X)
+    for x, height, lead in leads(ax, end.centers, points=161):
+        ax.contour(x, height, lead, levels=[0], colors=[GREY], linewidths=0.4)
+    draw_centers(ax, end.centers, ms=7)
+    ax.set(xticks=[], yticks=[])
+
+
 @figure("far_apart", claims=(), panels=3, size=(2.6, 2.4))
 def far_apart(*axes):
     """k-means++ draws three centers (crosses) from three groups of 20 samples. The area of a disc
@@ -212,15 +233,20 @@ def cells(ax):
     """
     centers = np.array([[-1.5, -1.2], [0.2, 1.4], [1.6, -0.9], [-1.9, 1.6], [2.2, 1.5]])
     set_view(ax, np.array([[-3.0, -2.5], [3.0, 2.5]]), margin=0)
-    x, y = np.linspace(*ax.get_xlim(), 201), np.linspace(*ax.get_ylim(), 201)
-    shifts = np.stack(np.meshgrid(x, y), axis=-1)[:, :, None] - centers
-    squares = np.sum(shifts**2, axis=-1)
-    for k in range(5):  # the lead of center k is positive in its cell, and linear at each border
-        lead = np.delete(squares, k, axis=-1).min(axis=-1) - squares[..., k]
+    for k, (x, y, lead) in enumerate(leads(ax, centers)):
         ax.contourf(x, y, lead, levels=[0, np.inf], colors=[tint(COLORS[k])], zorder=0)
         ax.contour(x, y, lead, levels=[0], colors=[INK], linewidths=0.6)
     draw_centers(ax, centers)
     ax.set(xticks=[], yticks=[])
+
+
+def leads(ax, centers, points=201):
+    """The lead of each center over all others: positive in its cell, and linear at each border."""
+    x, y = np.linspace(*ax.get_xlim(), points), np.linspace(*ax.get_ylim(), points)
+    shifts = np.stack(np.meshgrid(x, y), axis=-1)[:, :, None] - centers
+    squares = np.sum(shifts**2, axis=-1)
+    for k in range(len(centers)):
+        yield x, y, np.delete(squares, k, axis=-1).min(axis=-1) - squares[..., k]
 
 
 # --- Vector quantisation ---------------------------------------------------------------
@@ -489,9 +515,9 @@ def instability(label_axes, share_axes, left, right):
 
 @figure("second_eigenvector", claims=("clustering-22",), panels=2, size=(3.7, 2.5))
 def second_eigenvector(graph, values):
-    """The second eigenvector of the Laplacian on two half circles. Left: the links with a
-    similarity above 0.3 at the scale 30 (grey), and the entries of the eigenvector as colour: one
-    sign for each half circle. Right: the entries in order. They jump between the two half circles.
+    """The heights with the least sum on two half circles, of length 1 and adding up to 0. Left: the
+    links with a similarity above 0.3 at the scale 30 (grey), and the heights as colour: one half
+    circle is up, the other down. Right: the heights in order, with a jump between the two.
     """
     X, y = make_moons(240, noise=0.08, rng=np.random.default_rng(4))[:]
     W = rbf_affinity(X, gamma=30.0)
@@ -502,9 +528,9 @@ def second_eigenvector(graph, values):
     graph.plot(*links.reshape(-1, 2).T, color=GREY, lw=0.4, zorder=1)
     drawn = graph.scatter(*X.T, c=v, s=12, cmap="coolwarm", zorder=2)
     graph.figure.colorbar(drawn, ax=graph)
-    graph.set(title="links, and $v_2$ as colour", aspect="equal", xticks=[], yticks=[])
+    graph.set(title="links, and heights as colour", aspect="equal", xticks=[], yticks=[])
     values.plot(np.sort(v), ".", color=INK, ms=3)
-    values.set(title="$v_2$, sorted", xlabel="samples, in the order of $v_2$")
+    values.set(title="heights, sorted", xlabel="samples, from the lowest to the highest")
 
 
 # --- Films -----------------------------------------------------------------------------
