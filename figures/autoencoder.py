@@ -208,6 +208,35 @@ def draw_mosaic(ax, X, columns, **style):
     return draw_image(ax, sheet, **({"cmap": "Greys", "vmin": 0, "vmax": 1} | style))
 
 
+NOISE = 0.25
+
+
+@figure("arrows", claims=(), panels=2, size=(3.4, 2.6))
+def arrows(left, right):
+    """Samples from an arc (grey) got noise (open circles). Arrows lead from them to their
+    restorations. Left: the best linear map shrinks all of them towards the centre, most along the
+    short axis. Right: a network that was trained to take the noise away moves them back towards
+    the arc.
+    """
+    angles = np.linspace(0, np.pi, 200)
+    arc = np.column_stack([np.cos(angles), np.sin(angles)])
+    arc = arc - arc.mean(axis=0)
+    noisy = corrupt(arc, "gaussian", NOISE, rng=np.random.default_rng(3))[::4]
+    M = linear_denoiser(arc.T @ arc / len(arc), "gaussian", NOISE)
+    model = Autoencoder(32, hidden_layer_sizes=(32,), noise="gaussian", noise_level=NOISE, alpha=0)
+    model.set_params(learning_rate_init=0.01, batch_size=50, max_iter=400, random_state=0)
+    trained(model.set_params(tol=0, n_iter_no_change=400), arc)
+    by_network = model.inverse_transform(model.transform(noisy))
+    panels = (left, "Linear map", noisy @ M.T), (right, "Network", by_network)
+    for ax, title, restored in panels:
+        ax.plot(*arc.T, color=SHADE, lw=5, solid_capstyle="round", zorder=1)
+        style = {"arrowstyle": "->", "color": INK, "lw": 0.8, "shrinkA": 2, "shrinkB": 0}
+        for start, end in zip(noisy, restored, strict=True):
+            ax.annotate("", end, start, arrowprops=style)
+        ax.plot(*noisy.T, "o", ms=3.2, mfc="white", mec=ORANGE, mew=1, zorder=3)
+        ax.set(xlim=(-1.6, 1.6), ylim=(-1.35, 1), aspect="equal", xticks=(), yticks=(), title=title)
+
+
 # --- Sparse codes ----------------------------------------------------------------------
 
 BETA = 0.1
@@ -231,11 +260,12 @@ def busiest(beta, n=25):
 
 @figure("sparse", claims=(), panels=3, size=(2.4, 2.4))
 def sparse(left, middle, right):
-    """A code of 100 ReLUs for digits of 64 pixels. Left and middle: what each of the 25 busiest
-    units adds to the image (black: ink, white: ink is taken away), without and with the penalty.
-    Look for shapes. Without it most units are patchworks, and a digit is a sum of some sixty of
-    them. With it some units are a stroke, an arc or a ring, and the other 75 units are rarely used.
-    Right: how many units are active for a test digit.
+    """A code of 100 ReLUs for digits of 64 pixels. Left and middle: what each of the 25 units with
+    the largest mean activity adds to the image (black: ink, grey: nothing, white: ink is taken
+    away), without and with the penalty. Each is scaled to its own largest entry. Look for shapes.
+    Without it most units are patchworks, and a digit is a sum of some sixty of them. With it some
+    units are a stroke, an arc or a ring, and the other 75 units are rarely used. Right: how many
+    units are active for a test digit.
     """
     panels = (left, 0.0, r"$\beta = 0$"), (middle, BETA, rf"$\beta = {BETA}$")
     for ax, beta, title in panels:
