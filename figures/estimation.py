@@ -216,7 +216,8 @@ def virginica():
 @figure("normal", claims=(), panels=2)
 def normal(left, right):
     """Petals of virginica; the first three of fifty are the thick ticks. Left: the density of the
-    mean length before the three, N(5, 0.25) (dotted), and after them (solid), with known variance,
+    mean length before the three, N(5, 0.25), a surer prior than that of walk 14 (dotted), and
+    after them (solid), with known variance,
     and the likelihood (dashed), scaled. Right: the next length. The normal density with the two
     estimates plugged in (dashed) leaves 7 of the other 47 petals (thin ticks) outside two of its
     standard deviations. The predictive density, with a prior on the variance too (solid; a Student
