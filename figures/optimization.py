@@ -123,7 +123,7 @@ def curves(left, right):
     """Marks: the widths that occur among 50 versicolors (below) and 50 virginicas (above). Left:
     three curves for the probability of virginica. The steep one has the smallest loss of the three.
     Right: the best of all curves, and its probability at 1.7 cm (dot). Grey at each width, and the
-    bar at 1.7 cm: the middle 95 % of the best curves of 1000 samples of 100 flowers, drawn with
+    bar at 1.7 cm: the middle 95 % of the curves found for 1000 samples of 100 flowers, drawn with
     repetition from these.
     """
     for w, look in (([0, 0], ":"), ([-3, 2], "--"), ([-16, 10], "-")):
@@ -157,8 +157,8 @@ def chance(x, w0, w1):
 def step_sizes(*axes):
     """Ten steps of gradient descent in a valley that is 25 times as curved across as along, from
     the same start with three step sizes. Left: safe for the direction across, and slow along the
-    valley. Middle: the best constant step size; it zigzags and is faster. Right: 5 % above the
-    limit 2/25; it diverges.
+    valley. Middle: the constant step size that is best in the long run; it zigzags and is faster.
+    Right: 5 % above the limit 2/25; it diverges.
     """
     curvatures = np.array([1.0, 25.0])
     for ax, (name, eta) in zip(axes, STEPS, strict=True):
@@ -264,7 +264,8 @@ def place(ax, w, k, marker, color, side):
 def noise(*axes):
     r"""200 steps of stochastic gradient descent on the five numbers. Left: with the step size
     $\frac12$ the noise stays. Right: with $\frac1k$ it dies out. Dashed: the minimiser, 5. Grey:
-    one standard deviation of $x_k$ to each side of it, by the formulas of the two walks.
+    one standard deviation to each side of it, by the two walks; left the one of the long run, right
+    the one of $x_k$.
     """
     numbers, k = np.array([1.0, 2.0, 4.0, 7.0, 11.0]), np.arange(1, 201)
     draws = np.random.default_rng(1).choice(numbers, size=200)
@@ -394,8 +395,8 @@ def multipliers(left, right):
     r"""Left: the feasible set (grey), contours of $f$ and the solution (dot). There the gradient of
     $f$ (black arrow) is the sum of the gradients of the two active constraints, each times its
     multiplier (orange arrows). The cross is the minimiser without constraints. Right: the gap (the
-    sum of all $\lambda_j s_j$) after each step of the interior point method, for programs with $n$
-    variables.
+    sum of all $\lambda_j s_j$) after each step of the interior point method, for random programs
+    with $n$ variables, of the kind that chapter 19 solves.
     """
     solution = solve_qp(*ROOM)
     left.set(xlim=(-0.4, 4.1), ylim=(-0.4, 4.1), aspect="equal", xlabel="$x_1$", ylabel="$x_2$")
@@ -572,7 +573,8 @@ def two_polytopes():
 @figure("separation", claims=())
 def separation(ax):
     """The convex hulls (grey) of two groups of points, their closest points $u$ and $v$, and the
-    line halfway between $u$ and $v$ that is orthogonal to the segment from $v$ to $u$.
+    line halfway between $u$ and $v$ that is orthogonal to the segment from $v$ to $u$. The
+    dashed lines through $u$ and $v$ are the rims of the strip.
     """
     X, Y = two_polytopes()
     u, v, _ = closest_points(X, Y)
@@ -586,6 +588,9 @@ def separation(ax):
     draw_line(ax, w, b, color=INK, lw=1.6)
     for side in (u, v):
         draw_line(ax, w, -w @ side, color=INK, lw=0.8, ls="--")
+    for name, place, away in (("$u$", u, u - v), ("$v$", v, v - u)):
+        away = 11 * away / np.linalg.norm(away)
+        ax.annotate(name, place, away, textcoords="offset points", ha="center", va="center")
     ax.set(xlim=(-4.5, 5.5), ylim=(-4, 5), aspect="equal", xlabel="$x_1$", ylabel="$x_2$")
 
 
@@ -619,9 +624,9 @@ VALLEY = np.array([1.0, 25.0])  # the curvatures along and across
 @film("gradient_descent", gradient_descent, measure="f", eta=("2/26", "1/25", "2.1/25", "search"))
 def gradient_descent_film(eta):
     """Gradient descent in a valley that is 25 times as curved across as along. A small step size is
-    safe across the valley, and slow along it. The best constant one, 2/26, zigzags. Beyond 2/25
-    every step overshoots by more than the one before. The search halves the step until f falls
-    enough.
+    safe across the valley, and slow along it. The one that is best in the long run, 2/26,
+    zigzags. Beyond 2/25 every step overshoots by more than the one before. The search halves the
+    step until f falls enough.
     """
     sizes = {"2/26": 2 / 26, "1/25": 1 / 25, "2.1/25": 2.1 / 25, "search": None}
     way = []
