@@ -199,10 +199,11 @@ def noisy_moons():
 @figure("decision_maps", claims=("neighbors-17",), panels=(2, 2), size=(3.1, 2.35))
 def decision_maps(*axes):
     """The answers of k-NN for 80 samples of two classes, of which about one label in ten is wrong.
-    With k = 1 every sample is believed: some wrong labels make islands, others make bays. These
-    shrink as k grows, and the boundary becomes smoother. With k = n the answer is the same
-    everywhere. The titles give the share of errors on the samples and on 2000 new ones, of which
-    one label in ten is wrong, too. So no rule can get much below 0.1 there.
+    With k = 1 every sample is believed: some wrong labels make islands, others make bays. With
+    k = 5 and 15 the islands are gone and the boundary is smoother. The specks are new: there the
+    vote is nearly even. With k = n the answer is the same everywhere. The titles give the share of
+    errors on the samples and on 2000 new ones, of which one label in ten is wrong, too. So no rule
+    can get much below 0.1 there.
     """
     (X, y), (X_new, y_new) = noisy_moons()
     for ax, k in zip(axes, ASKED, strict=True):
@@ -292,6 +293,35 @@ def cover_hart(left, right):
         right.annotate(text, (320, level), (0, up), textcoords="offset points", fontsize=9)
     right.set(xscale="log", xlim=(0.8, 700), ylim=(0, 0.55), xlabel="samples $n$")
     right.set(ylabel="error of 1-NN", xticks=(1, 10, 100), xticklabels=("1", "10", "100"))
+
+
+@figure("directions", claims=(), panels=2)
+def directions(left, right):
+    """Left: samples in a slanted cloud. From the cross, a and b are equally far by the Euclidean
+    distance (dashed circle). By the Mahalanobis distance all of the ellipse is at 1, with a, and b
+    is at 3. Right: the whitened samples. Now these are the Euclidean distances.
+    """
+    cosine, sine = np.cos(np.pi / 6), np.sin(np.pi / 6)
+    axes = np.array([[cosine, sine], [-sine, cosine]])  # along the cloud and across it
+    root = axes.T @ np.diag([1.8, 0.6]) @ axes
+    drawn = np.random.default_rng(3).normal(size=(200, 2))
+    drawn = whiten(drawn - drawn.mean(axis=0), np.cov(drawn.T))  # its covariance is I
+    turn = np.linspace(0, 2 * np.pi, 181)
+    circle = np.column_stack([np.cos(turn), np.sin(turn)])
+    Sigma, ab = root @ root, 1.8 * axes
+    white = whiten(ab, Sigma)
+    left.plot(*(1.8 * circle).T, "--", color=INK, lw=0.9)
+    left.plot(*(circle @ root).T, color=INK, lw=1.2)
+    right.plot(*circle.T, color=INK, lw=1.2)
+    for ax, X, points in ((left, drawn @ root, ab), (right, whiten(drawn @ root, Sigma), white)):
+        ax.plot(*X.T, "o", ms=2.5, color=GREY, mew=0, zorder=0)
+        ax.plot(0, 0, "x", ms=8, mew=2, color=INK)
+        for name, point, color in zip("ab", points, (BLUE, ORANGE), strict=True):
+            ax.plot(*point.T, "o", ms=7, color=color, zorder=3)
+            ax.annotate(name, point, (7, 4), textcoords="offset points")
+        ax.set(aspect="equal", xlim=(-5, 5), ylim=(-4, 4))
+    left.set(title="the samples", xlabel="$x_1$", ylabel="$x_2$")
+    right.set(title="whitened", xlabel="first entry of $L^{-1}x$", ylabel="second entry")
 
 
 @figure("whitened", claims=(), panels=2)
