@@ -162,8 +162,7 @@ def labelled_sites():
 def voronoi_diagram(ax):
     """Thirty samples of two classes with their Voronoi cells. The answer of 1-NN changes on the
     bold edges, between cells of different classes. It does not change on the thin edges. Three
-    samples lie among the other class. One makes an island. The other two share a region that
-    leaves the frame.
+    samples lie among the other class. One makes an island.
     """
     X, y = labelled_sites()
     segments, sites = voronoi_edges(X, VIEW)
@@ -298,8 +297,8 @@ def cover_hart(left, right):
 @figure("directions", claims=(), panels=2)
 def directions(left, right):
     """Left: samples in a slanted cloud. From the cross, a and b are equally far by the Euclidean
-    distance (dashed circle). By the Mahalanobis distance all of the ellipse is at 1, with a, and b
-    is at 3. Right: the whitened samples. Now these are the Euclidean distances.
+    distance (dashed circle). By the Mahalanobis distance a and the whole ellipse are at 1, and b
+    is at 3. Right: the whitened samples. There these are the Euclidean distances.
     """
     cosine, sine = np.cos(np.pi / 6), np.sin(np.pi / 6)
     axes = np.array([[cosine, sine], [-sine, cosine]])  # along the cloud and across it
