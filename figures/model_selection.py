@@ -99,6 +99,24 @@ def draw_selection(ax, complexity, errors):
     ax.set_ylabel("mean squared error")
 
 
+@figure("three_fits", claims=("model_selection-08",), panels=3, size=(2.8, 2.5))
+def three_fits(*axes):
+    """Fifteen samples (orange), the truth (grey) and polynomials fitted by least squares. The line
+    cannot follow the wave. Degree 5 comes close to the truth. Degree 13 comes close to the samples,
+    and pays for it between them, most of all near the ends.
+    """
+    x, grid = np.linspace(-1, 1, 15), np.linspace(-1, 1, 400)
+    y = np.sin(4 * x) + NOISE * np.random.default_rng(1).normal(size=15)
+    for ax, degree in zip(axes, (1, 5, 13), strict=True):
+        S = smoother_matrix(polynomial(x, degree), polynomial(grid, degree))
+        ax.plot(grid, np.sin(4 * grid), color=GREY, lw=3, alpha=0.5)
+        ax.plot(grid, S @ y, color=BLUE)
+        ax.plot(x, y, "o", ms=4, color=ORANGE)
+        ax.set(title=f"degree {degree}", xlabel="x", ylim=(-4.1, 2.5))
+        ax.label_outer()
+    axes[0].set_ylabel("y")
+
+
 @figure("curves", claims=("model_selection-14",), panels=2, size=(3.2, 2.4))
 def curves(by_degree, by_k):
     """Error against richness; models become richer to the right. Left: polynomials fitted to 25
