@@ -246,8 +246,8 @@ def rounds(*axes):
 def charges(ax):
     """What a sample is charged, against y F. The exponential charge (blue) lies nowhere below the
     count of errors (black, a step), and both are 1 at 0. A sample that is wrong with a large vote
-    is charged very much. For comparison the logistic loss in bits (dashed), which grows only
-    linearly on the left.
+    is charged very much. For comparison the log-loss of chapter 11, divided by ln 2 (dashed),
+    which grows only linearly on the left.
     """
     yF = np.linspace(-2, 2, 401)
     ax.plot(yF, np.exp(-yF), color=BLUE, label="$e^{-y F}$")
