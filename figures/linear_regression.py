@@ -275,31 +275,40 @@ def two_weights():
     return X - X.mean(axis=0), y - y.mean()
 
 
-@figure("polynomials", claims=(), panels=3, size=(2.9, 2.6))
-def polynomials(left, middle, right):
-    """Polynomials of degree 9 for 30 draws of the noise (blue), and the sine (dashed). Left:
-    without a penalty the curves swing widely, most of all near the ends. Middle: with a small
-    penalty they stay together. Right: the penalty (line) beside the nine $s_j^2$ of walk 9
+@figure("polynomials", claims=(), panels=4, size=(2.3, 2.5))
+def polynomials(first, second, third, last):
+    """Polynomials of degree 9 for 30 draws of the noise (blue), and the sine (dashed). First:
+    without a penalty the curves swing widely, most of all near the ends. Second: with a small
+    penalty they stay together. Third: the penalty (line) beside the nine $s_j^2$ of walk 9
     (dots). Ridge hardly changes the directions far above the line, and nearly removes those far
-    below.
+    below. Last: the variance that each direction brings into the curves, averaged over x, without
+    the penalty (blue) and with it (orange). Most of the blue stands in the last four directions,
+    which ridge nearly removes.
     """
     x, grid = np.linspace(0, 1, 12), np.linspace(0, 1, 200)
     X = powers(x, 9)
     for seed in range(30):
         y = np.sin(2 * np.pi * x) + 0.3 * np.random.default_rng(seed).normal(size=12)
-        for ax, w in zip((left, middle), ridge_path(X, y, [0, 1e-4]), strict=True):
+        for ax, w in zip((first, second), ridge_path(X, y, [0, 1e-4]), strict=True):
             curve = y.mean() + (powers(grid, 9) - X.mean(axis=0)) @ w
             ax.plot(grid, curve, color=BLUE, lw=0.5)
-    for ax, name in ((left, "$\\lambda$ = 0"), (middle, "$\\lambda$ = 0.0001")):
+    for ax, name in ((first, "$\\lambda$ = 0"), (second, "$\\lambda$ = 0.0001")):
         ax.plot(grid, np.sin(2 * np.pi * grid), "--", color=ORANGE, lw=2)
         ax.set(title=name, xlabel="$x$", ylabel="$y$", ylim=(-2.2, 2.2))
-    squares = np.linalg.svd(X - X.mean(axis=0), compute_uv=False) ** 2
-    right.semilogy(np.arange(1, 10), squares, "o", color=BLUE, ms=4)
-    right.axhline(1e-4, color=ORANGE, lw=1.4)
-    right.text(9.3, 2e-4, "$\\lambda$ = 0.0001", ha="right", va="bottom", fontsize=9)
-    right.set(title="$s_j^2$", xlabel="direction $j$", xticks=(1, 3, 5, 7, 9))
-    right.set_yticks([1e-12, 1e-8, 1e-4, 1])
-    right.minorticks_off()
+    _, s, rows = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
+    squares = s**2
+    third.semilogy(np.arange(1, 10), squares, "o", color=BLUE, ms=4)
+    third.axhline(1e-4, color=ORANGE, lw=1.4)
+    third.text(9.3, 2e-4, "$\\lambda$ = 0.0001", ha="right", va="bottom", fontsize=9)
+    third.set(title="$s_j^2$", xlabel="direction $j$", xticks=(1, 3, 5, 7, 9))
+    third.set_yticks([1e-12, 1e-8, 1e-4, 1])
+    third.minorticks_off()
+    mean_squares = np.mean(((powers(grid, 9) - X.mean(axis=0)) @ rows.T) ** 2, axis=0)
+    for lam, shift, color in ((0, -0.2, BLUE), (1e-4, 0.2, ORANGE)):
+        deviations = 0.3 * s / (squares + lam)  # sigma / s_j, times the factor of walk 9
+        heights = mean_squares * deviations**2
+        last.bar(np.arange(1, 10) + shift, heights, 0.4, color=color)
+    last.set(title="variance", xlabel="direction $j$", xticks=(1, 3, 5, 7, 9))
 
 
 @figure("corners", claims=(), panels=2)
