@@ -129,6 +129,33 @@ def weights(*axes):
         ax.set(title=f"k = {k}", xticks=[], yticks=[])
 
 
+@figure("one_mistake", claims=(), size=(3.6, 2.5))
+def one_mistake(ax):
+    """A mistake, for lines through the origin. The vector z is not in front of the boundary of w
+    (dotted), so the angle between w and z is at least 90 degrees. At 90 degrees w + z would end on
+    the dashed circle. So it ends on or inside it: w grows slowly. The boundary of w + z (solid) has
+    turned, and here z lies in front of it.
+    """
+    w, z = np.array([2.0, 1.0]), np.array([-1.0, 1.5])
+    ax.set(xlim=(-3.1, 3.1), ylim=(-1.1, 3.1), aspect="equal")
+    ax.axis("off")
+    draw_line(ax, w, color=GREY, lw=1.2, ls=":")
+    draw_line(ax, w + z, color=INK, lw=1.2)
+    turn = np.linspace(0, 2 * np.pi, 200)
+    reach = np.sqrt(w @ w + z @ z)
+    ax.plot(reach * np.cos(turn), reach * np.sin(turn), "--", color=GREY, lw=0.8)
+    ax.plot(*np.transpose([w, w + z]), color=ORANGE, lw=0.8)
+    names = (
+        (w, BLUE, "$w$", (8, -3)),
+        (z, ORANGE, "$z$", (-10, 2)),
+        (w + z, INK, "$w + z$", (-36, -4)),
+    )
+    for tip, color, name, beside in names:
+        arrow = {"arrowstyle": "->", "color": color, "lw": 1.6, "shrinkA": 0, "shrinkB": 0}
+        ax.annotate("", tip, (0, 0), arrowprops=arrow)
+        ax.annotate(name, tip, beside, textcoords="offset points", color=color)
+
+
 @figure("at_work", claims=("perceptron-16",), panels=2)
 def perceptron_at_work(left, right):
     """Left: twenty samples, and the boundary after each mistake, the later the darker. The last
