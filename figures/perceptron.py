@@ -134,7 +134,7 @@ def one_mistake(ax):
     """A mistake, for lines through the origin. The vector z is not in front of the boundary of w
     (dotted), so the angle between w and z is at least 90 degrees. At 90 degrees w + z would end on
     the dashed circle. So it ends on or inside it: w grows slowly. The boundary of w + z (solid) has
-    turned, and here z lies in front of it.
+    turned: here z is in front of it.
     """
     w, z = np.array([2.0, 1.0]), np.array([-1.0, 1.5])
     ax.set(xlim=(-3.1, 3.1), ylim=(-1.1, 3.1), aspect="equal")
