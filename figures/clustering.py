@@ -168,6 +168,27 @@ def draw_half_steps(ax, after_e, after_m):
 # --- Where K-means ends ----------------------------------------------------------------
 
 
+@figure("rectangle", claims=("clustering-13",), panels=2, size=(3.4, 1.5))
+def rectangle(stuck, best):
+    """Two groupings of the corners of a rectangle, with their centers (crosses). Left: each corner
+    is 2 away from its center and farther from the other (dotted), so nothing moves. Right: each
+    corner is 1/2 away from its center.
+    """
+    corners = np.array([[0.0, 0.0], [0.0, 1.0], [4.0, 0.0], [4.0, 1.0]])
+    for ax, labels in ((stuck, [0, 1, 0, 1]), (best, [0, 0, 1, 1])):
+        centers = np.array([corners[np.equal(labels, k)].mean(axis=0) for k in (0, 1)])
+        for corner, own in zip(corners, centers[labels], strict=True):
+            ax.plot(*np.transpose([corner, own]), color=GREY, lw=1, zorder=1)
+        draw_samples(ax, corners, labels, size=6)
+        draw_centers(ax, centers)
+        ax.set(xlim=(-0.3, 4.3), ylim=(-0.35, 1.35), aspect="equal", xticks=[], yticks=[])
+        ax.set_title(f"$J = {distortion(corners, centers, np.array(labels)):.0f}$")
+    stuck.plot([0, 2], [0, 1], ":", color=INK, lw=1, zorder=1)
+    stuck.text(0.75, 0.52, r"$\sqrt{5}$", ha="center")
+    stuck.text(1.0, -0.05, "2", ha="center", va="top")
+    best.text(0.12, 0.25, "1/2", va="center")
+
+
 @figure("landscape", claims=("clustering-13",), size=(4.0, 3.4))
 def landscape(ax):
     """J for all positions of two centers on a line with the numbers 0, 2, 8, 14, 15, 16, as contour
@@ -212,8 +233,8 @@ def stranded(ax):
 def far_apart(*axes):
     """k-means++ draws three centers (crosses) from three groups of 20 samples. The area of a disc
     shows the probability that this sample is the next center. In the first two panels, groups
-    without a center have most of the probability. In the last each group has a center, and a third
-    of the probability.
+    without a center have most of the probability. In the last each group has a center, and about a
+    third of the probability.
     """
     X = make_blobs([20] * 3, [[0, 0], [6, 0], [3, 5]], rng=np.random.default_rng(0)).X
     start = kmeans_plus_plus(X, 3, np.random.default_rng(12))
@@ -418,28 +439,44 @@ def agreement(labels, y):
 SHAPES = {stretched: "mixture", with_outliers: "K-medoids", half_circles: "spectral"}
 
 
-@figure("limitations", claims=("clustering-23",), panels=(3, 2), size=(3.2, 1.9))
-def limitations(*axes):
-    """K-means (left) on groups that suit it badly, and the remedies (right). The titles give the
-    adjusted Rand index (ARI). Row 1: two long groups and a round one; the long ones are cut up; a
-    mixture of Gaussians follows their shapes (ellipses). Row 2: two groups, and four outliers, not
-    counted in the ARI; the outliers get a center of their own, medoids (crosses) stay with the two
-    groups. Row 3: half circles are cut straight; the four steps of spectral clustering, with the
-    scale 30, follow them.
+def draw_found(axes, data):
+    """K-means (left) and its remedy (right), with the agreement in the titles: both models."""
+    X, y, means, remedy = found(data)
+    labels = getattr(remedy, "labels_", None)
+    labels = remedy.predict(X) if labels is None else labels
+    words = "K-means", SHAPES[data]
+    for ax, title, c in zip(axes, words, (means.labels_, labels), strict=True):
+        draw_clusters(ax, X, c)
+        ax.set_title(f"{title}: ARI {agreement(c, y):.2f}")
+    return means, remedy
+
+
+@figure("long_groups", claims=("clustering-23",), panels=2, size=(3.2, 1.9))
+def long_groups(left, right):
+    """Two long groups and a round one. Left: K-means cuts the long ones up. Right: a mixture of
+    Gaussians follows their shapes (ellipses). The titles give the adjusted Rand index (ARI).
     """
-    for (left, right), (data, name) in zip(np.reshape(axes, (3, 2)), SHAPES.items(), strict=True):
-        X, y, means, remedy = found(data)
-        labels = getattr(remedy, "labels_", None)
-        labels = remedy.predict(X) if labels is None else labels
-        for ax, title, c in ((left, "K-means", means.labels_), (right, name, labels)):
-            draw_clusters(ax, X, c)
-            ax.set_title(f"{title}: ARI {agreement(c, y):.2f}")
-        if data is stretched:
-            for mu, Sigma in zip(remedy.means_, remedy.covariances_, strict=True):
-                draw_ellipse(right, mu, Sigma, lw=1)
-        if data is with_outliers:
-            draw_centers(left, means.cluster_centers_)
-            draw_centers(right, remedy.cluster_centers_)
+    _, mixture = draw_found((left, right), stretched)
+    for mu, Sigma in zip(mixture.means_, mixture.covariances_, strict=True):
+        draw_ellipse(right, mu, Sigma, lw=1)
+
+
+@figure("outliers", claims=("clustering-23",), panels=2, size=(3.2, 1.9))
+def outliers(left, right):
+    """Two groups, and four outliers that the ARI does not count. Left: with K-means, one of the two
+    centers (crosses) goes to the outliers. Right: the medoids (crosses) stay with the two groups.
+    """
+    means, medoids = draw_found((left, right), with_outliers)
+    draw_centers(left, means.cluster_centers_)
+    draw_centers(right, medoids.cluster_centers_)
+
+
+@figure("half_circles", claims=("clustering-23",), panels=2, size=(3.2, 1.9))
+def bent_groups(left, right):
+    """Two half circles. Left: K-means cuts them straight. Right: the four steps of spectral
+    clustering, with the scale 30, follow them.
+    """
+    draw_found((left, right), half_circles)
 
 
 def overlapping():
@@ -531,6 +568,35 @@ def second_eigenvector(graph, values):
     graph.set(title="links, and heights as colour", aspect="equal", xticks=[], yticks=[])
     values.plot(np.sort(v), ".", color=INK, ms=3)
     values.set(title="heights, sorted", xlabel="samples, from the lowest to the highest")
+
+
+def three_arcs():
+    """Three half circles, each of which grips the next, and the half circle of each sample."""
+    rng, y = np.random.default_rng(0), np.repeat(range(3), 100)
+    turn, up = np.pi * rng.uniform(size=300), np.where(y == 1, -1, 1)
+    X = np.column_stack([1.3 * y + np.cos(turn), np.where(y == 1, 0.4, 0) + up * np.sin(turn)])
+    return X + 0.06 * rng.normal(size=X.shape), y
+
+
+@figure("rows", claims=("clustering-22",), panels=2, size=(3.7, 2.4))
+def rows(plane, embedded):
+    """Three half circles in the clusters that the four steps find at the scale 30. Left: in the
+    plane no flat border separates them. Right: what step 4 sees. Each sample has become a point,
+    drawn at its entries of the second and the third eigenvector. The half circles have become three
+    knots, which the flat borders of K-means separate.
+    """
+    X, y = three_arcs()
+    F = lowest_eigenvectors(graph_laplacian(rbf_affinity(X, gamma=30.0)), 3)[1][:, 1:]
+    F = F * np.sign(F[y == 2].sum(axis=0))  # an eigenvector has no sign of its own
+    ends = k_means(3).fit(F).cluster_centers_
+    centers = ends[np.argsort(ends[:, 0])]  # from left to right
+    labels = nearest(F, centers)[0]
+    draw_clusters(plane, X, labels)
+    plane.set(title="samples", anchor="C")
+    draw_samples(embedded, F, labels, size=3.5)
+    set_view(embedded, F, margin=0.25)
+    draw_regions(embedded, lambda x: nearest(x, centers)[0], range(3))
+    embedded.set(title="rows of $F$", xlabel="$v_2$", ylabel="$v_3$", xticks=[], yticks=[])
 
 
 # --- Films -----------------------------------------------------------------------------
