@@ -581,9 +581,9 @@ def three_arcs():
 @figure("rows", claims=("clustering-22",), panels=2, size=(3.7, 2.4))
 def rows(plane, embedded):
     """Three half circles in the clusters that the four steps find at the scale 30. Left: in the
-    plane no flat border separates them. Right: what step 4 sees. Each sample has become a point,
-    drawn at its entries of the second and the third eigenvector. The half circles have become three
-    knots, which the flat borders of K-means separate.
+    plane no flat border separates the middle one from a neighbour. Right: what step 4 sees. Each
+    sample has become a point, drawn at its entries of the second and the third eigenvector. The
+    half circles have become three knots, which the flat borders of K-means separate.
     """
     X, y = three_arcs()
     F = lowest_eigenvectors(graph_laplacian(rbf_affinity(X, gamma=30.0)), 3)[1][:, 1:]
