@@ -176,8 +176,9 @@ def restorations():
 def denoising(left, right):
     """A lost entry can be guessed as far as the features depend on one another. Left: two
     correlated features, and twelve samples that have lost one of them (open circles). The best
-    linear map (black dots) moves them towards the place where the samples are (cloud). Right: six
-    test digits, the same digits after each pixel was lost with probability 1/2, and three
+    linear map (black dots) moves them towards the place where the samples are (cloud). The
+    conditional mean (blue crosses) keeps the surviving entry and guesses only the lost one. Right:
+    six test digits, the same digits after each pixel was lost with probability 1/2, and three
     restorations. The best linear map blurs. The network that was trained on clean digits mostly
     copies the damage. The network that was trained on corrupted digits fills in strokes.
     """
@@ -191,6 +192,8 @@ def denoising(left, right):
         left.plot(*zip(start, end, strict=True), color=INK, lw=0.7, zorder=2)
     left.plot(*corrupted.T, "o", ms=4, mfc="white", mec=ORANGE, mew=1.2, zorder=3)
     left.plot(*(corrupted @ M.T).T, "o", ms=3.2, color=INK, zorder=3)
+    guessed = np.where(corrupted == 0, corrupted @ COVARIANCE, corrupted)  # 0.85 times the other
+    left.plot(*guessed.T, "x", ms=5, mew=1.4, color=BLUE, zorder=3)
     left.set(xlabel="$x_1$", ylabel="$x_2$", xticks=(-2, 0, 2), yticks=(-2, 0, 2))
     left.set_title("One of two features lost")
     rows = restorations()
@@ -215,8 +218,8 @@ NOISE = 0.25
 def arrows(left, right):
     """Samples from an arc (grey) got noise (open circles). Arrows lead from them to their
     restorations. Left: the best linear map shrinks all of them towards the centre, most along the
-    short axis. Right: a network that was trained to take the noise away moves them back towards
-    the arc.
+    short axis. Right: a network that was trained to take the noise away moves nearly all of them
+    back towards the arc.
     """
     angles = np.linspace(0, np.pi, 200)
     arc = np.column_stack([np.cos(angles), np.sin(angles)])
@@ -250,7 +253,7 @@ def codes(beta):
     return trained(model, digits()[0]), model.transform(digits()[1])
 
 
-def busiest(beta, n=25):
+def busiest(beta, n=9):
     """The images that the n units of the largest mean activity add to a reconstruction."""
     model, Z = codes(beta)
     units = np.argsort(-Z.mean(axis=0))[:n]
@@ -260,16 +263,15 @@ def busiest(beta, n=25):
 
 @figure("sparse", claims=(), panels=3, size=(2.4, 2.4))
 def sparse(left, middle, right):
-    """A code of 100 ReLUs for digits of 64 pixels. Left and middle: what each of the 25 units with
-    the largest mean activity adds to the image (black: ink, grey: nothing, white: ink is taken
+    """A code of 100 ReLUs for digits of 64 pixels. Left and middle: what each of the nine units
+    with the largest mean activity adds to the image (black: ink, grey: nothing, white: ink is taken
     away), without and with the penalty. Each is scaled to its own largest entry. Look for shapes.
     Without it most units are patchworks, and a digit is a sum of some sixty of them. With it some
-    units are a stroke, an arc or a ring, and the other 75 units are rarely used. Right: how many
-    units are active for a test digit.
+    units are a stroke, an arc or a ring. Right: how many units are active for a test digit.
     """
     panels = (left, 0.0, r"$\beta = 0$"), (middle, BETA, rf"$\beta = {BETA}$")
     for ax, beta, title in panels:
-        draw_mosaic(ax, busiest(beta), 5, vmin=-1, vmax=1)
+        draw_mosaic(ax, busiest(beta), 3, vmin=-1, vmax=1)
         ax.set_title(title)
     bins = np.arange(0, 102, 4)
     looks = {"fc": SHADE, "hatch": "////"}, {"fc": BLUE}

@@ -579,12 +579,14 @@ def test_figure_shows_lost_entries_put_back():
     )
 
     left, right = panels(denoising, columns=2)
-    cloud, *lines, corrupted, restored = left.lines
-    corrupted, restored = points(corrupted), points(restored)
+    cloud, *lines, corrupted, restored, guessed = left.lines
+    corrupted, restored, guessed = points(corrupted), points(restored), points(guessed)
     assert (np.count_nonzero(corrupted, axis=1) == 1).all() and len(lines) == len(corrupted) == 12
     S, kept = COVARIANCE, 1 - Q
     M = kept * S @ np.linalg.inv(kept**2 * S + Q * kept * np.diag(np.diag(S)))
     close(restored, corrupted @ M.T)
+    rho = COVARIANCE[0, 1]  # the conditional mean keeps one entry, and the other is rho times it
+    close(guessed, [(a, rho * a) if b == 0 else (rho * b, b) for a, b in corrupted])
     for line, start, end in zip(lines, corrupted, restored, strict=True):
         np.testing.assert_allclose(points(line), [start, end])
     precision = np.linalg.inv(COVARIANCE)  # nearer to the middle of the cloud in its own units
@@ -620,5 +622,6 @@ def test_figure_shows_few_active_units_with_the_penalty():
     assert [text.get_position()[0] for text in right.texts] == pytest.approx([plain, penalised])
     for ax, beta in ((left, 0.0), (middle, BETA)):
         sheet = ax.images[0].get_array()
-        assert sheet.shape == (44, 44)
+        assert sheet.shape == (26, 26)
         np.testing.assert_allclose(sheet[:8, :8], busiest(beta)[0].reshape(8, 8))
+        np.testing.assert_allclose(sheet[18:, 18:], busiest(beta)[8].reshape(8, 8))
