@@ -192,7 +192,8 @@ def three_components(estimator, X, y, n1, *, rng):
     """MLN's `ThreeComponents`: copies of `estimator`, each trained where those before do not help.
 
     S_1 holds n1 < n random samples, S_2 as many that h_1 gets right as wrong. S_3 holds the samples
-    on which h_1 and h_2 differ; if there are none, h_3 is h_1. MLN calls the sets D_1, D_2, D_3.
+    on which h_1 and h_2 differ. If S_2 or S_3 is empty, its classifier is h_1. MLN calls the sets
+    D_1, D_2, D_3.
 
     >>> X, y = np.arange(6.0)[:, None], np.array([0, 0, 1, 1, 0, 0])
     >>> stump = DecisionTreeClassifier(max_depth=1)
@@ -207,7 +208,7 @@ def three_components(estimator, X, y, n1, *, rng):
     right, wrong = np.flatnonzero(said == y), np.flatnonzero(said != y)
     half = min(len(right), len(wrong))
     S2 = np.concatenate([rng.permutation(right)[:half], rng.permutation(wrong)[:half]])
-    h2 = fitted_copy(estimator, X[S2], y[S2])
+    h2 = fitted_copy(estimator, X[S2], y[S2]) if half else h1
 
     S3 = np.flatnonzero(h2.predict(X) != said)
     h3 = fitted_copy(estimator, X[S3], y[S3]) if len(S3) else h1

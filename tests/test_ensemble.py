@@ -231,6 +231,15 @@ def test_three_components_with_one_sample_or_none_to_disagree_on(rng):
     assert len(S3) == 0 and h3 is h1 is not h2
 
 
+@pytest.mark.claims("ensemble-04")
+def test_three_components_are_one_if_the_first_makes_no_error(rng):
+    line, k = np.array([0.0, 1, 2, 3, 10, 11, 12, 13])[:, None], np.repeat([0, 1], 4)
+    ensemble = three_components(DecisionTreeClassifier(max_depth=1), line, k, 7, rng=rng)
+    (h1, h2, h3), (_, S2, S3) = ensemble
+    assert len(S2) == len(S3) == 0 and h1 is h2 is h3
+    assert (ensemble.predict(line) == k).all()
+
+
 @pytest.mark.claims("ensemble-05")
 def test_tie_break_errs_at_most_with_3_e2_minus_2_e3(rng):
     for h in itertools.product([-1, 1], repeat=3):
