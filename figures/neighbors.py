@@ -260,6 +260,25 @@ def one_nn_error(n, shift, runs, rng):
     return np.mean(wrong), np.std(wrong, ddof=1) / np.sqrt(runs)
 
 
+@figure("one_place", claims=(), size=(4.6, 2.9))
+def one_place(ax):
+    """The error at a place where class 1 has the posterior q. The Bayes classifier errs with
+    probability m (lower tent), one neighbour in the limit with 2 q (1 - q) (parabola). At every q
+    the parabola is in the grey region between m and 2 m.
+    """
+    q = np.linspace(0, 1, 201)
+    m = np.minimum(q, 1 - q)
+    ax.fill_between(q, m, 2 * m, color=SHADE, lw=0)
+    ax.plot(q, 2 * m, "--", color=GREY, lw=0.9)
+    ax.plot(q, 2 * q * (1 - q), color=BLUE)
+    ax.plot(q, m, color=INK)
+    ax.annotate("$2m$", (0.56, 0.93), fontsize=9)
+    ax.annotate("$2q(1-q)$", (0.5, 0.54), ha="center", fontsize=9)
+    ax.annotate("$m$", (0.5, 0.41), ha="center", fontsize=9)
+    ax.set(xlim=(0, 1), ylim=(0, 1.05), xlabel="posterior $q$ of class 1")
+    ax.set(ylabel="probability of an error", xticks=(0, 0.5, 1), yticks=(0, 0.5, 1))
+
+
 @figure("cover_hart", claims=(), panels=2)
 def cover_hart(left, right):
     """Left: the error of 1-NN for n to infinity against the Bayes error R*. Each mark is a pair of
@@ -390,6 +409,20 @@ def where_the_mass_is(left, right):
         right.plot([mode, mode], [0, 0.02], color=INK, lw=1)
         right.annotate(f"$d={d}$", (mode, density.max() + 0.01), ha="center")
     right.set(xlim=(0, 13), ylim=(0, 0.7), xticks=(0, 3, 6, 9, 12), xlabel=r"$\|x\|$")
+
+
+@figure("share_of_ball", claims=(), size=(4.2, 2.9))
+def share_of_ball(ax):
+    """The share of a unit ball that is within r of its centre, in d dimensions. At the dots the
+    share is 0.01. They are at r = 0.01, 0.10, 0.63 and 0.95.
+    """
+    r = np.linspace(0, 1, 401)
+    for d, place in ((1, (0.44, 0.48)), (2, (0.54, 0.34)), (10, (0.8, 0.18)), (100, (0.95, 0.05))):
+        ax.plot(r, r**d, color=BLUE, lw=1.2)
+        ax.plot(0.01 ** (1 / d), 0.01, "o", color=INK, ms=5, clip_on=False, zorder=3)
+        ax.annotate(f"$d = {d}$", place, ha="right", fontsize=9)
+    ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="distance $r$ from the centre")
+    ax.set(ylabel="share $r^d$", xticks=(0, 0.5, 1), yticks=(0, 0.5, 1))
 
 
 @figure("nothing_is_near", claims=(), size=(3.6, 2.7))
