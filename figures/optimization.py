@@ -177,11 +177,38 @@ def step_sizes(*axes):
 STEPS = (("$\\eta = 1/25$", 1 / 25), ("$\\eta = 2/26$", 2 / 26), ("$\\eta = 2.1/25$", 2.1 / 25))
 
 
+@figure("standardised", claims=(), panels=2)
+def remedy(*axes):
+    """The same flowers and the same method: from the start (square) the places after 1, 10 and 100
+    steps of size $1/M$ (dots). Only the origin and the unit of the width differ. Left: in
+    centimetres, the steps end far from the minimiser (cross). Right: standardised, they end close
+    to it. The contours are at the same heights in both.
+    """
+    y, width = Z[:, 0], np.abs(Z[:, 1])
+    scaled = (width - width.mean()) / width.std()
+    views = ((-27, 3), (-1, 17)), ((-5.5, 6.5), (-1, 8.5))
+    names = "width in cm", "width standardised"
+    for ax, x, (across, up), name in zip(axes, (width, scaled), views, names, strict=True):
+        rows = y[:, None] * np.column_stack([np.ones(100), x])
+        M, best = np.linalg.eigvalsh(rows.T @ rows / 400)[-1], least_loss(rows)
+        ax.set(xlim=across, ylim=up, xlabel="$w_0$", title=name)
+        levels = loss(best, rows) + np.array([0.01, 0.03, 0.12, 0.35, 0.8, 1.6])
+        draw_contours(ax, lambda W, rows=rows: loss(W, rows), levels=levels)
+        f, gradient = (lambda w, g=g, rows=rows: g(w, rows) for g in (loss, loss_gradient))
+        way = np.array([s.x for s in islice(gradient_descent(f, gradient, START, eta=1 / M), 101)])
+        ax.plot(*way.T, color=BLUE, lw=1.4)
+        ax.plot(*way[[1, 10, 100]].T, "o", color=BLUE, ms=4)
+        ax.plot(*START, "s", color=BLUE, ms=5)
+        ax.plot(*best, "x", color=INK, ms=6)
+    axes[0].set(ylabel="$w_1$")
+
+
 @figure("armijo", claims=())
 def armijo(ax):
     r"""The loss of the petals on the way of the tenth step of backtracking (black), its tangent
     (dashed), and the line that falls a quarter as fast (blue). The rule asks for a place not above
-    the blue line. $\eta = 16$, 8 and 4 (square) fail, so the step size is 2 (dot).
+    the blue line. $\eta = 16$ and 8, beyond the right edge, and 4 (square) fail, so the step size
+    is 2 (dot).
     """
     w = next(islice(gradient_descent(loss, loss_gradient, START), 9, None)).x
     slope, eta = loss_gradient(w), np.linspace(0, 6, 121)
@@ -221,10 +248,11 @@ def newton_steps(*axes):
 
 @figure("descent", claims=(), panels=2)
 def valley(left, right):
-    """Ways down the log-loss of the petals. Left: its contours, a long narrow valley. The circles
-    are the places of gradient descent after 10, 100 and 1000 steps of size $1/M$, the diamonds
-    those of Newton's method after 1 to 5 steps. Right: the height above the minimum after $k$
-    steps, and an upper bound for steps of size $1/M$ (dotted).
+    """Ways down the log-loss of the petals. Left: its contours, a long narrow valley, the start
+    (square) and the minimiser (cross). The circles are the places of gradient descent after 10, 100
+    and 1000 steps of size $1/M$, the diamonds those of Newton's method after 1 to 5 steps. Right:
+    the height above the minimum after $k$ steps, and an upper bound for steps of size $1/M$
+    (dotted).
     """
     M = np.linalg.eigvalsh(Z.T @ Z / (4 * len(Z)))[-1]
     *_, last = newton(loss, loss_gradient, loss_hessian, START)
@@ -237,6 +265,8 @@ def valley(left, right):
     left.set(xlim=(-27, 3), ylim=(-1, 17), xlabel="$w_0$", ylabel="$w_1$")
     levels = last.objective + np.array([0.03, 0.12, 0.35, 0.8, 1.6, 3.2])
     draw_contours(left, loss, levels=levels)
+    left.plot(*START, "s", color=INK, ms=5)
+    left.plot(*last.x, "x", color=INK, ms=7, zorder=5)
     for k in (10, 100, 1000):
         place(left, ways[0][3][k].x, k, "o", BLUE, side=1)
     for k in range(1, 6):
@@ -264,8 +294,8 @@ def place(ax, w, k, marker, color, side):
 def noise(*axes):
     r"""200 steps of stochastic gradient descent on the five numbers. Left: with the step size
     $\frac12$ the noise stays. Right: with $\frac1k$ it dies out. Dashed: the minimiser, 5. Grey:
-    one standard deviation to each side of it, by the two walks; left the one of the long run, right
-    the one of $x_k$.
+    one standard deviation to each side of it, by walks 25 and 26; left the one of the long run,
+    right the one of $x_k$.
     """
     numbers, k = np.array([1.0, 2.0, 4.0, 7.0, 11.0]), np.arange(1, 201)
     draws = np.random.default_rng(1).choice(numbers, size=200)
@@ -446,56 +476,63 @@ WELLS = Problem(  # x^4 - 2 x^2 + 0.3 x on x >= 0
 
 @figure("duality", claims=(), panels=2)
 def dual_functions(left, right):
-    r"""The dual function $g$ (blue) is never above the least feasible value $f_\star$ of $f$
-    (dashed). Left: $x^2$ on $x \ge 1$, a convex problem. The two meet at the multiplier of
-    the constraint. Right: $x^4 - 2 x^2 + 0.3 x$ on $x \ge 0$, which is not convex. Even the best
-    bound leaves a gap (orange).
+    r"""Left: $x^2$ on $x \ge 1$, a convex problem. The dual function $g$ (blue) is never above the
+    least feasible value $f_\star$ (dashed). The two meet at the multiplier of the constraint.
+    Right: $x^4 - 2 x^2 + 0.3 x$ on $x \ge 0$, which is not convex. Black: the points $(c(x),
+    f(x))$, the feasible ones on grey. Blue: of the lines below them, the one that meets $c = 0$
+    highest, at $g_\star$. It rests on both wells, so it leaves a gap (orange) to the height
+    $f_\star$ of the lowest feasible point (dot).
     """
     lam = np.linspace(0, 4, 201)
     convex = [quadratic_dual(np.array([each]), **SQUARE) for each in lam]
     left.plot(lam, convex, color=BLUE, lw=1.4)
     left.axhline(1.0, color=INK, lw=1, ls="--")
     left.plot(2.0, 1.0, "o", color=BLUE, ms=5)
-    lam = np.linspace(0, 1.2, 241)
-    points = np.linspace(-2, 2, 4001)[:, None]
-    g = dual_function(WELLS, lam[:, None], points)
-    value = min(WELLS.f(x) for x in points if x[0] >= 0)
-    right.plot(lam, g, color=BLUE, lw=1.4)
-    right.axhline(value, color=INK, lw=1, ls="--")
-    best = lam[np.argmax(g)]
-    right.plot([best, best], [g.max(), value], color=ORANGE, lw=2.2)
-    right.annotate("gap", (best, (g.max() + value) / 2), (6, 0), textcoords="offset points")
-    for ax, height in ((left, 1.0), (right, value)):
-        ax.annotate(r"$f_\star$", (ax.get_xlim()[1], height), (-14, 4), textcoords="offset points")
-        ax.set(xlabel=r"$\lambda$")
-    left.set(ylabel=r"$g(\lambda)$", ylim=(-0.1, 1.25), xticks=(0, 2, 4))
-    right.set(ylim=(-1.75, -0.55))
-    right.set_xticks([0, 0.3, 1], ["0", "0.3", "1"])
+    left.annotate(r"$f_\star$", (0, 1), (0, 4), textcoords="offset points")
+    left.set(xlabel=r"$\lambda$", ylabel=r"$g(\lambda)$", ylim=(-0.1, 1.25), xticks=(0, 2, 4))
+    line_below(right, wells, 0.3, -1)
+    right.plot([0, 0], [-1, WELLS_LEAST], color=ORANGE, lw=2.2)
+    right.annotate(r"$g_\star$", (0, -1), (5, -12), textcoords="offset points")
+    right.annotate("gap", (0, (WELLS_LEAST - 1) / 2), (5, 1), textcoords="offset points")
+    right.set(ylabel="$f(x)$", ylim=(-1.7, 0.5))
+
+
+def line_below(ax, f, slope, height):
+    """The points (x, f(x)), the feasible ones on grey, and the line of that slope and height."""
+    x = np.linspace(-1.7, 1.7, 341)
+    lowest = x[x >= 0][np.argmin(f(x[x >= 0]))]
+    ax.axvspan(0, 2, color=SHADE, zorder=0)
+    ax.plot(x, f(x), color=INK, lw=1.4)
+    ax.plot(x, height + slope * x, color=BLUE, lw=1.4)
+    ax.axhline(f(lowest), color=INK, lw=0.8, ls="--")
+    ax.plot(lowest, f(lowest), "o", color=BLUE, ms=5)
+    ax.set(xlabel="$c(x)$", xlim=(-1.7, 1.7), xticks=(-1, 0, 1))
+    ax.annotate(r"$f_\star$", (0, f(lowest)), (-15, 3), textcoords="offset points")
+
+
+WELLS_GRID = np.linspace(-2, 2, 4001)
+WELLS_LEAST = wells(WELLS_GRID[WELLS_GRID >= 0]).min()
 
 
 @figure("lines_below", claims=(), panels=2)
 def lines_below(left, right):
-    r"""The points $(c(x), f(x))$ of the two examples (black), the feasible ones on grey. The lowest
-    feasible point (dot) has the height $f_\star$ (dashed). Blue: of the lines of slope
-    $\lambda \ge 0$ that are above none of the points, the one that meets $c = 0$ highest, at
-    $g_\star$. Left: $x^2$ on $x \ge 1$. The line touches the points at $c = 0$, so $g_\star =
-    f_\star$. Right: $x^4 - 2 x^2 + 0.3 x$ on $x \ge 0$. The line touches the points on both sides
-    of $c = 0$, and leaves a gap (orange).
+    r"""The two examples again. Left: the points $(c(x), f(x))$ of $x^2$ on $x \ge 1$ (black), the
+    feasible ones on grey. The highest line below them (blue) touches them at the lowest feasible
+    point (dot), at $c = 0$, so $g_\star = f_\star$. Right: the dual function (blue) of $x^4 - 2 x^2
+    + 0.3 x$ on $x \ge 0$. Even the best bound leaves a gap (orange) to $f_\star$ (dashed).
     """
-    x = np.linspace(-1.7, 1.7, 341)
-    for ax, f, slope, g in ((left, lambda c: (c + 1) ** 2, 2, 1), (right, wells, 0.3, -1)):
-        lowest = x[x >= 0][np.argmin(f(x[x >= 0]))]
-        ax.axvspan(0, 2, color=SHADE, zorder=0)
-        ax.plot(x, f(x), color=INK, lw=1.4)
-        ax.plot(x, g + slope * x, color=BLUE, lw=1.4)
-        ax.axhline(f(lowest), color=INK, lw=0.8, ls="--")
-        ax.plot(lowest, f(lowest), "o", color=BLUE, ms=5)
-        ax.set(xlabel="$c(x)$", xlim=(-1.7, 1.7), xticks=(-1, 0, 1))
-        ax.annotate(r"$f_\star$", (0, f(lowest)), (-15, 3), textcoords="offset points")
-    right.plot([0, 0], [g, f(lowest)], color=ORANGE, lw=2.2)
-    right.annotate(r"$g_\star$", (0, g), (5, -12), textcoords="offset points")
+    line_below(left, lambda c: (c + 1) ** 2, 2, 1)
     left.set(ylabel="$f(x)$", ylim=(-1, 5))
-    right.set(ylim=(-1.7, 0.5))
+    lam = np.linspace(0, 1.2, 241)
+    g = dual_function(WELLS, lam[:, None], WELLS_GRID[:, None])
+    right.plot(lam, g, color=BLUE, lw=1.4)
+    right.axhline(WELLS_LEAST, color=INK, lw=1, ls="--")
+    best = lam[np.argmax(g)]
+    right.plot([best, best], [g.max(), WELLS_LEAST], color=ORANGE, lw=2.2)
+    right.annotate("gap", (best, (g.max() + WELLS_LEAST) / 2), (6, 0), textcoords="offset points")
+    right.annotate(r"$f_\star$", (1.1, WELLS_LEAST), (0, 4), textcoords="offset points")
+    right.set(xlabel=r"$\lambda$", ylabel=r"$g(\lambda)$", ylim=(-1.75, -0.55))
+    right.set_xticks([0, 0.3, 1], ["0", "0.3", "1"])
 
 
 @figure("strip", claims=(), size=(3.2, 2.4))
