@@ -244,6 +244,35 @@ def residual_plot(left, right):
     right.legend(fontsize=8, loc="upper right")
 
 
+@figure("leverage", claims=(), panels=2)
+def leverage(left, right):
+    """Twelve samples and their line (dashed). One target is raised by 3 (orange), and the line is
+    fitted again (blue). The orange segment is what the line rises by at this sample: 3 times its
+    leverage h. Left: the sample nearest to the mean. Right: the one farthest from it pulls the line
+    to itself much more.
+    """
+    X, y = few_samples()
+    A, x = augment(X), X[:, 0]
+    H = A @ np.linalg.inv(A.T @ A) @ A.T
+    before, distance = qr_solution(A, y), np.abs(x - x.mean())
+    for ax, i in ((left, distance.argmin()), (right, distance.argmax())):
+        raised = y + 3 * (np.arange(12) == i)
+        after = qr_solution(A, raised)
+        ax.axline((0, before[0]), slope=before[1], color=GREY, lw=1.4, ls="--")
+        ax.axline((0, after[0]), slope=after[1], color=BLUE, lw=1.6)
+        ax.plot(x, y, "o", color=INK, ms=4, zorder=4)
+        ax.plot(x[i], raised[i], "o", color=ORANGE, ms=6)
+        ax.annotate(
+            "",
+            (x[i], raised[i] - 0.15),
+            (x[i], y[i] + 0.15),
+            arrowprops={"arrowstyle": "->", "color": ORANGE},
+        )
+        ax.vlines(x[i], A[i] @ before, A[i] @ after, color=ORANGE, lw=3)
+        ax.set(title=f"h = {H[i, i]:.2f}: the line rises by {A[i] @ (after - before):.2f}")
+        ax.set(xlim=(-4, 5), ylim=(-3, 9), xlabel="$x$", ylabel="$y$")
+
+
 @figure("band", claims=(), size=(4.6, 2.7))
 def band(ax):
     """Twelve samples, their least-squares line, and two standard deviations to either side of it.
@@ -281,9 +310,10 @@ def polynomials(first, second, third, last):
     without a penalty the curves swing widely, most of all near the ends. Second: with a small
     penalty they stay together. Third: the penalty (line) beside the nine $s_j^2$ of walk 9
     (dots). Ridge hardly changes the directions far above the line, and nearly removes those far
-    below. Last: the variance that each direction brings into the curves, averaged over x, without
-    the penalty (blue) and with it (orange). Most of the blue stands in the last four directions,
-    which ridge nearly removes.
+    below. Last: the variance that each direction brings into the curves, without the penalty
+    (blue) and with it (orange). It is the variance of the weight along $v_j$, times the mean square
+    over x of the curve whose only weight is 1 along $v_j$. Most of the blue stands in the last four
+    directions, which ridge nearly removes.
     """
     x, grid = np.linspace(0, 1, 12), np.linspace(0, 1, 200)
     X = powers(x, 9)
