@@ -79,8 +79,8 @@ def wines(ax):
 @figure("units", claims=("clustering-05",), panels=2, size=(3.4, 2.8))
 def units(*axes):
     """Three clusters of the wines, drawn in the units of measurement. Left: computed as measured.
-    The borders are horizontal: proline alone decides, because its numbers vary hundreds of times
-    as much. Right: standardised. Both features count.
+    The borders are almost horizontal: proline alone decides, because its numbers vary hundreds of
+    times as much. Right: standardised. Both features count.
     """
     raw = load_wine().X[:, [6, 12]]
     for ax, X, name in zip(
