@@ -68,7 +68,7 @@ def truth(x):
 @cache
 def bagged_trees():
     """Forty noisy samples of the curve, a grid, and what 50 bagged trees say there (50, 201)."""
-    curve = make_curve(40, truth, sigma=0.4, rng=np.random.default_rng(1))
+    curve = make_curve(40, truth, sigma=0.4, rng=np.random.default_rng(7))
     at = np.linspace(0, 1, 201)
     sets = bootstrap_indices(40, 50, rng=np.random.default_rng(2))
     members = bag(DecisionTreeRegressor(), curve.X, curve.y, sets)
@@ -77,11 +77,12 @@ def bagged_trees():
 
 @figure("bagging", claims=("ensemble-07",), panels=2, size=(3.8, 2.7))
 def bagging(left, right):
-    """Left: forty samples (dots), five of fifty bagged trees (grey), the mean of the fifty (blue)
-    and the truth (dashed). Each tree follows the noise of its own bootstrap set, the mean does so
-    less. Right: the squared distance of the mean of the first m trees from the truth. The dashed
-    line is the mean squared distance of a single tree on a bootstrap set, the dotted line that of
-    the one tree on all forty samples. The first ten trees bring most of the gain.
+    """One of the twenty sets. Left: its forty samples (dots), five of fifty bagged trees (grey),
+    the mean of the fifty (blue) and the truth (dashed). Each tree follows the noise of its own
+    bootstrap set, the mean does so less. Right: the squared distance of the mean of the first m
+    trees from the truth. The dashed line is the mean squared distance of a single tree on a
+    bootstrap set, the dotted line that of the one tree on all forty samples. The first ten trees
+    bring most of the gain.
     """
     curve, at, outputs = bagged_trees()
     left.plot(at, outputs[:5].T, color=GREY, lw=0.7)
@@ -299,9 +300,9 @@ def moons_wrong(noise, exchanged):
 @figure("rounds_too_many", claims=("ensemble-37",), panels=3, size=(2.8, 2.5))
 def rounds_too_many(*axes):
     """Boosted stumps on two half moons, the mean of 12 training sets. Left: little overlap. Middle:
-    much overlap. Right: exchanged training labels. The training error falls in all panels. Dots:
-    the least error on new samples. It comes before round 50. Afterwards this error rises slowly in
-    the middle and on the right.
+    much overlap. Right: exchanged training labels. On the whole the training error falls in all
+    panels. Dots: the least error on new samples. It comes before round 50. Afterwards this error
+    rises slowly in the middle and on the right.
     """
     for ax, noise, exchanged in zip(axes, (0.2, 0.4, 0.2), (0.0, 0.0, 0.1), strict=True):
         on_train, on_new = moons_wrong(noise, exchanged)
@@ -331,9 +332,9 @@ def shares_of_votes():
 def moons(*axes):
     """The same 200 half moons, three learners. The shade is the share of the votes, for boosting
     weighted by alpha; the line is where the answer changes. Left: one tree cuts narrow strips for a
-    few samples. Middle: in a forest of 101 trees with k = 1 such strips fade, because only some of
-    the trees have them. Right: forty boosted stumps, each a horizontal or vertical cut, add up to a
-    bent border.
+    few samples. Middle: in a forest of 101 trees with k = 1 such strips are paler, because only
+    some of the trees have them. Right: forty boosted stumps, each a horizontal or vertical cut, add
+    up to a bent border.
     """
     T, shares = shares_of_votes()
     points, view = plane_of_moons(5)
