@@ -81,9 +81,9 @@ def four_mistakes(*axes):
 
 @figure("pocket", claims=(), size=(4.8, 2.3))
 def pocket(ax):
-    """Versicolor against virginica: the perceptron's mistakes on all 100 flowers after each pass
-    (grey), and those of the weights in the pocket (black). At the start all scores are 0, so all
-    flowers count as mistakes.
+    """Versicolor against virginica: how many of the 100 flowers are wrong after each pass (grey),
+    and how many with the weights in the pocket (black). At the start all scores are 0, so all
+    flowers count as wrong.
     """
     iris = datasets.load_iris()
     rows, y = np.round(10 * augment(iris.X[50:, 2:])), np.where(iris.y[50:] == "virginica", 1, -1)
@@ -133,8 +133,8 @@ def weights(*axes):
 def one_mistake(ax):
     """A mistake, for lines through the origin. The vector z is not in front of the boundary of w
     (dotted), so the angle between w and z is at least 90 degrees. At 90 degrees w + z would end on
-    the dashed circle. So it ends on or inside it: w grows slowly. The boundary of w + z (solid) has
-    turned: here z is in front of it.
+    the dashed circle: by Pythagoras its squared radius is |w|² + |z|². So w + z ends on or inside
+    it: w grows slowly. The boundary of w + z (solid) has turned: here z is in front of it.
     """
     w, z = np.array([2.0, 1.0]), np.array([-1.0, 1.5])
     ax.set(xlim=(-3.1, 3.1), ylim=(-1.1, 3.1), aspect="equal")
@@ -162,7 +162,7 @@ def perceptron_at_work(left, right):
     one (black) separates the classes. The grey strip is the empty space around another separator
     w*. The last boundary does not run along its middle. Right: the squared length of w after k
     mistakes (dots). It is never above the dashed line and never below the parabola. The two meet
-    at the mistake bound, so the run cannot go beyond it.
+    again at the mistake bound, so the run cannot go beyond it.
     """
     X, y, w_star = lecture_set()
     W = np.array([update.w for update in updates(X, y)])
