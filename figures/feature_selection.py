@@ -1,6 +1,7 @@
 """Lecture figures of the feature selection chapter."""
 
 import numpy as np
+from matplotlib.colors import to_rgb
 
 from mlnotes.datasets import (
     load_digits,
@@ -34,6 +35,7 @@ from mlnotes.plotting import (
     film,
     run_script,
 )
+from mlnotes.probability import normal_cdf
 
 IRRELEVANT = (0, 1, 2, 5, 10, 20, 35, 50)
 CENTERS = np.array([[-1.0, -1.0], [1.0, 1.0]])
@@ -48,9 +50,9 @@ def two_classes(n, rng):
 
 
 def errors_with_irrelevant():
-    """Test errors (20, 8) of 1-NN: a row per draw, a column per number of irrelevant features."""
+    """Test errors (200, 8) of 1-NN: a row per draw, a column per number of irrelevant features."""
     rng = np.random.default_rng(0)
-    errors = np.empty((DRAWS, len(IRRELEVANT)))
+    errors = np.empty((200, len(IRRELEVANT)))
     for row in errors:
         (X, y), (Z, z) = two_classes(TRAIN, rng), two_classes(TEST, rng)
         for i, m in enumerate(IRRELEVANT):
@@ -79,13 +81,35 @@ def errors_of_noise():
 def irrelevant(ax):
     """Two normal classes in two features, 40 samples to learn from, and further features of pure
     noise. The error of the nearest neighbour on new samples rises with the number of noise
-    features (dots: mean of 20 draws; band: the middle half of the draws).
+    features (dots: mean of 200 draws; band: the middle half of the draws). Dotted: the least error
+    that any rule can have.
     """
     errors = errors_with_irrelevant()
     ax.plot(IRRELEVANT, errors.mean(axis=0), "o-", color=BLUE, ms=4)
     low, high = np.quantile(errors, (0.25, 0.75), axis=0)
     ax.fill_between(IRRELEVANT, low, high, color=BLUE, alpha=0.2, lw=0)
+    ax.axhline(normal_cdf(-np.sqrt(2), 0.0, 1.0), color=INK, ls=":", lw=1)
     ax.set(xlabel="irrelevant features", ylabel="test error of 1-NN", ylim=(0, 0.5))
+
+
+@figure("sensors", claims=(), panels=(2, 6), size=(0.95, 1.0))
+def sensors(*axes):
+    """Top: the mean of all 3s and of all 8s, and the first two of each in the file. White is ink.
+    The clearest difference of the means is on the left, where the 8 closes its two loops. Bottom:
+    the same through ten sensors, those that the filter below keeps (blue: not seen).
+    """
+    T = load_digits()
+    of_3, of_8 = T.X[T.y == 3].astype(float), T.X[T.y == 8].astype(float)
+    X, y = np.vstack([of_3, of_8]), np.repeat([3, 8], [len(of_3), len(of_8)])
+    hidden = np.setdiff1d(np.arange(64), best_features(information_scores(X, y), 10))
+    shown = (of_3.mean(axis=0), of_8.mean(axis=0), of_3[0], of_3[1], of_8[0], of_8[1])
+    titles = ("mean 3", "mean 8", "a 3", "a 3", "an 8", "an 8")
+    for whole, ten, x, title in zip(axes[:6], axes[6:], shown, titles, strict=True):
+        draw_image(whole, x.reshape(8, 8), vmin=0, vmax=16)
+        whole.set_title(title, fontsize=9)
+        colors = np.repeat(x[:, None] / 16, 3, axis=1)
+        colors[hidden] = to_rgb("#a9bfd6")
+        draw_image(ten, colors.reshape(8, 8, 3))
 
 
 @figure("uncertainty", claims=("feature_selection-02",), size=(5.0, 1.7))
@@ -133,7 +157,7 @@ def teams(exclusive, helper):
     """Two features and two classes. The curves at the edges are the densities of each class in one
     feature. Left: XOR. In each feature alone the classes have the same density; the four groups
     show that both together decide. Right: the vertical feature alone says nothing about the class,
-    as both densities agree. Yet it helps: it shows the disturbance that blurs the horizontal one.
+    as both densities agree. Yet it helps: at one height (dotted) the classes hardly overlap.
     """
     rng = np.random.default_rng(0)
     bits = rng.integers(2, size=(200, 2))
@@ -164,10 +188,40 @@ def teams(exclusive, helper):
         return bump(t, 0, 1)
 
     edges(helper, (lambda t: bump(t, 0.6, s), unit), (lambda t: bump(t, -0.6, s), unit))
+    helper.plot((-3.2, 3.2), (0.5, 0.5), ":", color=INK, lw=1)
     for ax, title in ((exclusive, "XOR"), (helper, "a useless feature that helps")):
         ax.set(xlim=(-4.8, 3.4), ylim=(-4.8, 3.4), xticks=[], yticks=[], title=title)
         ax.set(xlabel="$x_0$", ylabel="$x_1$")
         ax.set_aspect("equal")
+
+
+@figure("gain", claims=("feature_selection-04",), panels=2, size=(2.9, 1.9))
+def gain(much, little):
+    """The residual r of the target and the residual z of a further feature, what is new in it. The
+    gain is the squared length of the thick arrow, the projection of r on z. Left: z points nearly
+    along r, and the gain is large. Right: z is as long, so as much is new, but nearly at a right
+    angle to r, and the gain is small.
+    """
+    z = np.array([2.6, 0.0])
+    for ax, degrees in ((much, 30), (little, 78)):
+        phi = np.radians(degrees)
+        r = 2 * np.array([np.cos(phi), np.sin(phi)])
+        for v, color, width in ((z, GREY, 1.4), ((r[0], 0), ORANGE, 4), (r, BLUE, 1.6)):
+            ax.annotate("", v, (0, 0),
+                        arrowprops={"arrowstyle": "-|>", "color": color, "lw": width,
+                                    "shrinkA": 0, "shrinkB": 0})  # fmt: skip
+        ax.plot((r[0], r[0]), (0, r[1]), ":", color=INK, lw=1)
+        arc = np.linspace(0, phi, 40)
+        ax.plot(0.6 * np.cos(arc), 0.6 * np.sin(arc), color=INK, lw=0.8)
+        ax.text(
+            0.8 * np.cos(phi / 2), 0.8 * np.sin(phi / 2), r"$\varphi$", ha="center", va="center"
+        )
+        ax.text(r[0] - 0.12, r[1] + 0.02, "$r$", color=BLUE, ha="right")
+        ax.text(z[0] - 0.05, 0.12, "$z$", color=INK, ha="center")
+        ax.text(r[0] / 2, -0.34, "$t z$", color=ORANGE, ha="center")
+        ax.set(xlim=(-0.3, 2.8), ylim=(-0.5, 2.2))
+        ax.set_aspect("equal")
+        ax.set_axis_off()
 
 
 @figure("missed_pair", claims=("feature_selection-04",), panels=2, size=(2.9, 2.4))
