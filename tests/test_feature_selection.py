@@ -254,6 +254,9 @@ def test_figure_irrelevant_rises_with_the_irrelevant_features():
     curve = ax.lines[0].get_xydata()
     assert curve[0, 0] == 0 and curve[-1, 0] == 50
     assert 0.08 < curve[0, 1] < 0.16 and 0.25 < curve[-1, 1] < 0.37
+    assert (np.diff(curve[:, 1]) > 0).all()
+    least = ax.lines[1].get_ydata()[0]
+    assert 0.0786 < least < 0.0787 and (curve[:, 1] > least).all()
 
 
 def test_figure_leak_is_far_below_the_honest_error():
