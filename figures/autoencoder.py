@@ -105,20 +105,21 @@ def trained_pairs():
 def linear(left, middle, right):
     """A linear autoencoder with two code units finds the subspace of PCA, not its axes. Left: the
     error J on the irises during gradient descent from three starts. Each curve rests for a while
-    near 160: one axis has been found, and the descent passes near a saddle point. All three end at
-    the error of PCA (dotted). Middle: the scores of PCA, which are uncorrelated, with one mark per
-    species. Right: the codes after a descent from a larger start: the same picture, turned and
-    stretched by an invertible matrix.
+    near the error of the first axis alone (upper dotted line): the descent passes near a saddle
+    point. All three end at the error of PCA (lower dotted line). Middle: the scores of PCA, which
+    are uncorrelated, with one mark per species. Right: the codes after a descent from a larger
+    start: the same picture, turned and stretched by an invertible matrix.
     """
     X, y = iris()
     for k, states in enumerate(trained_pairs()):
         J = [state.objective for state in states]
         left.plot(J, color=(INK, BLUE, ORANGE)[k], ls=DASHES[k], lw=1.4)
     best = linear_optimum(X, 2)
-    left.axhline(linear_error(X, *best), color=GREY, ls=":", lw=1.4, zorder=0)
+    for level in (linear_error(X, *best), linear_error(X, *linear_optimum(X, 1))):
+        left.axhline(level, color=GREY, ls=":", lw=1.4, zorder=0)
     left.set(xlabel="step", ylabel="$J(W, V)$", xlim=(0, STEPS), ylim=(0, None), title="Descent")
     start = np.random.default_rng(0).normal(size=(4, 2)), np.zeros((2, 4))
-    *_, end = islice(descend_linear(X, *start, eta=5e-4), 1000)
+    *_, end = islice(descend_linear(X, *start, eta=5e-4), 3000)
     ends = {"PCA": (middle, best.V), "Trained code": (right, end.V)}
     for title, (ax, V) in ends.items():
         Z = X @ V.T
@@ -126,6 +127,27 @@ def linear(left, middle, right):
         set_view(ax, Z)
         ax.set(xlabel="$z_1$", ylabel="$z_2$", title=title, xticks=(-2, 0, 2), yticks=(-2, 0, 2))
         ax.set_anchor("N")
+
+
+# --- Two numbers for a digit -----------------------------------------------------------
+
+
+@figure("plateau", claims=(), size=(4.4, 2.3))
+def plateau(ax):
+    """The objective F on the training pictures during 150 passes, for three starts. The dotted
+    lines are half of the mean squared error of PCA, with two axes (upper) and with three. Each
+    curve falls quickly to the upper line and stays within 2 % of it for 25 passes or more. Then the
+    network finds a curved surface.
+    """
+    train, _ = digits()
+    for seed, style in enumerate(DASHES):
+        model = Autoencoder(2, hidden_layer_sizes=(32,), batch_size=100, random_state=seed)
+        model.set_params(learning_rate_init=0.008, max_iter=150, tol=0, n_iter_no_change=150)
+        ax.plot(range(1, 151), trained(model, train).loss_curve_, style, color=BLUE, lw=1)
+    s = np.linalg.svd(train - train.mean(axis=0), compute_uv=False)
+    for k in (2, 3):
+        ax.axhline(np.sum(s[k:] ** 2) / (2 * len(train)), color=GREY, ls=":")
+    ax.set(xlabel="pass", ylabel="objective F", xlim=(0, 150), ylim=(0, None))
 
 
 # --- Corrupted inputs ------------------------------------------------------------------

@@ -553,16 +553,34 @@ def test_figure_shows_descent_ending_at_the_bound_and_codes_of_the_same_subspace
 
     left, middle, right = panels(linear, columns=3)
     X, _ = iris()
-    *runs, dotted = left.lines
+    *runs, dotted, upper = left.lines
     assert dotted.get_ydata()[0] == pytest.approx(tail(X, 2))
+    assert upper.get_ydata()[0] == pytest.approx(tail(X, 1))
     for line in runs:
         J = line.get_ydata()
+        assert np.sum(np.abs(J / tail(X, 1) - 1) < 0.02) >= 5  # it rests there
         assert J[0] > 20 * tail(X, 2) and J[-1] == pytest.approx(tail(X, 2), rel=5e-3)
     pca, trained = (np.vstack([points(line) for line in ax.lines]) for ax in (middle, right))
     assert abs(np.corrcoef(pca.T)[0, 1]) < 1e-10 < 0.1 < abs(np.corrcoef(trained.T)[0, 1])
     A = np.linalg.lstsq(pca, trained, rcond=None)[0]
     np.testing.assert_allclose(pca @ A, trained, rtol=0, atol=0.05)
     assert np.linalg.matrix_rank(A) == 2
+
+
+def test_figure_shows_that_training_rests_at_the_level_of_pca():
+    from figures.autoencoder import digits, plateau
+
+    (ax,) = panels(plateau, columns=1)
+    train, _ = digits()
+    *runs, two, three = ax.lines
+    for k, line in ((2, two), (3, three)):
+        level = tail(train - train.mean(axis=0), k) / (2 * len(train))
+        assert line.get_ydata()[0] == pytest.approx(level)
+    for line in runs:
+        F = line.get_ydata()
+        assert len(F) == 150
+        assert np.sum(np.abs(F / two.get_ydata()[0] - 1) <= 0.02) >= 25
+        assert F[-1] < three.get_ydata()[0]
 
 
 @pytest.mark.claims("autoencoder-08")
