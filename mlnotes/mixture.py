@@ -42,11 +42,12 @@ from mlnotes.base import (
     check_number,
     check_random_state,
     check_samples,
+    distribution,
     floats,
     iterate,
 )
 from mlnotes.clustering import kmeans_plus_plus, lloyd, nearest
-from mlnotes.decision_theory import bayes_classify, log_evidence, log_joint
+from mlnotes.decision_theory import log_evidence, log_joint
 from mlnotes.numerics import symmetric
 from mlnotes.probability import log_sum_exp, multivariate_normal_log_density
 
@@ -131,7 +132,7 @@ def mixture_moments(weights, components):
     >>> mixture_moments(np.array([0.5, 0.5]), gaussians([[-1.0], [1.0]], [1.0, 1.0]))
     (array([0.]), array([[2.]]))
     """
-    weights, means = floats(weights, components.means)
+    weights, means = distribution(weights, "weights"), floats(components.means)
     mean = weights @ means
     D = means - mean
     return mean, np.tensordot(weights, components.matrices, axes=1) + (weights * D.T) @ D
@@ -364,7 +365,7 @@ class GaussianMixture(DensityEstimator):
 
     def _unit(self, X):
         """The smallest width of a component in every feature: in this unit the floor is 1."""
-        reg_covar = check_number("reg_covar", self.reg_covar, above=0)
+        reg_covar = check_number("reg_covar", self.reg_covar, above=0, below=np.inf)
         return np.sqrt(np.maximum(reg_covar, ROUNDING * np.ptp(X, axis=0) ** 2))
 
     def _start(self, X, unit, rng):
@@ -409,7 +410,7 @@ class GaussianMixture(DensityEstimator):
 
     def predict(self, X):
         """The most responsible component argmax_k r_ik: (n,)."""
-        return bayes_classify(self._log_density(X), self.weights_)
+        return self.predict_proba(X).argmax(axis=1)
 
     def predict_proba(self, X):
         """The responsibilities r_ik: (n, K)."""
@@ -417,7 +418,7 @@ class GaussianMixture(DensityEstimator):
 
     def score_samples(self, X):
         """The log-density ln p(x_i): (n,)."""
-        return log_evidence(self._log_density(X), self.weights_)
+        return e_step(self._check_fitted(X), *self._theta())[1]
 
     def score(self, X, y=None):
         """The mean log-likelihood l / n; y is not used."""
@@ -442,10 +443,6 @@ class GaussianMixture(DensityEstimator):
     def _theta(self):
         """The fitted weights and components."""
         return self.weights_, gaussians(self.means_, self.covariances_)
-
-    def _log_density(self, X):
-        X = self._check_fitted(X)
-        return self._theta()[1].log_density(X)
 
     def _n_parameters(self):
         """The free parameters: K - 1 weights (their sum is 1), means, symmetric covariances."""
