@@ -113,7 +113,7 @@ def hypercube(u):
     >>> hypercube(np.array([[0.5, -0.5], [0.2, 0.6]]))
     array([1., 0.])
     """
-    return (np.abs(u).max(axis=-1) <= 0.5).astype(float)
+    return (np.abs(floats(u)).max(axis=-1) <= 0.5).astype(float)
 
 
 def gaussian_window(u):
@@ -487,8 +487,8 @@ class KernelDensity(DensityEstimator):
         X, samples = self._check_fitted(X), self.samples_
         blocks = row_blocks(len(X), BLOCK // len(samples))
         with np.errstate(over="ignore"):  # a length of inf has the density 0
-            how = samples, self.bandwidth_, self.kernel_
-            return np.concatenate([window_log_density(X[b], *how) for b in blocks])
+            params = samples, self.bandwidth_, self.kernel_
+            return np.concatenate([window_log_density(X[b], *params) for b in blocks])
 
     def score(self, X, y=None):
         """The log-likelihood of X, sum_i ln p(x_i); y is not used."""

@@ -152,6 +152,7 @@ def test_hypercube_is_the_closed_cube_of_volume_h_to_the_d(d, rng):
     np.testing.assert_array_equal(hypercube(u), np.linalg.norm(u, ord=np.inf, axis=1) <= 0.5)
     faces = 0.5 * np.eye(d)[:1] * [[1], [-1], [1 + 1e-12], [-1 - 1e-12]]
     np.testing.assert_array_equal(hypercube(faces), [1, 1, 0, 0])
+    assert hypercube(np.full((1, d), -128, dtype=np.int8)) == 0  # of which abs would be -128
     h, step, centre = 0.6, 1 / 32, np.linspace(0.2, -0.1, d)
     axis = np.arange(-1, 1, step) + step / 2
     grid = np.stack(np.meshgrid(*[axis] * d), axis=-1)
