@@ -116,11 +116,13 @@ def eigenpairs(K, q=None):
 def coefficients(mu, B):
     """a_i = b_i / sqrt(mu_i), A (n, q): the axes v_i = sum_j a_ji phi(x_j) get the length 1.
 
+    For mu_i = 0 there is no axis: a_i = 0.
+
     >>> coefficients(np.array([4.0]), np.array([[0.6], [0.8]])).tolist()
     [[0.3], [0.4]]
     """
     mu, B = floats(mu, B)
-    return B / np.sqrt(mu)  # column by column
+    return B / np.sqrt(np.where(mu > 0, mu, np.inf))  # column by column
 
 
 def kernel_scores(K_new, A):
@@ -147,8 +149,7 @@ def dual_pca_scores(K, K_new, q):
 
     Errata: kernel_pca-11 (IRHD calls U S^2 U^T "the" eigendecomposition; it is not unique).
     """
-    mu, B = eigenpairs(K)
-    return kernel_scores(K_new, coefficients(mu[:q], B[:, :q]))
+    return kernel_scores(K_new, coefficients(*eigenpairs(K, q)))
 
 
 # --- Centring --------------------------------------------------------------------------
@@ -345,13 +346,11 @@ class KernelPCA(Transformer):
 
     def transform(self, X):
         """The scores of new points, see `new_scores`: (m, q)."""
-        X, r = self._check_fitted(X), np.count_nonzero(self.eigenvalues_)
-        mu, B = self.eigenvalues_[:r], self.eigenvectors_[:, :r]
-        Z = np.zeros((len(X), len(self.eigenvalues_)))
-        for rows in row_blocks(len(X), 64 * BLOCK // len(B)):  # of bounded memory
-            K_new = self._kernel(X[rows] - self._mean, self.X_fit_ - self._mean)
-            Z[rows, :r] = new_scores(K_new, self.kernel_means_, mu, B)
-        return Z
+        X, mu, B = self._check_fitted(X) - self._mean, self.eigenvalues_, self.eigenvectors_
+        blocks = row_blocks(len(X), 64 * BLOCK // len(B))  # of bounded memory
+        samples, means = self.X_fit_ - self._mean, self.kernel_means_
+        parts = [new_scores(self._kernel(X[rows], samples), means, mu, B) for rows in blocks]
+        return np.concatenate(parts)
 
     def inverse_transform(self, X):
         """The points x^ = mean x + sum_j k(z, z_j) w_j for scores z, the rows of X (m, q): (m, d).

@@ -362,6 +362,7 @@ def test_kernel_pca_has_scores_0_beyond_the_rank(rng):
     mu, B, Z = kernel_pca(X @ X.T, 4)
     assert (mu[:2] > 0).all() and not mu[2:].any() and not Z[:, 2:].any()
     near(B.T @ B, np.eye(4), 1e-12)
+    near(new_scores(X @ X.T, X @ X.T, mu, B), Z)
     model = KernelPCA(4).fit(X)
     near(model.transform(X), Z)
     near(KernelPCA().fit_transform(X), Z[:, :2], 1e-10)
