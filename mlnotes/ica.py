@@ -37,6 +37,7 @@ from mlnotes.base import (
     floats,
     iterate,
 )
+from mlnotes.numerics import square
 from mlnotes.pca import check_varies, pca_whitening
 
 # =======================================================================================
@@ -89,7 +90,7 @@ def best_rotation(Z, steps=180):
     [[0.94, 0.342], [-0.342, 0.94]]
     """
     angles = np.linspace(0, np.pi / 2, steps, endpoint=False)
-    size = [np.sum(np.abs(kurtosis((rotation(t) @ Z.T).T))) for t in angles]
+    size = [np.sum(np.abs(kurtosis(Z @ rotation(t).T))) for t in angles]
     return rotation(angles[np.argmax(size)])
 
 
@@ -187,7 +188,7 @@ def amari_index(P):
     >>> float(amari_index(np.array([[0, -2], [3, 0]]))), float(amari_index(np.ones((2, 2))))
     (0.0, 1.0)
     """
-    size, k = np.abs(floats(P)), len(P)
+    size, k = np.abs(square(P, "P")), len(P)
     rows = np.sum(size / size.max(axis=1, keepdims=True)) - k  # what is beside the largest entry
     columns = np.sum(size / size.max(axis=0)) - k
     return (rows + columns) / (2 * k * (k - 1))
