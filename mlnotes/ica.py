@@ -180,7 +180,7 @@ def fixed_point(Z, W, fun="logcosh"):
 
 
 def amari_index(P):
-    """The error of an unmixing C of x = A s, from P = C A (k, k): between 0 and 1.
+    """The error of an unmixing C of x = A s, from P = C A (k, k), k > 1: between 0 and 1.
 
     sum_i (sum_j |p_ij| / max_j |p_ij| - 1), plus the same by columns, over 2 k (k - 1). It is 0 if
     every source is found. Above 0 it depends on the scale of the rows: give them equal variance.

@@ -294,7 +294,9 @@ class KernelPCA(Transformer):
 
     def fit(self, X, y=None):
         """Find the axes of samples X (n, d), or of a Gram matrix; y is not used. Return self."""
-        samples, q, alpha = check_samples(X), self._components(), self._penalty()
+        samples, q, alpha = check_samples(X), self.n_components, self._penalty()
+        if q is not None:
+            check_number("n_components", q, at_least=1, integer=True)
         self._kernel = self._make_kernel(samples)
         self.gamma_ = getattr(self._kernel, "gamma", 1 / samples.shape[1])
         A, self._mean = about_mean(samples, self._kernel)
@@ -308,12 +310,6 @@ class KernelPCA(Transformer):
         if alpha is not None:
             self.dual_coef_ = kernel_ridge(self._kernel(Z), samples - self._centre, alpha)
         return self._remember(X)
-
-    def _components(self):
-        """The number of components, None for all."""
-        if self.n_components is None:
-            return None
-        return check_number("n_components", self.n_components, at_least=1, integer=True)
 
     def _penalty(self):
         """The penalty of the way back, None if it is not to be learnt."""

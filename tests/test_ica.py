@@ -20,7 +20,6 @@ from mlnotes.ica import (
 )
 from mlnotes.pca import PCA, pca_whitening, sample_covariance
 
-SQUARE = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
 FUNS = ("logcosh", "exp", "cube")
 
 
@@ -253,7 +252,7 @@ def test_sources_are_found_in_any_unit_far_from_0_and_with_repeated_samples(unit
 
 def test_more_components_than_the_rank_are_refused_and_one_feature_is_whitened():
     with pytest.raises(ValueError, match="n_components must be at most the rank 2 of X_c; got 3"):
-        FastICA(3).fit(SQUARE)
+        FastICA(3).fit(uniform_grid(2))
     with pytest.raises(ValueError, match="X must vary"):
         FastICA().fit(np.full((5, 2), 0.1))
     one = FastICA(1, random_state=0).fit([[1.0], [3.0]])

@@ -479,10 +479,9 @@ def test_em_raises_the_likelihood_by_at_least_the_rise_of_q(kind):
             Q_old, Q_new = (
                 complete_log_likelihood(X, old.responsibilities, *state[:2]) for state in (old, new)
             )
-            rise = mixture_log_likelihood(X, *new[:2]) - mixture_log_likelihood(X, *old[:2])
-            assert rise + 1e-9 >= Q_new - Q_old >= -1e-9
-            assert new.gain == pytest.approx(rise / len(X), abs=1e-10)
-            l_new = mixture_log_likelihood(X, *new[:2])
+            l_old, l_new = (mixture_log_likelihood(X, *state[:2]) for state in (old, new))
+            assert l_new - l_old + 1e-9 >= Q_new - Q_old >= -1e-9
+            assert new.gain == pytest.approx((l_new - l_old) / len(X), abs=1e-10)
             assert new.objective == pytest.approx(l_new / len(X), rel=1e-12)
             np.testing.assert_allclose(new.responsibilities, e_step(X, *new[:2])[0], rtol=1e-12)
 
@@ -536,12 +535,8 @@ def test_responsibilities_harden_into_those_of_k_means(rng):
 @pytest.mark.claims("mixture-17")
 def test_m_step_on_hard_assignments_is_the_update_of_k_means(rng):
     X, labels = rng.normal(size=(60, 2)), np.arange(60) % 3
-    weights, components = first_m_step(X, np.eye(3)[labels])
+    _, components = first_m_step(X, np.eye(3)[labels])
     np.testing.assert_allclose(components.means, cluster_means(X, labels, 3), rtol=0, atol=1e-12)
-    for k in range(3):
-        of_cluster = np.cov(X[labels == k].T, ddof=0)
-        np.testing.assert_allclose(components.covariances[k], of_cluster, rtol=1e-11)
-    np.testing.assert_allclose(weights, 1 / 3, rtol=1e-12)
 
 
 # --- GaussianMixture -------------------------------------------------------------------
