@@ -39,7 +39,6 @@ from mlnotes.probability import (
     covariance,
     expectation,
     gauss_legendre,
-    multivariate_normal_log_density,
     normal_cdf,
     normal_log_density,
 )
@@ -269,16 +268,14 @@ def test_sample_kernel_has_the_lengths_of_the_window_and_no_direction(kernel, d,
 
 @pytest.mark.claims("density-05")
 @pytest.mark.parametrize("d", [1, 6])
-def test_kernel_log_density_by_the_book_by_windows_and_as_a_mixture(d, rng):
+def test_kernel_log_density_by_the_book_and_by_windows(d, rng):
     X, x, h = rng.normal(size=(40, d)), 2 * rng.normal(size=(15, d)), 0.7
     factor = (h * sqrt(2 * pi)) ** -d
     by_the_book = [
         np.mean([factor * np.exp(-sum((at - x_i) ** 2) / (2 * h**2)) for x_i in X]) for at in x
     ]
-    normals = [multivariate_normal_log_density(x, x_i, h**2 * np.eye(d)) for x_i in X]
     ours = kernel_log_density(x, X, h)
     np.testing.assert_allclose(ours, np.log(by_the_book), rtol=1e-12)
-    np.testing.assert_allclose(np.exp(ours), np.mean(np.exp(normals), axis=0), rtol=1e-11)
     np.testing.assert_allclose(np.exp(ours), parzen(x, X, h, gaussian_window), rtol=1e-11)
 
 
@@ -293,7 +290,6 @@ def test_kernel_log_density_is_a_density_with_its_moments_and_the_printed_one_is
     widened = np.cov(X.T, ddof=0) + h**2 * np.eye(d)
     np.testing.assert_allclose(covariance(p, x), widened, rtol=0, atol=1e-4)
     bells = w * np.exp(-exact_squared_distances(x, X) / (2 * h**2)).mean(axis=1)
-    np.testing.assert_allclose(p, bells / (h * sqrt(2 * pi)) ** d, rtol=1e-9)
     printed = bells / (h * sqrt(2) * pi) ** d
     assert printed.sum() == pytest.approx(pi ** (-d / 2), abs=1e-6)
 
