@@ -264,6 +264,7 @@ def overlapping(ax, mu, Sigma):
     points = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
     lesser = np.exp(scores(points).min(axis=1)).reshape(200, 200)
     look = {"extent": (x[0], x[-1], y[0], y[-1]), "origin": "lower", "aspect": "auto"}
+    look["interpolation"] = "none"  # its pixels as they are
     ax.imshow(lesser, vmin=0, vmax=1.6 * lesser.max(), **look)
     for k, (color, dash) in enumerate(((BLUE, "dashed"), (ORANGE, "solid"))):
         top = scores(mu[[k]])[0, k]

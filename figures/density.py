@@ -240,7 +240,8 @@ def shade(ax, f, colors=None, **style):
     if colors is not None:
         style |= {"cmap": ListedColormap(colors), "vmin": 0, "vmax": 1}
     values = f(points).reshape(len(x2), len(x1))
-    ax.imshow(values, extent=(left, right, bottom, top), origin="lower", zorder=0, **style)
+    look = {"origin": "lower", "zorder": 0, "interpolation": "none"}  # its pixels as they are
+    ax.imshow(values, extent=(left, right, bottom, top), **look, **style)
 
 
 # --- Films -----------------------------------------------------------------------------

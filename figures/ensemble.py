@@ -317,7 +317,7 @@ def rounds_too_many(*axes):
 @cache
 def shares_of_votes():
     """200 half moons, and the share of the votes for +1 in the plane: tree, forest, boosting."""
-    T, (points, _) = make_moons(200, noise=0.3, rng=np.random.default_rng(4)), plane_of_moons(5)
+    T, (points, _) = make_moons(200, noise=0.3, rng=np.random.default_rng(4)), plane_of_moons(4)
     X, plus, rng = T.X, to_bits(T.y), np.random.default_rng(0)
     tree = random_forest(X, plus, 1, 2, rng=rng, counts=np.ones((1, 200), dtype=int))
     trees = random_forest(X, plus, 101, 1, rng=rng)
@@ -337,11 +337,11 @@ def moons(*axes):
     up to a bent border.
     """
     T, shares = shares_of_votes()
-    points, view = plane_of_moons(5)
+    points, view = plane_of_moons(4)
     titles = ("one tree", "forest of 101 trees", "40 boosted stumps")
     for ax, share, title in zip(axes, shares, titles, strict=True):
         draw_shares(ax, share, view)
-        x1, x2, Z = (each.reshape(150, 215) for each in (*points.T, share))
+        x1, x2, Z = (each.reshape(120, 172) for each in (*points.T, share))
         ax.contour(x1, x2, Z, levels=[0.5], colors=[INK], linewidths=0.9)
         draw_samples_of(ax, T.X, to_bits(-T.y), 2.5)
         ax.set(title=title, xticks=[], yticks=[], xlabel="", ylabel="")
@@ -360,7 +360,8 @@ def draw_shares(ax, share, view):
     """The share of the votes for the first class over the grid, orange to blue."""
     fine = round((len(share) / (30 * 43)) ** 0.5)
     pixels = share.reshape(30 * fine, 43 * fine)
-    ax.imshow(pixels, origin="lower", extent=view, cmap=VOTES, vmin=0, vmax=1, aspect="auto")
+    look = {"cmap": VOTES, "vmin": 0, "vmax": 1, "interpolation": "none"}  # its pixels as they are
+    ax.imshow(pixels, origin="lower", extent=view, aspect="auto", **look)
     ax.set(xlim=view[:2], ylim=view[2:], xlabel="x₁", ylabel="x₂")
 
 
