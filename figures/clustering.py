@@ -453,8 +453,8 @@ def draw_found(axes, data):
 
 @figure("long_groups", claims=("clustering-23",), panels=2, size=(3.2, 1.9))
 def long_groups(left, right):
-    """Two long groups and a round one. Left: K-means cuts the long ones up. Right: a mixture of
-    Gaussians follows their shapes (ellipses). The titles give the adjusted Rand index (ARI).
+    """Two long groups and a round one. Left: K-means cuts the long ones up. Right: the
+    ellipses of a mixture follow their shapes. The titles give the adjusted Rand index (ARI).
     """
     _, mixture = draw_found((left, right), stretched)
     for mu, Sigma in zip(mixture.means_, mixture.covariances_, strict=True):
