@@ -37,7 +37,6 @@ from mlnotes.base import (
     floats,
     iterate,
 )
-from mlnotes.numerics import square
 from mlnotes.pca import check_varies, pca_whitening
 
 # =======================================================================================
@@ -188,10 +187,9 @@ def amari_index(P):
     >>> float(amari_index(np.array([[0, -2], [3, 0]]))), float(amari_index(np.ones((2, 2))))
     (0.0, 1.0)
     """
-    size, k = np.abs(square(P, "P")), len(P)
-    rows = np.sum(size / size.max(axis=1, keepdims=True)) - k  # what is beside the largest entry
-    columns = np.sum(size / size.max(axis=0)) - k
-    return (rows + columns) / (2 * k * (k - 1))
+    size, k = np.abs(floats(P)), len(P)
+    shares = size / size.max(axis=1, keepdims=True) + (size / size.max(axis=0)).T  # by row, column
+    return (shares.sum() - 2 * k) / (2 * k * (k - 1))  # all but the largest entries
 
 
 # =======================================================================================

@@ -172,7 +172,7 @@ def test_amari_index_ignores_order_sign_and_scale_only():
     P = np.eye(4)[[2, 0, 3, 1]] * [[-3.0], [0.5], [1.0], [-7.0]]
     assert amari_index(P) == 0 and amari_index(P + 0.01) > 0
     assert amari_index(-np.ones((3, 3))) == pytest.approx(1)
-    with pytest.raises(ValueError, match="P must be square"):  # of more sources than components
+    with pytest.raises(ValueError, match=r"shapes \(2,3\) \(3,2\)"):  # more sources than components
         amari_index(np.ones((2, 3)))
     P = np.array([[-128, 1], [64, 2]])
     by_hand = (1 / 128 + 2 / 64 + 64 / 128 + 1 / 2) / 4
