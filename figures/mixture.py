@@ -279,18 +279,18 @@ def best_with_floor(x):
 
 @figure("em_progress", claims=("mixture-18",), panels=(2, 3), size=SMALL)
 def em_progress(*axes):
-    """A film strip of EM on the tumours. Each tumour has the colours of the two components, mixed
-    by its responsibilities; the ellipses reach two standard deviations from the means. The two
-    circles at the start, drawn as ellipses because the scales of the axes differ, have nothing to
-    do with the groups. One step later each ellipse covers most of the tumours. Then they move
-    apart: blue takes the compact group at the lower left, orange the rest. The log-likelihood $l$
-    (in the titles) rises all the way.
+    """A film strip of EM on the tumours. Every third tumour is drawn, in the colours of the two
+    components, mixed by its responsibilities; the ellipses reach two standard deviations from the
+    means. The two circles at the start, drawn as ellipses because the scales of the axes differ,
+    have nothing to do with the groups. One step later each ellipse covers most of the tumours.
+    Then they move apart: blue takes the compact group at the lower left, orange the rest. The
+    log-likelihood $l$ (in the titles) rises all the way.
     """
     X, start = em_start()
     states = list(islice(em(X, *start), STEPS[-1] + 1))
     for ax, t in zip(axes, STEPS, strict=True):
         _, components, R, objective, _ = states[t]
-        draw_shares(ax, X, R, size=8, rim=0)
+        draw_shares(ax, X[::3], R[::3], size=10, rim=0)
         draw_components(ax, components)
         ax.set(xlim=(-4, 32), ylim=(-3, 39), xticks=(0, 10, 20, 30), yticks=(0, 10, 20, 30))
         ax.set_title(f"step {t}: $l = {len(X) * objective:.0f}$")
