@@ -344,9 +344,8 @@ class Chapter:
         if "image/png" in data:
             picture = Image.open(BytesIO(base64.b64decode("".join(data["image/png"]))))
             width, height = picture.size
-            picture.convert("RGB").quantize(20, dither=Image.Dither.NONE).save(
-                file := BytesIO(), "PNG", optimize=True
-            )
+            few = {"colors": 40, "method": Image.Quantize.MAXCOVERAGE, "dither": Image.Dither.NONE}
+            picture.convert("RGB").quantize(**few).save(file := BytesIO(), "PNG", optimize=True)
             self.pictures[f"{name}.png"] = file.getvalue()
             alt = output["metadata"].get("image/png", {}).get("alt", "")
             return (
