@@ -25,9 +25,9 @@ def wines():
 
 @figure("cloud", claims=(), size=(4.8, 2.6))
 def cloud(ax):
-    """All 178 wines in grey, every twelfth in blue. The larger the ratio, the more flavanoids. The
-    relation is loose: wines of nearly the same ratio can differ by more than 1. And it bends: on
-    the left the cloud is nearly level.
+    """All 178 wines in grey, every twelfth in blue. On the whole, a larger ratio goes with more
+    flavanoids. The relation is loose: wines of nearly the same ratio can differ by more than 1. And
+    it bends: most of the rise lies between the ratios 2 and 2.8.
     """
     X, y = wines()
     ax.plot(X[:, 0], y, ".", color=GREY, label="178 wines")
