@@ -210,10 +210,10 @@ def axes_of(X, y, m):
 @figure("reduction", claims=("discriminant-31",), panels=3, size=(2.6, 2.6))
 def reduction(plane, by_pca, by_lda):
     """Two ways to reduce the number of features. Left: PCA takes the direction of largest variance
-    (dashed), on which the two classes coincide. LDA knows the labels and takes another direction
-    (solid). Middle and right: 178 wines of three kinds (colours) with 13 features, each in units of
-    its standard deviation, reduced to two features by PCA and by LDA. On the discriminants the
-    groups stand further apart; tr is the trace criterion.
+    (dashed), on which the two classes overlap almost entirely. LDA knows the labels and takes
+    another direction (solid). Middle and right: 178 wines of three kinds (colours) with 13
+    features, each in units of its standard deviation, reduced to two features by PCA and by LDA. On
+    the discriminants the groups stand further apart; tr is the trace criterion.
     """
     T = flat_classes()
     (P, pca), (W, lda) = axes_of(T.X, T.y, 1)
