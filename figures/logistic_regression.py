@@ -8,6 +8,7 @@ from mlnotes.datasets import load_breast_cancer, make_separable
 from mlnotes.decision_theory import margin_zero_one
 from mlnotes.linear_regression import augment
 from mlnotes.logistic_regression import (
+    LogisticRegression,
     functional_margins,
     geometric_margin,
     gradient_ascent,
@@ -22,6 +23,7 @@ from mlnotes.logistic_regression import (
 from mlnotes.optimization import separating_hyperplane
 from mlnotes.plotting import (
     BLUE,
+    COLORS,
     GREEN,
     GREY,
     INK,
@@ -34,6 +36,7 @@ from mlnotes.plotting import (
     film,
     run_script,
     set_view,
+    tint,
 )
 
 STEPS = 10_000  # of gradient ascent
@@ -230,6 +233,34 @@ def growing(ax, X, y):
     ax.set(xscale="log", yscale="log", xlabel="step of gradient ascent")
     ax.annotate(r"$\Vert w \Vert$", (60, np.linalg.norm(states[60].x[1:]) * 1.7), color=BLUE)
     ax.annotate("$F$", (300, states[300].objective * 1.4), color=GREEN)
+
+
+@figure("three_classes", claims=(), size=(3.6, 2.7))
+def three_classes(ax):
+    """Softmax for three classes of 20 samples. The tint is that of the most probable class. Every
+    border is straight, because two scores are equal on it. All three are equal where the borders
+    meet. On each dashed curve one class has 90 %.
+    """
+    rng, k = np.random.default_rng(4), np.repeat([0, 1, 2], 20)
+    X = np.array([[0.0, 1.6], [-1.6, -0.8], [1.6, -0.8]])[k] + 0.9 * rng.normal(size=(60, 2))
+    model = LogisticRegression().fit(X, k)
+    w, b = model.coef_, model.intercept_
+    meet = np.linalg.solve(w[1:] - w[0], b[0] - b[1:])
+    far = []  # on the border between the two classes other than c
+    for c in range(3):
+        i, j = {0, 1, 2} - {c}
+        along = np.array([[0, -1], [1, 0]]) @ (w[i] - w[j])
+        far.append(meet + 100 * along / np.linalg.norm(along) * np.sign((w[i] - w[c]) @ along))
+    set_view(ax, X)
+    for c in range(3):
+        ax.fill(*np.transpose([meet, *far[:c], *far[c + 1 :]]), color=tint(COLORS[c]), zorder=0)
+        ax.plot(*np.transpose([meet, far[c]]), color=INK, lw=1, scalex=False, scaley=False)
+    x, y = np.linspace(*ax.get_xlim(), 50), np.linspace(*ax.get_ylim(), 50)
+    P = model.predict_proba(np.column_stack([np.tile(x, 50), np.repeat(y, 50)]))
+    for share in P.T:
+        ax.contour(x, y, share.reshape(50, 50), [0.9], colors=[GREY], linestyles="--", linewidths=1)
+    draw_samples(ax, X, k, size=4)
+    ax.set(xlabel="feature 1", ylabel="feature 2")
 
 
 # --- Films -----------------------------------------------------------------------------
