@@ -13,8 +13,10 @@ from mlnotes.datasets import (
     make_three_modes,
 )
 from mlnotes.decision_theory import best_cut
+from mlnotes.model_selection import train_test_split
 from mlnotes.neural_networks import (
     BINARY_CROSS_ENTROPY,
+    CROSS_ENTROPY,
     IDENTITY,
     LOGISTIC,
     RELU,
@@ -29,6 +31,7 @@ from mlnotes.neural_networks import (
     net_input,
     network,
     normal_start,
+    one_hot,
     passes,
     sgd,
     train_full_batch,
@@ -484,6 +487,38 @@ def valley(*axes):
         ax.set(xlabel=r"$\theta_1$", yticks=(0, 1))
         ax.set_title(name, fontsize=10)
     axes[0].set_ylabel(r"$\theta_2$")
+
+
+# --- How long to train -----------------------------------------------------------------
+
+
+@figure("overfitting", claims=(), size=(4.6, 2.3))
+def overfitting(ax):
+    """Three of the networks with 30 % of the labels replaced, after each pass. Dashed: the share of
+    their 269 training labels that they name. It rises to nearly 1. Solid: the share right on the
+    450 new digits. It is largest within the first ten passes, and then falls.
+    """
+    T = load_digits()
+    train, test = train_test_split(np.arange(len(T.y)), random_state=9, stratify=T.y)
+    net = network((64, 50, 10), RELU, CROSS_ENTROPY)
+    for k, color in enumerate((BLUE, ORANGE, PURPLE)):
+        own, rng = train[269 * k : 269 * (k + 1)], np.random.default_rng(k)
+        labels = np.where(rng.random(269) < 0.3, rng.integers(10, size=269), T.y[own])
+        X, Y, rng = T.X[own] / 16, one_hot(labels, range(10)), np.random.default_rng(k)
+
+        def f(layers, rows, X=X, Y=Y):
+            return backpropagate(net, layers, X[rows], Y[rows], alpha=1e-4)
+
+        start, params = glorot_start(net.sizes, rng=rng), {"batch_size": 200, "rng": rng}
+        states = islice(adam(f, start, len(X), learning_rate=0.02, **params), 101)
+        layers = [state.theta for state in states]
+        for images, wanted, dash in ((X, labels, "--"), (T.X[test] / 16, T.y[test], "-")):
+            right = [
+                np.mean(forward(each, net.activations, images)[-1].argmax(axis=1) == wanted)
+                for each in layers
+            ]
+            ax.plot(right, dash, lw=1.2, color=color)
+    ax.set(xlabel="passes over the training samples", ylabel="share right", ylim=(0, 1.03))
 
 
 # --- Films -----------------------------------------------------------------------------
