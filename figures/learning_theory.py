@@ -14,6 +14,7 @@ from mlnotes.learning_theory import (
     constant,
     deviation_probability,
     dichotomies,
+    draw,
     erm,
     expected_errors,
     half_space_realises,
@@ -27,6 +28,7 @@ from mlnotes.learning_theory import (
     threshold_realises,
     threshold_risk,
     tightest_box,
+    uniform_gap,
 )
 from mlnotes.linear_regression import augment
 from mlnotes.plotting import (
@@ -68,8 +70,7 @@ def concept(few, many):
     """The target rectangle $C^*$ (dashed) and the learnt one, $C_n$ (solid), which is the tightest
     rectangle around the positive examples, from 15 examples (left) and from 60 (right). $C_n$ lies
     within $C^*$. They differ on the shaded frame, and the probability of the frame is the error.
-    Look at its four sides: with more examples three of them are thinner, and the left one is as
-    wide as before.
+    With more examples three of its sides are thinner; the left one is as wide as before.
     """
     for ax, n in (few, 15), (many, 60):
         X, y = examples(n)
@@ -187,9 +188,8 @@ def concentration(narrowing, tails):
     """One fixed rule with the risk 0.3. Left: the exact distribution of its empirical risk for
     samples of 20, 100 and 500, each scaled to the same height. Its width shrinks as 1 / sqrt(n).
     Right: the probability that the empirical risk is off by more than 0.1, and two bounds for it.
-    Chebyshev's bound is drawn with the variance 0.21 of this rule's loss. It falls as 1 / n,
-    Hoeffding's falls exponentially, as the exact value does. From n = 124 on Hoeffding's is the
-    smaller one.
+    Chebyshev's bound is drawn with the variance 0.21 of this rule's loss. From n = 124 on
+    Hoeffding's is the smaller one.
     """
     for n, color, style in (20, GREY, "o-"), (100, ORANGE, "-."), (500, BLUE, "-"):
         k = np.arange(n + 1)
@@ -208,6 +208,33 @@ def concentration(narrowing, tails):
     tails.set(xlim=(0, 500), ylim=(1e-6, 3), xlabel="samples $n$")
     tails.set(ylabel=r"Pr($|R_n - R| > 0.1$)", title="Off by more than 0.1")
     tails.legend(loc="lower left")
+
+
+# --- Uniform gap -----------------------------------------------------------------------
+
+
+@figure("band", claims=(), size=(4.6, 2.6))
+def band(ax):
+    r"""The line of 21 points, with a sample of 20 pairs. The shaded band holds all values within
+    $\Delta_n$ of the risk, so the empirical risk never leaves it. Three steps lead from the risk of
+    $\hat h$ (right dot) to that of $h^*$ (left dot): down to the right square by at most
+    $\Delta_n$, up to the left square, and down by at most $\Delta_n$ again.
+    """
+    right = np.arange(21) >= 10
+    H = (np.arange(21) >= np.arange(22)[:, None]).astype(int)
+    line = Setting(np.where([~right, right], 0.8, 0.2) / 21, np.array([0, 1]), H, np.not_equal)
+    counts = draw(line, 20, rng=np.random.default_rng(108))[0]
+    R, found, gap = risk(line), risk(line, counts), uniform_gap(line, counts)
+    ax.fill_between(range(22), R - gap, R + gap, color=SHADE, lw=0)
+    ax.plot(R, color=BLUE, lw=1.4, label="risk $R$")
+    ax.plot(found, "--", color=ORANGE, lw=1.2, label="empirical risk $R_n$")
+    for at, name in (int(erm(line, counts)), r"$\hat{h}$"), (int(R.argmin()), "$h^*$"):
+        ax.plot([at, at], [R[at], found[at]], color=INK, lw=1, ls=":")
+        ax.plot(at, R[at], "o", color=BLUE, ms=6)
+        ax.plot(at, found[at], "s", color=ORANGE, ms=6)
+        ax.text(at, 0.005, name, ha="center", va="bottom")
+    ax.set(xlabel=r"threshold $\theta$", ylabel="risk", ylim=(0, 0.75), xticks=range(0, 22, 5))
+    ax.legend(loc="upper center")
 
 
 # --- Consistency and its failure -------------------------------------------------------
@@ -248,10 +275,11 @@ def mean_risks(learner, repeats=200):
 @figure("consistency", claims=(), panels=2)
 def consistency(poor, rich):
     """Labels of a threshold, of which one in five is flipped, so that no rule has a risk below
-    0.2 (dotted). Shown are means over 200 samples. Left: the best threshold. Its empirical and its
-    true risk meet at 0.2. Right: the nearest neighbour, which can reproduce any labels. Its
-    empirical risk is 0 for every n, and its true risk falls to 2 (0.2)(0.8) = 0.32, the value of
-    walk 5. For few points it is larger, because here q jumps from 0.2 to 0.8 at the border.
+    0.2 (dotted). Shown are means over 200 samples. Left: the best threshold. Its empirical risk
+    rises towards 0.2, and its true risk falls towards it. Right: the nearest neighbour, which can
+    reproduce any labels. Its empirical risk is 0 for every n, and its true risk falls to
+    2 (0.2)(0.8) = 0.32, the value of walk 5. For few points it is larger, because here q jumps from
+    0.2 to 0.8 at the border.
     """
     for ax, learner in (poor, of_thresholds), (rich, of_neighbors):
         R_n, R = mean_risks(learner)
@@ -322,10 +350,10 @@ def eight_labellings(*axes):
 def shattering(growth, four):
     """Left: how many labellings of n random points of the plane four classes realise (thresholds
     and intervals use the first coordinate). All 2^n labellings lie on the dotted line. Thresholds
-    leave it after 1 point, intervals after 2, half planes and rectangles after 3. (Rectangles
-    shatter some sets of 4 points, but not these four.) Right: a labelling of four points that no
-    half plane realises, with blue dots for the label 1. The two segments cross, and the crossing
-    would have to lie on both sides of the line.
+    leave it after 1 point, intervals after 2, half planes and rectangles after 3. Rectangles
+    shatter some sets of 4 points, but not the first four of these. Right: a labelling of four
+    points that no half plane realises, with blue dots for the label 1. The two segments cross, and
+    the crossing would have to lie on both sides of the line.
     """
     sizes = range(1, 8)
     looks = zip(growths(sizes).items(), (INK, PURPLE, BLUE, ORANGE, GREEN), ":os^D", strict=True)
