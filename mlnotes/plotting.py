@@ -376,7 +376,7 @@ def draw_regions(ax, predict, classes):
         if inside.any():
             color = tint(COLORS[k % len(COLORS)])
             ax.contourf(x, y, inside, levels=[0.5, 1.5], colors=[color], zorder=0)
-        if inside.any() and not inside.all():
+        if inside.any() and not inside.all() and k < len(classes) - 1:  # each line at least once
             ax.contour(x, y, inside, levels=[0.5], colors=[INK], linewidths=0.6, zorder=1)
 
 
