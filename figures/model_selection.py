@@ -231,7 +231,7 @@ def splits(parts, folds):
 @figure("fold_steps", claims=(), panels=3, size=(2.8, 2.4))
 def fold_steps(*axes):
     """Cross-validation, step by step. In each panel the line is fitted to the round points only.
-    The squares are the part that was left out, and the dotted gaps are its errors.
+    The squares are the part that was left out, and the dotted gaps are its residuals.
     """
     x, y = np.arange(7.0), np.array([1.0, 2.0, 2.0, 4.0, 2.0, 6.0, 5.0])
     rho, A = KFold(3, shuffle=True, random_state=0).folds(x), polynomial(x, 1)
