@@ -165,8 +165,8 @@ def joint_distribution(codes, y):
     """
     classes, k = np.unique(y, return_inverse=True)  # k: the number of each sample's class
     in_class = np.eye(len(classes))[k]  # (n, b): row i has a 1 in the column of its class
-    in_bin = np.eye(int(codes.max()) + 1)  # (a, a): the row of each bin
-    counts = [in_bin[x].T @ in_class for x in codes.astype(int).T]  # x: the bins of one feature
+    bins = np.arange(int(codes.max()) + 1)[:, None]  # (a, 1)
+    counts = [(x == bins) @ in_class for x in codes.T]  # x: the bins of one feature
     return np.array(counts) / len(k)
 
 

@@ -189,7 +189,7 @@ def logistic_cost(A, y, theta, lam=0.0, weights=1.0):
     np.float64(1.3863)
     """
     losses = log_loss(functional_margins(A, y, theta))
-    return np.sum(weights * losses) + np.sum(lam * np.square(theta))
+    return np.sum(weights * losses) + np.sum(lam * floats(theta) ** 2)
 
 
 def logistic_gradient(A, y, theta, lam=0.0, weights=1.0):
@@ -402,9 +402,10 @@ def softmax_cost(A, Z, theta, lam=0.0):
     >>> softmax_cost(np.ones((3, 1)), np.eye(3), theta=np.zeros((1, 3))).round(4)  # 3 log 3
     np.float64(3.2958)
     """
-    scores = A @ floats(theta)
+    theta = floats(theta)
+    scores = A @ theta
     losses = Z.sum(axis=1) * log_sum_exp(scores) - np.sum(Z * scores, axis=1)
-    return np.sum(losses) + np.sum(lam * np.square(theta))
+    return np.sum(losses) + np.sum(lam * theta**2)
 
 
 def softmax_gradient(A, Z, theta, lam=0.0):

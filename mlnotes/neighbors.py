@@ -121,7 +121,7 @@ def k_smallest(D, k):
     >>> k_smallest(np.array([[8.0, 2.0, 1.0]]), k=2)
     Neighbors(distance=array([[1., 2.]]), index=array([[2, 1]]))
     """
-    index = np.argsort(D, axis=1, kind="stable")[:, :k]
+    index = np.argsort(D, axis=1, kind="stable")[:, np.arange(k)]
     return Neighbors(np.take_along_axis(D, index, axis=1), index)
 
 

@@ -71,6 +71,7 @@ def projector(A):
     Errata: pca-03 (A A^T is a projection only for orthonormal columns, not for orthogonal ones).
     """
     A = floats(A)
+    A = A / np.maximum(np.abs(A).max(axis=0), np.finfo(float).tiny)  # the same span
     return A @ np.linalg.pinv(A)
 
 
@@ -427,7 +428,7 @@ def kaiser(lam):
     >>> kaiser(np.array([6.0, 3.0, 1.0]))
     1
     """
-    return int(np.count_nonzero(lam > np.mean(floats(lam))))
+    return int(np.count_nonzero(lam > (1 + ROUNDING) * np.mean(floats(lam))))
 
 
 class Imputed(NamedTuple):

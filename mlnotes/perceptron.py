@@ -219,19 +219,18 @@ def mistake_bound_from(X, y, w_star, w0):
 
         (w_0^T w_star + k v)^2 <= ||w_star||^2 (||w_0||^2 + k M) ,
 
-    a quadratic inequality v^2 k^2 - 2 p k - q <= 0. It is inf if w_star separates nothing.
+    a quadratic inequality in k. It is inf for a w_star that does not separate the data.
 
     >>> mistake_bound_from(np.array([[1.0]]), np.array([1]), np.array([1.0]), w0=np.array([-5.0]))
     11.0
 
     Errata: perceptron-15 (PRNN takes w_0 = 0 "without loss of generality"; the bound changes).
     """
-    X, w_star = floats(X, w_star)
-    v, M = np.min(signs(y) * decision(X, w_star)), np.max(np.sum(X**2, axis=1))
-    W, along = w_star @ w_star, w0 @ w_star
-    across = w0 - along / W * w_star  # the part of w_0 that is orthogonal to w_star
-    p, q = W * M / 2 - along * v, W * (across @ across)
-    return float((p + np.sqrt(p**2 + v**2 * q)) / v**2) if v > 0 else np.inf
+    X, u = floats(X), w_star / np.linalg.norm(floats(w_star))  # its length changes no bound
+    v, M = np.min(signs(y) * decision(X, u)), np.max(np.sum(X**2, axis=1))
+    along = w0 @ u
+    p, across = M / 2 - along * v, np.linalg.norm(w0 - along * u)  # v^2 k^2 - 2 p k <= across^2
+    return float((p + np.hypot(p, v * across)) / v**2) if v > 0 else np.inf
 
 
 # --- Adaline ---------------------------------------------------------------------------

@@ -148,6 +148,10 @@ def test_joint_distribution_counts(rng):
         assert P[j, a, b] == np.mean((codes[:, j] == a) & (y == "uvw"[b]))
     wide = np.array([[255, 1], [0, 2]], dtype=np.uint8)
     assert joint_distribution(wide, y[:2]).shape[:2] == (2, 256)
+    for other in (-1, 0.5):  # what is no code counts nowhere, and is seen
+        P = joint_distribution(np.array([[other], [1]]), y[:2])[0]
+        with pytest.raises(ValueError, match="with the sum 1; got .* the sum 0.5"):
+            mutual_information(P)
 
 
 # --- Filter ----------------------------------------------------------------------------

@@ -283,6 +283,9 @@ def test_logistic_cost_in_both_codings_and_its_minimum_by_two_routes(rng):
         close(logistic_cost(A, y, theta), by_hand)
         close(binary_cross_entropy(to_bits(y), A @ theta), by_hand)
         close(np.sum(log_loss(functional_margins(A, y, theta))), by_hand)
+    small = np.array([[100], [0]], dtype=np.int8)  # whose squares would wrap
+    assert logistic_cost(A, y, small[:, 0], 1.0) - logistic_cost(A, y, small[:, 0]) == 10_000
+    assert softmax_cost(A, A, small, 1.0) - softmax_cost(A, A, small) == 10_000
     best = minimum(A, y)
     grid = best + np.array(list(product(np.linspace(-1e-3, 1e-3, 21), repeat=2)))
     close(grid[np.argmin([logistic_cost(A, y, g) for g in grid])], best, 1e-6)

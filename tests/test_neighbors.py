@@ -129,6 +129,8 @@ def test_neighbors_and_their_averages_are_those_of_the_sort_with_ties_to_the_fir
             np.testing.assert_allclose(near[0], r, rtol=1e-12)
         for f in (regress(x, X, y, k, p), smoother(x, X, k, p) @ y, model.predict(x)):
             np.testing.assert_allclose(f, y[index].mean(axis=1), rtol=1e-9, atol=1e-12)
+    with pytest.raises(IndexError):  # n samples have no n + 1 nearest
+        regress(x, X, y, len(X) + 1)
 
 
 def test_other_neighbors_are_the_nearest_of_all_but_the_sample_itself(rng):

@@ -287,10 +287,10 @@ def test_mistake_bound_is_that_of_prnn_and_that_of_rep(rng):
     X, y, w_star = separable(rng)
     M, v = max(x @ x for x in X), min(label * (x @ w_star) for x, label in zip(X, y, strict=True))
     rep = 1 / margin(X / np.sqrt(M), w_star) ** 2
-    for scale in (1.0, 1e3):
-        bound = mistake_bound(X, y, scale * w_star)
-        assert bound == pytest.approx(w_star @ w_star * M / v**2, rel=1e-12)
-        assert bound == pytest.approx(rep, rel=1e-12)
+    for scale in (1.0, 1e-100, 1e100):  # the bound has no unit
+        for bound in (mistake_bound(scale * X, y, w_star), mistake_bound(X, y, scale * w_star)):
+            assert bound == pytest.approx(w_star @ w_star * M / v**2, rel=1e-12)
+            assert bound == pytest.approx(rep, rel=1e-12)
 
 
 @pytest.mark.claims("perceptron-14")
