@@ -116,7 +116,7 @@ def nearest_neighbors(x, X, k, p=2):
 
 
 def k_smallest(D, k):
-    """The k smallest entries of each row of D (m, n), of equals the first: `Neighbors`.
+    """The k <= n smallest entries of each row of D (m, n), of equals the first: `Neighbors`.
 
     >>> k_smallest(np.array([[8.0, 2.0, 1.0]]), k=2)
     Neighbors(distance=array([[1., 2.]]), index=array([[2, 1]]))

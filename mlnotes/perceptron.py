@@ -106,8 +106,9 @@ def loss_gradient(X, y, f):
 
     Errata: perceptron-04 (REP prints both without the condition: right samples would count, too).
 
-    >>> loss_gradient(np.array([[2.0, 5.0]]), np.array([1]), np.array([-1.0]))
-    (array([[-2., -5.]]), array([-1.]))
+    >>> dw, db = loss_gradient(np.array([[2.0], [5.0]]), np.array([1, -1]), np.array([-1.0, -1.0]))
+    >>> dw.tolist(), db.tolist()
+    ([[-2.0], [0.0]], [-1.0, 0.0])
     """
     db = np.where(is_mistake(y, f), -signs(y), 0.0)
     return db[:, None] * X, db
@@ -121,7 +122,7 @@ def sweep(X, y, w, *, eta=1.0, rng=None):
 
     Yields: i, w (d,) for every mistake: its sample, and the weights after it.
 
-    >>> list(sweep(np.array([[1.0], [2.0], [3.0]]), np.array([1, 1, 1]), w=np.array([-1.5])))
+    >>> list(sweep(np.array([[1.0], [2.0], [-3.0]]), np.array([1, 1, -1]), w=np.array([-1.5])))
     [(0, array([-0.5])), (1, array([1.5]))]
     """
     order = np.arange(len(X)) if rng is None else rng.permutation(len(X))
