@@ -1,5 +1,7 @@
 """The feature_selection chapter: entropies, exhaustive search and tables by hand."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from checks import panels
@@ -65,10 +67,7 @@ def test_searches_fit_d_squared_and_2_to_the_d_models_and_take_the_first_of_equa
 def test_forward_selection_of_orthogonal_columns_is_exhaustive(rng):
     X = np.linalg.qr(rng.normal(size=(20, 6)))[0] * rng.uniform(1, 5, size=6)
     y = rng.normal(size=20)
-
-    def risk(J):
-        return residual_sum(X, y, J)
-
+    risk = partial(residual_sum, X, y)
     forward = list(forward_selection(risk, 6))[1:]
     for step, best in zip(forward, best_subsets(risk, 6), strict=True):
         assert set(step.J) == set(best.J)
@@ -82,15 +81,10 @@ def test_forward_selection_of_orthogonal_columns_is_exhaustive(rng):
 def test_forward_selection_may_miss_the_best_pair():
     u, v, w, r = np.eye(4)
     y = u + v
-    X = np.column_stack([y + 0.8 * w, u + 0.9 * r, v - 0.9 * r])
-
-    def risk(J):
-        return residual_sum(X, y, J)
-
-    assert list(forward_selection(risk, 3))[2].J[0] == 0
-    assert best_subsets(risk, 3)[1].J == (1, 2)
-    assert risk((1, 2)) == pytest.approx(0, abs=1e-12)
-    assert list(forward_selection(risk, 3))[2].risk > 0.1
+    risk = partial(residual_sum, np.column_stack([y + 0.8 * w, u + 0.9 * r, v - 0.9 * r]), y)
+    assert best_subsets(risk, 3)[1].J == (1, 2) and risk((1, 2)) == pytest.approx(0, abs=1e-12)
+    pair = list(forward_selection(risk, 3))[2]
+    assert pair.J[0] == 0 and pair.risk > 0.1
 
 
 def test_residual_sum_has_no_unit_of_features_and_a_copy_adds_nothing(rng):
