@@ -448,9 +448,9 @@ def _search(x, X, k, p):
                 raise ValueError(f"a distance must be a number >= 0; got {D[~(D >= 0)][0]:g}")
             bound = _bound_of_kth(D, k)
         i, j = np.divmod(np.flatnonzero(D <= bound[:, None]), len(X))  # query and candidate
-        parts = row_blocks(len(i), BLOCK // X.shape[1])
-        exact = [norm(x[rows][i[part]] - X[j[part]]) for part in parts if p == 2]
-        r = np.concatenate(exact) if p == 2 else D[i, j]
+        r = D[i, j]
+        for part in row_blocks(len(i), BLOCK // X.shape[1]) if p == 2 else ():
+            r[part] = norm(x[rows][i[part]] - X[j[part]])
         place = np.arange(len(i)) - np.searchsorted(i, i)  # among the candidates of the query
         R, J = np.full((len(D), place.max() + 1), inf), np.zeros((len(D), place.max() + 1), int)
         R[i, place], J[i, place] = r, j

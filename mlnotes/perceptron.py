@@ -6,7 +6,7 @@ Contents
     The linear classifier    decision, linear_classify, is_mistake
     The perceptron loss      perceptron_loss, loss_gradient
     The algorithm            sweep, perceptron, PerceptronState, updates, Update
-    How many mistakes        margin, mistake_bound, mistake_bound_from
+    How many mistakes        margin, mistake_bound
     Adaline                  adaline, adaline_max_eta
     Estimators               Perceptron, Adaline
 
@@ -202,8 +202,12 @@ def margin(X, w, b=0.0):
     return np.min(np.abs(decision(X, w, b))) / np.linalg.norm(floats(w))
 
 
-def mistake_bound(X, y, w_star):
-    """Novikoff's bound: from w_0 = 0 the perceptron makes k <= ||w_star||^2 M / v^2 mistakes.
+def mistake_bound(X, y, w_star, w0=0.0):
+    """Novikoff's bound ||w_star||^2 M / v^2 on a perceptron's mistakes k from w_0 = 0: a float.
+
+    From another start, with the learning rate 1, it is the largest k with
+
+        (w_0^T w_star + k v)^2 <= ||w_star||^2 (||w_0||^2 + k M) .
 
     The bound is smallest for the separator of largest margin. With REP's scaling it is 1 / gamma^2.
     It is inf for a w_star that does not separate the data.
@@ -211,25 +215,12 @@ def mistake_bound(X, y, w_star):
     >>> X, y = np.array([[2.0, 1.0], [-2.0, 1.0]]), np.array([1, -1])
     >>> mistake_bound(X, y, np.array([1.0, 0.0])), mistake_bound(X, y, np.array([-1.0, 0.0]))
     (1.25, inf)
-    """
-    return mistake_bound_from(X, y, w_star, np.zeros(len(w_star)))
-
-
-def mistake_bound_from(X, y, w_star, w0):
-    """The bound for any start and the learning rate 1: the largest k with
-
-        (w_0^T w_star + k v)^2 <= ||w_star||^2 (||w_0||^2 + k M) ,
-
-    a quadratic inequality in k. It is inf for a w_star that does not separate the data.
-
-    >>> mistake_bound_from(np.array([[1.0]]), np.array([1]), np.array([1.0]), w0=np.array([-5.0]))
-    11.0
 
     Errata: perceptron-15 (PRNN takes w_0 = 0 "without loss of generality"; the bound changes).
     """
     X, u = floats(X), w_star / np.linalg.norm(floats(w_star))  # its length changes no bound
     v, M = np.min(signs(y) * decision(X, u)), np.max(np.sum(X**2, axis=1))
-    along = w0 @ u
+    along = np.sum(w0 * u)
     p, across = M / 2 - along * v, np.linalg.norm(w0 - along * u)  # v^2 k^2 - 2 p k <= across^2
     return float((p + np.hypot(p, v * across)) / v**2) if v > 0 else np.inf
 
@@ -276,14 +267,13 @@ def adaline_max_eta(X):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class _Neuron(LinearClassifier):
-    """One neuron for two classes; for more, one neuron per class against the rest."""
+    """One neuron for two classes; for more, one neuron per class against the rest.
+
+    Its ``_run(X, y)`` trains one on the labels -1 and +1, and returns the weights and the `Run`.
+    """
 
     fit_intercept: bool = True
     max_iter: int = 1000
-
-    def _run(self, X, y):
-        """Train one neuron on the labels -1 and +1: its weights, and the `Run`."""
-        raise NotImplementedError
 
     def fit(self, X, y):
         """Train on samples X (n, d) with labels y (n,) of any kind; return self."""

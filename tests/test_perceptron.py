@@ -20,7 +20,6 @@ from mlnotes.perceptron import (
     loss_gradient,
     margin,
     mistake_bound,
-    mistake_bound_from,
     perceptron,
     perceptron_loss,
     updates,
@@ -263,11 +262,11 @@ def test_mistake_bound_is_smallest_for_the_widest_separator(rng):
 def test_mistake_bound_from_another_start_holds_where_the_printed_one_fails(rng):
     X, y, w_star, w0 = np.array([[1.0]]), np.array([1.0]), np.array([1.0]), np.array([-5.0])
     assert mistake_bound(X, y, w_star) == 1 and len(mistakes_of(X, y, w0)) == 6
-    assert mistake_bound_from(X, y, w_star, w0) == 11  # (k - 5)^2 <= 25 + k
+    assert mistake_bound(X, y, w_star, w0) == 11  # (k - 5)^2 <= 25 + k
     for seed in range(20):
         X, y, w_star = separable(np.random.default_rng(seed))
         w0 = rng.normal(scale=20, size=3)
-        k = mistake_bound_from(X, y, 2 * w_star, w0)
+        k = mistake_bound(X, y, 2 * w_star, w0)
         assert len(mistakes_of(X, y, w0)) <= k
         v, M = np.min(y * (X @ w_star)), np.max(np.sum(X**2, axis=1))
         assert (w0 @ w_star + k * v) ** 2 == pytest.approx(w0 @ w0 + k * M, rel=1e-9)  # its root
