@@ -644,19 +644,6 @@ def test_eigenfaces_add_up_to_the_images_from_coefficients_without_the_mean_face
 # --- PCA -------------------------------------------------------------------------------
 
 
-@pytest.mark.claims("pca-05")
-def test_pca_maps_to_k_features_without_labels_and_explains_a_share():
-    X = load_wine().X
-    lam = np.sort(np.linalg.eigvalsh(by_the_book(X)))[::-1]
-    for k in range(1, 14):
-        model = PCA(n_components=k).fit(X)
-        assert model.transform(X).shape == (178, k)
-        share = lam[:k].sum() / lam.sum()
-        assert model.explained_variance_ratio_.sum() == pytest.approx(share, rel=1e-9)
-    selection = np.eye(13)[:, [2, 5]]  # unit vectors for directions select features
-    np.testing.assert_array_equal(scores(X, 0, selection), X[:, [2, 5]])
-
-
 @pytest.mark.claims("pca-35")
 def test_pca_helps_neighbours_where_most_directions_are_noise():
     gains, y, knn = [], np.repeat([0, 1], 60), KNeighborsClassifier(5)
@@ -691,13 +678,16 @@ def test_pca_compresses_a_plane_without_loss_and_flattens_the_rest(rng):
 SOLVERS = ["auto", "full", "covariance_eigh"]
 
 
+@pytest.mark.claims("pca-05")
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("shape", [(40, 6), (6, 40), (7, 7)])
-def test_pca_finds_the_same_by_every_route(rng, shape, solver):
+def test_pca_finds_the_same_k_features_and_their_shares_by_every_route(rng, shape, solver):
     X, k, n = samples(rng, *shape), min(shape) - 2, shape[0]
     _, s, Vt = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
     model = PCA(k, svd_solver=solver).fit(X)
     near(model.components_, signed(Vt[:k].T).T, 1e-7)
+    near(model.transform(X), (X - X.mean(axis=0)) @ signed(Vt[:k].T), 1e-6)
+    near(scores(X, 0, np.eye(shape[1])[:, [2, 5]]), X[:, [2, 5]])  # unit vectors select features
     np.testing.assert_allclose(model.explained_variance_, s[:k] ** 2 / (n - 1), rtol=1e-8)
     np.testing.assert_allclose(model.explained_variance_ratio_, s[:k] ** 2 / np.sum(s**2))
     np.testing.assert_allclose(model.singular_values_, s[:k], rtol=1e-8)
