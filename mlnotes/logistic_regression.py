@@ -589,13 +589,13 @@ def _design(X, weights, free, C):
 
     Returns: A (n, m), lam (m,), unit (m,), mean (d,).
     """
-    n = weights.sum()
-    mean = weights @ X / n * free
+    n, origin = weights.sum(), X[0] * free
+    mean = origin + weights @ (X - origin) / n * free  # exact for a constant column
     A = augment(X - mean)[:, not free :]
     lam = np.full(A.shape[1], 1 / (2 * C * n))
     lam[:free] = 0.0  # b is not penalised
     unit = np.sqrt(np.einsum("ij,ij,i->j", A, A, weights / n) / 4 + 2 * lam)
-    unit[unit == 0] = 1.0
+    unit[free:][unit[free:] <= ROUNDING * np.abs(mean)] = 1.0  # constant columns
     A /= unit
     return A, lam / unit**2, unit, mean
 

@@ -599,6 +599,9 @@ def test_fit_of_two_classes_is_what_irls_finds_by_elimination(rng):
         model = LogisticRegression(C=C, max_iter=9, random_state=3).fit(X, y, weights)
         assert model.converged_
         close(fitted_theta(model)[0], exact.x, 1e-8)
+        for constant in (np.full(80, 0.1), 7 + 2.0**-50 * (y > 0)):  # one but for rounding
+            flat = LogisticRegression(C=C).fit(np.column_stack([X, constant]), y, weights)
+            close(fitted_theta(flat)[0], [*exact.x, 0], 1e-7)
 
 
 @pytest.mark.parametrize("K, C", [(2, np.inf), (3, np.inf), (3, 1.0)])

@@ -146,6 +146,7 @@ def test_sample_covariance_has_the_divisor_n_and_that_of_projections_is_the_proj
 @pytest.mark.claims("pca-09")
 def test_standardise_gives_the_correlations_and_goes_back(rng):
     X, others = samples(rng), [0, 1, 3, 4]
+    np.testing.assert_array_equal(standardise(0 * X).Z, 0)
     X[:, 2] = 0.1
     X[::2, 2] = np.nextafter(0.1, 1)  # constant but for rounding
     Z, mean, sd = standardise(X)
