@@ -81,8 +81,8 @@ def is_mistake(y, f):
 
     Errata: perceptron-05 (with the printed condition y f < 0 the perceptron never leaves w = 0).
 
-    >>> is_mistake(np.array([1, 1, -1]), np.array([2.0, 0.0, 0.0]))
-    array([False,  True,  True])
+    >>> is_mistake(np.array([1, 1, -1]), np.array([2.0, 0.0, -3.0]))
+    array([False,  True, False])
     """
     return signs(y) * f <= 0
 
@@ -106,9 +106,9 @@ def loss_gradient(X, y, f):
 
     Errata: perceptron-04 (REP prints both without the condition: right samples would count, too).
 
-    >>> dw, db = loss_gradient(np.array([[2.0], [5.0]]), np.array([1, -1]), np.array([-1.0, -1.0]))
+    >>> dw, db = loss_gradient(np.array([[2.0], [5.0]]), np.array([-1, 1]), np.array([1.0, 1.0]))
     >>> dw.tolist(), db.tolist()
-    ([[-2.0], [0.0]], [-1.0, 0.0])
+    ([[2.0], [0.0]], [1.0, 0.0])
     """
     db = np.where(is_mistake(y, f), -signs(y), 0.0)
     return db[:, None] * X, db
