@@ -368,6 +368,7 @@ def test_by_gram_has_the_normalised_axes_of_the_covariance_one_fewer_than_sample
     near(X_c @ (X_c.T @ u) / n, gram.lam[0] * u, 1e-8)
     near(by_gram(X, 4).V, gram.V[:, :4])
     near(by_gram(1e-20 * X).V, gram.V)
+    assert by_gram(0 * X).V.shape == (d, 0)
     lam, U = np.linalg.eigh(X_c @ X_c.T / n)
     printed = X_c.T @ U[:, :0:-1]  # without the root
     np.testing.assert_allclose(np.sum(printed**2, axis=0), n * lam[:0:-1], rtol=1e-8)
@@ -568,6 +569,8 @@ def test_pca_whitening_divides_scores_by_the_root_which_gives_the_identity(rng):
     flat = np.column_stack([X, X[:, 0]])
     for white in (pca_whitening(flat), pca_whitening(flat, 6)):  # a direction without variance
         near(by_the_book((flat - white.mean) @ white.W.T), np.eye(5), 1e-8)
+    line = np.outer(np.arange(5), [0.1, 0.3])  # up to rounding
+    assert pca_whitening(line).W.shape == (1, 2) and pca_whitening(0 * line).W.shape == (0, 2)
 
 
 @pytest.mark.claims("pca-45")
