@@ -311,7 +311,8 @@ def soft_margin_kkt(X, y, w, b, xi, alpha, C=inf):
     Errata: svm-47 (IRHD prints y_i f_i + 1 = 0 for a free multiplier); svm-45 (a sample with
     alpha_i = C may be on the right side, even on the margin).
     """
-    above = signs(y) * decision(X, w, b) - 1 + xi
+    y, xi, alpha = signs(y), *floats(xi, alpha)
+    above = y * decision(X, w, b) - 1 + xi
     r = C - alpha if C < inf else np.ones(len(y))
     return SoftMarginKKT(
         weights=np.abs(w - X.T @ (alpha * y)).max(),

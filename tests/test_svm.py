@@ -148,12 +148,10 @@ def test_w_is_normal_and_the_label_is_the_side(rng):
     w, b = rng.normal(size=4), 0.7
     H, t = in_hyperplane(rng, w, b), np.array([-2.0, -1e-3, 1e-3, 5.0])
     close(decision(H, w, b), 0, 1e-12)
-    close((H[1:] - H[:-1]) @ w, 0, 1e-12)
     for x in H:
         np.testing.assert_array_equal(linear_classify(x + t[:, None] * w, w, b), np.sign(t))
     assert linear_classify(np.array([[0.0], [-0.0]]), np.ones(1)).tolist() == [-1, -1]  # f = 0
-    b_irhd = -b  # IRHD writes w^T x - b
-    close((H + 0.1) @ w - b_irhd, decision(H + 0.1, w, b), 1e-12)
+    close((H + 0.1) @ w - -b, decision(H + 0.1, w, b), 1e-12)  # IRHD writes w^T x - b
 
 
 @pytest.mark.claims("svm-02", "svm-03")
@@ -251,19 +249,19 @@ def test_margin_without_labels_grows_for_ever(rng):
 # --- Separability ----------------------------------------------------------------------
 
 
-def check_answer(X, y):
-    """The answer of `separate` with its proof checked; whether it is a separator."""
-    answer = separate(X, y)
-    if isinstance(answer, Machine):
-        assert (y * decision(X, answer.w, answer.b) > 0).all()
-        return True
-    assert isinstance(answer, HullsMeet)
-    u, v = answer
-    assert (u >= 0).all() and (v >= 0).all() and len(u) + len(v) == len(y)
-    assert u.sum() == pytest.approx(1) and v.sum() == pytest.approx(1)
-    size = np.abs(X).max(initial=1e-300)
-    close(X[y > 0].T @ u / size, X[y < 0].T @ v / size)
-    return False
+def separates(X, y):
+    """Whether `separate` finds a separator, its proof checked; the unit of X does not matter."""
+    answers = [separate(unit * X, y) for unit in (1.0, 1e-9, 1e9)]
+    for unit, answer in zip((1.0, 1e-9, 1e9), answers, strict=True):
+        if isinstance(answer, Machine):
+            assert (y * decision(unit * X, answer.w, answer.b) > 0).all()
+            continue
+        u, v = answer
+        assert (u >= 0).all() and (v >= 0).all() and len(u) + len(v) == len(y)
+        close([u.sum(), v.sum()], 1)
+        close(X[y > 0].T @ u, X[y < 0].T @ v)
+    (kind,) = set(map(type, answers))
+    return {Machine: True, HullsMeet: False}[kind]
 
 
 @pytest.mark.claims("svm-05")
@@ -272,35 +270,17 @@ def test_separate_gives_a_separator_iff_the_hulls_are_apart(rng):
     for _ in range(25):
         X, y = rng.normal(size=(10, 2)), rng.permutation(np.repeat([-1.0, 1.0], 5))
         X += rng.uniform(0, 2.5) * y[:, None]
-        answers.append(check_answer(X, y))
+        answers.append(separates(X, y))
         assert answers[-1] == (closest_points(X[y > 0], X[y < 0]).distance > 0)
     assert 3 < sum(answers) < 23
     X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
-    refused = [s for s in product([-1.0, 1.0], repeat=4) if not check_answer(X, np.array(s))]
+    refused = [s for s in product([-1.0, 1.0], repeat=4) if not separates(X, np.array(s))]
     assert refused == [(-1.0, 1.0, 1.0, -1.0), (1.0, -1.0, -1.0, 1.0)]  # XOR alone
     for sign in (-1, 1):  # one class is on its side of w = 0
-        assert check_answer(X, np.full(4, sign))
         close(separate(X, np.full(4, sign)).w, 0)
-
-
-@pytest.mark.parametrize("scale", [1e-9, 1e9])
-def test_separate_does_not_depend_on_the_unit(rng, scale):
-    answers = []
-    for _ in range(20):
-        X, y = rng.normal(size=(8, 2)), np.repeat([-1.0, 1.0], 4)
-        X += 0.6 * y[:, None]  # so that many classes touch, or nearly do
-        answers.append(check_answer(scale * X, y))
-        assert answers[-1] == check_answer(X, y)
-    assert 3 < sum(answers) < 17
-
-
-@pytest.mark.parametrize(
-    "x, separates",
-    [([0.0, 1, 1, 2], False), ([0.0, 1, 1.1, 2], True), ([3.0, 3, 3, 3], False)],
-    ids=["touching", "nearly touching", "all equal"],
-)
-def test_separate_tells_whether_classes_touch(x, separates):
-    assert check_answer(np.reshape(x, (4, 1)), np.array([-1.0, -1, 1, 1])) == separates
+    for x, apart in ((0.9, True), (1.0, False), (1.1, False)):  # nearly, just, and well touching
+        assert separates(np.array([[0.0], [x], [1.0], [2.0]]), np.array([-1, -1, 1, 1])) == apart
+    assert not separates(np.full((4, 1), 3.0), np.array([-1, -1, 1, 1]))
 
 
 @pytest.mark.claims("svm-06")
@@ -309,7 +289,7 @@ def test_separate_counts_as_cover_does(rng, N):
     for d in {2, N - 1}:
         X = rng.normal(size=(N, d))
         labellings = [np.array(s) for s in product([-1.0, 1.0], repeat=N)]
-        count = 2 * sum(check_answer(X, y) for y in labellings if y[0] > 0)  # y or -y
+        count = 2 * sum(separates(X, y) for y in labellings if y[0] > 0)  # y or -y
         assert count == 2 * sum(comb(N - 1, k) for k in range(d + 1))
         assert (count == 2**N) == (d >= N - 1)
 
@@ -341,10 +321,8 @@ def test_hard_margin_beats_every_direction_of_the_plane(rng):
     X, y = separable(rng, d=2)
     w, b, xi, alpha, objective = hard_margin(X, y)
     norm, turn = np.linalg.norm(w), np.linspace(0, 2 * np.pi, 20_001)
-    directions = np.column_stack(
-        [np.append(np.cos(turn), w[0] / norm), np.append(np.sin(turn), w[1] / norm)]
-    )
-    z = X @ directions.T
+    turn = np.append(turn, np.arctan2(w[1], w[0]))
+    z = X @ [np.cos(turn), np.sin(turn)]
     half_gaps = (z[y > 0].min(axis=0) - z[y < 0].max(axis=0)) / 2
     assert 0.999 / norm < half_gaps[:-1].max() <= (1 + 1e-9) / norm
     assert half_gaps[-1] == pytest.approx(1 / norm, rel=1e-9)  # that of w
@@ -416,29 +394,28 @@ def test_hard_margin_of_two_samples_in_closed_form(rng):
 @pytest.mark.claims("svm-21", "svm-39", "svm-40")
 def test_lagrangians_by_sums_and_their_gradients(rng):
     X, y = overlapping(rng, n=(5, 4))
-    w, b, C = rng.normal(size=2), 0.3, 1.7
-    xi, alpha, r = rng.exponential(size=(3, 9))
+    C, theta, (xi, alpha, r) = 1.7, rng.normal(size=3), rng.exponential(size=(3, 9))
+    w, b, u = *np.split(theta, [2]), X.T @ (alpha * y)
 
-    def hard(w=w, b=b):
-        return hard_lagrangian(X, y, w, b, alpha)
+    def hard(theta):
+        return hard_lagrangian(X, y, theta[:2], theta[2], alpha)
 
-    def soft(w=w, b=b, xi=xi):
-        return soft_lagrangian(X, y, w, b, xi, alpha, r, C)
+    def soft(theta, xi=xi):
+        return soft_lagrangian(X, y, theta[:2], theta[2], xi, alpha, r, C)
 
     sums = w @ w / 2
     for i in range(9):
-        sums += C * xi[i] - alpha[i] * (y[i] * (w @ X[i] + b) - 1 + xi[i]) - r[i] * xi[i]
-    assert soft() == pytest.approx(sums, rel=1e-12)
-    expanded = w @ w / 2 - w @ (X.T @ (alpha * y)) - b * (alpha @ y) + alpha.sum()
-    assert hard() == pytest.approx(expanded, rel=1e-12)
+        sums += C * xi[i] - alpha[i] * (y[i] * (w @ X[i] + b[0]) - 1 + xi[i]) - r[i] * xi[i]
+    assert soft(theta) == pytest.approx(sums, rel=1e-12)
+    expanded = w @ w / 2 - w @ u - b[0] * (alpha @ y) + alpha.sum()
+    assert hard(theta) == pytest.approx(expanded, rel=1e-12)
     for value in (hard, soft):
-        check_gradient(lambda v: value(w=v), lambda _: w - X.T @ (alpha * y), w)  # noqa: B023
-        check_gradient(lambda c: value(b=c), lambda _: -alpha @ y, b)  # noqa: B023
-    check_gradient(lambda s: soft(xi=s), lambda _: C - alpha - r, xi)
+        check_gradient(value, lambda theta: np.append(theta[:2] - u, -alpha @ y), theta)
+    check_gradient(lambda s: soft(theta, s), lambda _: C - alpha - r, xi)
     common = expanded - alpha.sum() + C * xi.sum() - alpha @ xi
-    assert soft() == pytest.approx(common + alpha.sum() - r @ xi, abs=1e-10)
-    assert soft() - (common - alpha.sum() - r @ xi) == pytest.approx(2 * alpha.sum())  # ISML
-    assert common + alpha.sum() + r @ xi - soft() == pytest.approx(2 * (r @ xi))  # PRNN, as +
+    value, a, s = soft(theta), alpha.sum(), r @ xi
+    close([common + a - s, common - a - s, common + a + s], [value, value - 2 * a, value + 2 * s])
+    # the second is ISML's, and the third PRNN's with + where no sign is printed
 
 
 @pytest.mark.claims("svm-22")
@@ -484,7 +461,7 @@ def test_support_vectors_lie_on_the_margins_and_alone_determine_the_machine(hard
     assert less.objective < objective * (1 - 1e-3)
 
 
-@pytest.mark.claims("svm-25")
+@pytest.mark.claims("svm-25", "svm-71")
 def test_soft_margin_dual_is_the_least_lagrangian(rng):
     X, y = separable(rng)
     K = X @ X.T
@@ -501,6 +478,8 @@ def test_soft_margin_dual_is_the_least_lagrangian(rng):
     uneven = balanced(rng, y) + 0.01 * (y > 0)  # L is linear in b
     values = [hard_lagrangian(X, y, np.zeros(3), b, uneven) for b in (0.0, 1e6, 2e6)]
     np.testing.assert_allclose(np.diff(values), -1e6 * (uneven @ y), rtol=1e-9)
+    for one in 0.05 * np.eye(len(y)):  # SMO takes two, since one alone breaks the sum
+        assert soft_margin_dual(alpha + one, K, y) == -inf
     for scale in (1e-12, 1.0, 1e8):  # out of balance or not has no unit
         assert soft_margin_dual(scale * uneven, K, y) == -inf
         assert soft_margin_dual(scale * balanced(rng, y), K, y) > -inf
@@ -744,6 +723,8 @@ def test_soft_margin_kkt_sees_each_condition(rng):
     assert hit(alpha=alpha - 0.1 * unit[zero]) >= {"box", "on_the_margin"}
     assert hit(xi=xi + 0.1 * unit[zero]) == {"at_the_bound"}
     assert hit(C=inf) == {"at_the_bound"}  # no slack in a hard margin
+    small = [np.array(each, dtype=np.int8) for each in ([[99], [-99]], [1, -1], [99, 99])]
+    assert soft_margin_kkt(*small[:2], np.zeros(1), 0.0, np.zeros(2), small[2]).weights == 2 * 99**2
 
 
 @pytest.mark.claims("svm-44", "svm-45", "svm-46", "svm-47")
@@ -1023,12 +1004,10 @@ def duals(seed, kernel):
 
 
 def test_fill_keeps_the_sum_and_the_bounds(rng):
-    np.testing.assert_array_equal(fill(np.array([1.0, 2.0, 3.0]), 4.0), [1, 2, 1])
-    for most, share in zip(
-        rng.uniform(0, 1, size=(20, 6)), rng.uniform(0, 1, size=20), strict=True
-    ):
-        filled = fill(most, share * most.sum())
-        assert filled.sum() == pytest.approx(share * most.sum())
+    for most in rng.uniform(size=(20, 6)):
+        total = rng.uniform() * most.sum()
+        filled = fill(most, total)
+        assert filled.sum() == pytest.approx(total)
         assert (filled >= 0).all() and (filled <= most).all()
 
 
@@ -1176,15 +1155,6 @@ def assert_one_step(K, dual, before, after):
     assert t == pytest.approx(best, rel=1e-6, abs=scale)
     if best == room:  # exactly at a bound
         assert after.beta[i] == dual.upper[i] or after.beta[j] == dual.lower[j]
-
-
-@pytest.mark.claims("svm-71")
-def test_one_multiplier_alone_breaks_the_sum(rng):
-    X, y = two_classes(rng, (4, 4))
-    K, alpha = X @ X.T, 0.4 * balanced(rng, y, most=1.0)
-    assert soft_margin_dual(alpha, K, y) > -inf
-    for one in np.eye(8):
-        assert soft_margin_dual(alpha + 0.05 * one, K, y) == -inf
 
 
 @pytest.mark.parametrize("b, most", [(0.49, 2.9), (0.67, 1.7)])
@@ -1882,26 +1852,19 @@ def test_svc_without_slack_warns_where_nothing_separates_and_does_not_wait(kerne
     assert SVC(C=inf).fit(*XOR).score(*XOR) == 1
 
 
-@pytest.mark.parametrize(
-    "model, message",
-    [
+def test_what_has_no_machine_is_refused(rng):
+    X, y = two_classes(rng, (4, 6))
+    for model, message in (
         (NuSVC(nu=0.9), "nu must be <= 2 min(n_+, n_-) / n = 0.8 here"),
         (LinearSVC(C=inf), "C must be a number > 0 and < inf; got inf"),
         (LinearSVC(tol=0), "tol must be a number > 0; got 0"),
         (SVC(tol=0), "tol must be a number > 0; got 0"),
-    ],
-    ids=repr,
-)
-def test_what_has_no_machine_is_refused(rng, model, message):
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
-        model.fit(*two_classes(rng, (4, 6)))
-
-
-@pytest.mark.parametrize("kind", [SVC, LinearSVC])
-def test_a_class_of_weight_zero_is_none(rng, kind):
-    X, y = two_classes(rng, (4, 6))
-    with pytest.raises(ValueError, match="must hold at least 2 classes"):
-        kind().fit(X, y, (y > 0).astype(float))
+    ):
+        with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
+            model.fit(X, y)
+    for kind in (SVC, LinearSVC):  # a class of weight 0 is none
+        with pytest.raises(ValueError, match="must hold at least 2 classes"):
+            kind().fit(X, y, (y > 0).astype(float))
 
 
 def test_properties_ask_for_a_fit():
