@@ -758,9 +758,8 @@ def on_bounds(dual, beta):
     array([ 1., -2.])
     """
     near = ROUNDING * np.abs(beta).max(initial=0.0)
-    return np.where(
-        beta >= dual.upper - near, dual.upper, np.where(beta <= dual.lower + near, dual.lower, beta)
-    )
+    beta = np.where(beta <= dual.lower + near, dual.lower, beta)
+    return np.where(beta >= dual.upper - near, dual.upper, beta)
 
 
 DAMPING = 1e-9  # of the largest entry of K: more samples than features make K_FF singular

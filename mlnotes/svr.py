@@ -316,10 +316,8 @@ def squared_lagrangian(X, y, w, b, xi, alpha, epsilon, C):
 
     Errata: svr-22 (ISML leaves out the derivative in b, and with it sum_i beta_i = 0).
     """
-    X, y, w, xi, alpha = floats(X, y, w, xi, alpha)
-    z = y - decision(X, w, b)
-    sides = np.array([z, -z]) - epsilon - xi
-    return float(w @ w / 2 + np.sum(C * xi**2 / 2 + alpha * sides))
+    without_cost = tube_lagrangian(X, y, w, b, xi, alpha, np.zeros_like(xi), epsilon, C=0.0)
+    return without_cost + float(C * np.sum(floats(xi) ** 2) / 2)
 
 
 def squared_tube_dual(beta, K, y, epsilon, C):
@@ -331,10 +329,9 @@ def squared_tube_dual(beta, K, y, epsilon, C):
     >>> squared_tube_dual(np.array([0.5, -0.5]), np.eye(2), np.array([2.0, -2.0]), 0.5, C=1.0)
     1.0
     """
-    beta, K, y = floats(beta, K, y)
-    size = np.abs(beta).sum()
-    value = float(y @ beta - beta @ (K @ beta + beta / C) / 2 - epsilon * size)
-    return value if abs(beta.sum()) <= ROUNDING * size else -inf
+    beta = floats(beta)
+    alpha = np.maximum([beta, -beta], 0.0)
+    return tube_dual(alpha, K + np.eye(len(beta)) / C, y, epsilon)
 
 
 def without_tube(K, y, C):
