@@ -72,9 +72,9 @@ from mlnotes.base import (
     row_blocks,
     signs,
 )
-from mlnotes.kernels import Gaussian, Linear, make_kernel
+from mlnotes.kernels import FunctionKernel, Gaussian, Linear, make_kernel
 from mlnotes.linear_regression import augment
-from mlnotes.numerics import kernel_product, squared_norms
+from mlnotes.numerics import kernel_product, squared_norms, symmetric
 from mlnotes.optimization import InfeasibleError, box, newton, solve_qp
 from mlnotes.perceptron import decision
 
@@ -171,8 +171,7 @@ def hard_margin(X, y):
     Errata: svm-16 (REP writes max 1 / ||w|| = min w^T w); svm-28 (unique are w and b, not alpha).
     """
     (n, d), y = X.shape, signs(y)
-    P = np.zeros((d + 1, d + 1))
-    P[:d, :d] = np.eye(d)  # 1/2 ||w||^2, for the variables (w, b)
+    P = np.diag([1.0] * d + [0.0])  # 1/2 ||w||^2, for the variables (w, b)
     margins = np.column_stack([y[:, None] * X, y])  # times (w, b): y_i f(x_i) >= 1
     qp = solve_qp(P, np.zeros(d + 1), G=margins, h=np.ones(n))
     return Machine(qp.x[:d], float(qp.x[d]), np.zeros(n), qp.lam, qp.objective)
@@ -261,12 +260,11 @@ def soft_margin(X, y, C):
     if C == inf:
         return hard_margin(X, y)
     (n, d), y = X.shape, signs(y)
-    P = np.zeros((d + 1 + n, d + 1 + n))
-    P[:d, :d] = np.eye(d)  # 1/2 ||w||^2, for the variables (w, b, xi)
-    costs = np.concatenate([np.zeros(d + 1), np.full(n, C)])  # C sum_i xi_i
+    P = np.diag([1.0] * d + [0.0] * (1 + n))  # 1/2 ||w||^2, for the variables (w, b, xi)
+    costs = np.array([0.0] * (d + 1) + [C] * n)  # C sum_i xi_i
     margins = np.column_stack([y[:, None] * X, y, np.eye(n)])  # y_i f(x_i) + xi_i >= 1
     slacks = np.column_stack([np.zeros((n, d + 1)), np.eye(n)])  # xi_i >= 0
-    least = np.concatenate([np.ones(n), np.zeros(n)])
+    least = np.array([1.0] * n + [0.0] * n)
     qp = solve_qp(P, costs, G=np.vstack([margins, slacks]), h=least)
     return Machine(qp.x[:d], float(qp.x[d]), qp.x[d + 1 :], qp.lam[:n], qp.objective)
 
@@ -340,7 +338,7 @@ def squared_slack_margin(X, y, C):
     if C == inf:
         return hard_margin(X, y)
     (n, d), y = X.shape, signs(y)
-    P = np.diag(np.concatenate([np.ones(d), [0.0], np.full(n, C)]))  # for (w, b, xi)
+    P = np.diag([1.0] * d + [0.0] + [C] * n)  # for (w, b, xi)
     margins = np.column_stack([y[:, None] * X, y, np.eye(n)])
     qp = solve_qp(P, np.zeros(d + 1 + n), G=margins, h=np.ones(n))
     return Machine(qp.x[:d], float(qp.x[d]), qp.x[d + 1 :], qp.lam, qp.objective)
@@ -916,7 +914,7 @@ def kernel_matrix(X, kernel, megabytes, ridge=0.0):
     """The Gram matrix of X: an array if it fits into so many `megabytes`, else `GramRows`.
 
     `kernel` is a `kernels.Kernel`, and `ridge`, a number or (n,), is added to the diagonal.
-    Raises: ValueError if k(x, z) overflows.
+    Raises: ValueError if k(x, z) overflows, or the array of a function k(X, Z) is not symmetric.
 
     >>> kernel_matrix(np.array([[2.0]]), Linear(), megabytes=1, ridge=0.5)
     array([[4.5]])
@@ -925,7 +923,7 @@ def kernel_matrix(X, kernel, megabytes, ridge=0.0):
     if capacity < len(X):
         K = GramRows(X, kernel, capacity, ridge)
     else:
-        K = kernel(X)
+        K = symmetric(kernel(X)) if isinstance(kernel, FunctionKernel) else kernel(X)
         K[np.diag_indices(len(X))] += ridge
     if not np.isfinite(K.diagonal()).all():  # and k(x, z)^2 <= k(x, x) k(z, z)
         raise ValueError("K must be finite; k(x, z) overflows: scale the features of X")
