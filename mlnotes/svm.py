@@ -565,7 +565,7 @@ def offset_intervals(gradient, dual, beta):
 def offsets(gradient, dual, beta):
     """b of each group, the mean of g = p - K beta over its free multipliers: (groups,).
 
-    A group without a free one gets the middle of its `offset_intervals`, or the only finite end.
+    A group without a free one gets the middle of its `offset_intervals`, the only finite end, or 0.
 
     >>> X, y = np.array([[3.0], [1.0]]), np.array([1.0, -1.0])
     >>> offsets(y - X @ X.T @ (0.5 * y), c_dual(y), 0.5 * y)

@@ -531,15 +531,11 @@ class SVR(_Tube):
 
     Parameters
     ----------
-    kernel : str, `kernels.Kernel` or function k(X, Z); see `kernels.make_kernel`
-    degree : int; of "poly", 1 or more
-    gamma : "scale", "auto", None or float; 1 / (d Var X), 1 / d for the next two, or the number
-    coef0 : float; of "poly", 0 or more, and of "sigmoid"
-    tol : float; the largest violation of the KKT conditions at the end, in units of y
     C : float; cost of a unit of slack, finite
     epsilon : float; half the width of the tube, in units of y
-    cache_size : float; MiB for a Gram matrix; of a larger one only the rows in use are kept
+    tol : float; the largest violation of the KKT conditions at the end, in units of y
     max_iter : int; steps, -1 for 10^7 or 200 n, whichever is more
+    kernel, degree, gamma, coef0, cache_size : as in `svm.SVC`
 
     Attributes
     ----------
