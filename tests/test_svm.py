@@ -1131,6 +1131,16 @@ def assert_one_step(K, dual, before, after):
         assert after.beta[i] == dual.upper[i] or after.beta[j] == dual.lower[j]
 
 
+@pytest.mark.parametrize("b, most", [(0.49, 2.9), (0.67, 1.7)])
+def test_smo_steps_to_a_bound_end_exactly_on_it(b, most):
+    assert b + (most - b) != most
+    y, K = np.array([1.0, -1.0]), np.zeros((2, 2))  # every step goes to the box
+    for C, moved in (([most, 9.0], 0), ([9.0, most], 1)):
+        dual = c_dual(y, np.array(C))._replace(start=b * y)
+        *_, last = smo(K, dual)
+        assert last.beta[moved] == most * y[moved] and last.violation <= 0
+
+
 def test_smo_ends_where_rounding_hides_the_step_and_where_the_step_has_no_end():
     y, K = np.array([1.0, -1.0]), np.eye(2)
     far = svm.SMOState(1e20 * y, y.copy(), (), 0.0, inf)  # a step of 1 is lost in 1e20
