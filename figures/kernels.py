@@ -180,11 +180,11 @@ def machine(name):
 
 @figure("machines", claims=("kernels-49",), panels=(2, 3), size=(2.3, 1.55))
 def machines(*axes):
-    r"""Support vector machines (chapter 19) with six kernels, on the same 80 samples. An error has
-    the price C = 10. A line is too stiff, a cubic does better, and the Gaussian kernel with $\sigma
-    = 0.5$ follows the moons. With $\sigma = 0.03$ it puts islands around single samples, and has no
-    error on them. With $\sigma = 2$ it is smoother than the cubic. With $\sigma = 30$ it is almost
-    the line again; for this C was raised to 10 $\sigma$ squared.
+    r"""Support vector machines (chapter 19) with six kernels, on the same 80 samples. Each unit of
+    slack costs C = 10. A line is too stiff, a cubic does better, and the Gaussian kernel with
+    $\sigma = 0.5$ follows the moons. With $\sigma = 0.03$ it puts islands around single samples,
+    and has no error on them. With $\sigma = 2$ it is smoother than the cubic. With $\sigma = 30$
+    it is almost the line again; for this C was raised to 10 $\sigma$ squared.
     """
     T = moons()
     for ax, name in zip(axes, MACHINES, strict=True):
