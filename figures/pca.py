@@ -50,11 +50,11 @@ def telling(X, principal):
 def axes(left, middle, right):
     """Left: sixty samples with the first axis (red, solid) and the second (green, dashed). Each
     line reaches two standard deviations to either side of the mean. Middle: every sample goes to
-    the nearest point of the first axis. Right: one sample (dot) seen from near by. From the mean,
-    at the top right, to the sample runs the black side (total), to its projection the red side
-    (kept), and between the two the dashed side (lost). The angle between kept and lost is a right
-    angle. The black side is the same for every axis. So the longer the red side, the shorter the
-    dashed one.
+    the nearest point of the first axis. The dotted line is the regression of feature 2 on feature
+    1, for comparison. Right: one sample (dot) seen from near by. From the mean, at the top right,
+    to the sample runs the black side (total), to its projection the red side (kept), and between
+    the two the dashed side (lost). The angle between kept and lost is a right angle. The black side
+    is the same for every axis. So the longer the red side, the shorter the dashed one.
     """
     X = cloud()
     principal = principal_components(X)
@@ -69,6 +69,8 @@ def axes(left, middle, right):
     v = principal.V[:, :1]
     feet = reconstruct(scores(X, principal.mean, v), principal.mean, v)
     middle.axline(principal.mean, principal.mean + v[:, 0], color=RED, lw=1.4)
+    slope = np.polyfit(*X.T, 1)[0]  # of the regression line
+    middle.axline(principal.mean, slope=slope, color=DARK_GREEN, lw=1.4, ls=":")
     for x, foot in zip(X, feet, strict=True):
         middle.plot(*np.transpose([x, foot]), color=GREY, lw=0.8)
     draw_samples(middle, X, size=4)
@@ -90,6 +92,8 @@ def triangle(ax, x, principal):
     for start, end, color, style in sides:
         ax.plot(*np.transpose([start, end]), color=color, ls=style, lw=2)
     ax.plot(*x, "o", color=INK, ms=5)
+    corner = [0.12 * (end - foot) / np.linalg.norm(end - foot) for end in (principal.mean, x)]
+    ax.plot(*np.transpose([foot + corner[0], foot + sum(corner), foot + corner[1]]), INK, lw=0.8)
     for name, (start, end, color, _), shift in zip(NAMES, sides, SHIFTS, strict=True):
         ax.annotate(name, (start + end) / 2, shift, textcoords="offset points", color=color,
                     ha="center", va="center", fontsize=9)  # fmt: skip
@@ -122,12 +126,13 @@ def moved_digits(*panels):
     T = make_shifted_digits(60, rng=np.random.default_rng(1))
     for ax, image in zip(panels[:5], T.images, strict=False):
         draw_image(ax, image, cmap="Greys")
+        ax.plot((0, 99, 99, 0, 0), (0, 0, 99, 99, 0), color=GREY, lw=0.6)  # a frame
     spectrum = panels[5]
     for X, look, name in ((T.X, {"color": ORANGE, "marker": "s", "ls": "--"}, "far apart"),
                           (near_by(), {"color": BLUE, "marker": "o"}, "near by")):  # fmt: skip
         lam = principal_components(X, 1).lam[:10]
         spectrum.semilogy(np.arange(1, 11), lam / lam[0], ms=3, lw=1.2, label=name, **look)
-    spectrum.set(xlabel="component $j$", xticks=(1, 3, 5, 10))
+    spectrum.set(xlabel="axis $j$", xticks=(1, 3, 5, 10))
     spectrum.set_title(r"$\lambda_j / \lambda_1$")
     spectrum.legend(fontsize=8)
 
@@ -202,7 +207,7 @@ def scree(ax):
     ax.plot(j, share, "o-", color=INK, ms=4, lw=1.2)
     ax.axhline(SHARE, color=GREY, lw=0.8, ls="--")
     ax.plot(k, share[k - 1], "o", ms=11, mfc="none", mec=ORANGE, mew=2)
-    ax.set(xlabel="component $j$", ylabel="share of the variance", ylim=(0, 1.05), xticks=j)
+    ax.set(xlabel="axis $j$", ylabel="share of the variance", ylim=(0, 1.05), xticks=j)
 
 
 # --- Films -----------------------------------------------------------------------------
