@@ -24,7 +24,6 @@ from mlnotes.plotting import (
     COLORS,
     GREY,
     INK,
-    ORANGE,
     Take,
     draw_line,
     draw_samples,
@@ -58,12 +57,12 @@ def slanted_classes():
 @figure("directions", claims=("discriminant-20",), panels=(2, 2), size=(3.2, 2.5))
 def directions(left, right, below_left, below_right):
     """The same two classes (discs and squares, made up for this) twice. Above: a direction w
-    (dashed) and the decision line (solid), that is, all points that are projected halfway between
-    the projected means. Below: how many samples of each class have which projection. A number b is
-    added, so that the decision line is at 0. Left (mean difference): w joins the class means
-    (plus), and the projections overlap. Right: along Fisher's direction the projected means are
-    closer together, but the projections overlap far less. The number J in the titles says how far
-    apart the projections are; it is defined below.
+    (dashed, drawn through the mean of all samples) and the decision line (solid), that is, all
+    points that are projected halfway between the projected means. Below: how many samples of each
+    class have which projection. A number b is added, so that the decision line is at 0. Left (mean
+    difference): w joins the class means (plus), and the projections overlap. Right: along Fisher's
+    direction the projected means (plus, below) are closer together, but the projections overlap far
+    less. The number J in the titles says how far apart the projections are; it is defined below.
     """
     T = slanted_classes()
     mu = class_means(T.X, T.y)
@@ -96,8 +95,9 @@ def one_direction(above, below, T, w, b):
     for c, color in enumerate(COLORS[:2]):
         below.hist(z[T.y == c], edges, histtype="stepfilled", fc=(*tint(color, 0.6), 0.6),
                    ec=color, lw=1.2, hatch=("", "////")[c])  # fmt: skip
+        below.plot(z[T.y == c].mean(), 0, "P", mfc=INK, mec="white", ms=8, zorder=4, clip_on=False)
     below.axvline(0, color=INK, lw=1.6)
-    below.set(xlabel="$w^T x + b$,  $||w|| = 1$", ylabel="samples")
+    below.set(xlabel="$w^T x + b$,  $||w|| = 1$", ylabel="samples", xlim=(-5, 5))
 
 
 @figure("whitened", claims=("discriminant-17",), panels=2, size=(3.2, 2.8))
@@ -105,8 +105,8 @@ def whitened(left, right):
     """Fisher's direction in two pictures. Left: the classes of Figure 13.1 and their means
     (plus). The direction from mean to mean (dashed) is not orthogonal to the decision line
     (solid). Right: the same samples whitened, so that the scatter within the classes is the
-    identity matrix. The clouds are round there, and the decision line is orthogonal to the
-    direction from mean to mean.
+    identity matrix. Both clouds are nearly round there, and the decision line is orthogonal to
+    the direction from mean to mean.
     """
     T = slanted_classes()
     L = np.linalg.cholesky(within_scatter(T.X, T.y))
@@ -163,10 +163,10 @@ def error_on_lines(X, y):
 @figure("failures", claims=("discriminant-24",), panels=(2, 4), size=(1.75, 1.75))
 def failures(*axes):
     """Above: four pairs of classes, made up for this. In the first three, both classes have the
-    same mean (plus), and J = 0 for every direction. In three of the four a curve separates the
-    classes, but in none of them does a straight line. Below: for each angle of w, the error of the
-    best cut of the projections. The lowest errors are 1/4 or more for the first three, and 0.1 for
-    the moons.
+    same mean (plus), and J = 0 for every direction. In all but the cross a curve separates the
+    classes, but in none of the four does a straight line. Below: for each angle of w, the error of
+    the best cut of the projections. The lowest errors are 1/4 or more for the first three, and 0.1
+    for the moons.
     """
     for k, (name, (X, y)) in enumerate(hard_sets().items()):
         above, below = axes[k], axes[4 + k]
@@ -182,6 +182,56 @@ def failures(*axes):
         below.set_yticks((0, 0.25, 0.5), ("0", "1/4", "1/2") if k == 0 else ("", "", ""))
         below.axhline(0.25, color=GREY, lw=0.7, ls=":")
     axes[4].set_ylabel("error")
+
+
+# --- Too few samples -------------------------------------------------------------------
+
+
+@figure("few", claims=(), size=(4.0, 2.6))
+def few(ax):
+    """Three samples in the plane: d = 2 and n = 3, fewer than d + C = 4. The direction h (dashed)
+    is orthogonal to the segment (dotted) between the two samples of class 0 (discs). So both have
+    the same projection on h (black disc), and the sample of class 1 has another one (black square).
+    Any three samples that are not on one line have such an h, even if chance decides which two form
+    class 0.
+    """
+    X, y = np.array([[0.0, 0.0], [2.0, 1.0], [3.6, 0.4]]), np.array([0, 0, 1])
+    h = np.array([1.0, -2.0]) / np.sqrt(5)
+    origin = np.array([1.0, 0.5]) + 0.8 * h[[1, 0]] * [1, -1]
+    feet = origin + project_on_line(X - origin, h)[:, None] * h
+    along = np.array([-h[1], h[0]])
+    draw_line(ax, along, -along @ origin, color=GREY, lw=1.2, ls="--")
+    for x, foot in zip(X, feet, strict=True):
+        ax.plot(*np.transpose([x, foot]), color=GREY, lw=1.0, ls=":")
+    draw_samples(ax, X, y, size=7)
+    for foot, marker in zip(feet[1:], "os", strict=True):
+        ax.plot(*foot, marker, ms=6, color=INK, zorder=4)
+    set_view(ax, np.vstack([X, feet]), margin=0.2)
+    ax.annotate("$h$", feet[2], (8, -10), textcoords="offset points")
+    ax.set(xlabel="$x_1$", ylabel="$x_2$", xticks=(), yticks=())
+
+
+@figure("spectra", claims=(), size=(5.2, 2.6))
+def spectra(ax):
+    """The eigenvalues of the scatter within the classes that are not 0, the largest first: medians
+    over the 50 draws of Figure 13.8. The number at the end of a curve is that of the samples per
+    class. With 4 only six eigenvalues are not 0, and the smallest is 6.4. With 11, at the peak,
+    there are 20, and the smallest is 0.011. With 20 the smallest is 3.7.
+    """
+    Sigma, centers = np.eye(20), np.zeros((2, 20))
+    Sigma[:2, :2], centers[1, 0] = [[2.0, 1.2], [1.2, 2.0]], 4
+    for size, style in ((4, "--"), (11, "-"), (20, "-.")):
+        values = np.zeros((50, 20))
+        for seed in range(50):
+            T = make_blobs((size, size), centers, Sigma, rng=np.random.default_rng(seed))
+            values[seed] = np.linalg.eigvalsh(within_scatter(T.X, T.y))[::-1]
+        count = min(2 * size - 2, 20)
+        middle = np.median(values[:, :count], axis=0)
+        ax.semilogy(np.arange(1, count + 1), middle, style, lw=1.6)
+        ax.annotate(f"{size}", (count, middle[-1]), (5, -3), textcoords="offset points")
+    ax.set(ylabel="eigenvalue", xticks=(1, 10, 20))
+    ax.set_yticks((0.01, 1, 100), ("0.01", "1", "100"))
+    ax.minorticks_off()
 
 
 # --- With and without the labels -------------------------------------------------------
@@ -210,8 +260,8 @@ def axes_of(X, y, m):
 @figure("reduction", claims=("discriminant-31",), panels=3, size=(2.6, 2.6))
 def reduction(plane, by_pca, by_lda):
     """Two ways to reduce the number of features. Left: PCA takes the direction of largest variance
-    (dashed), on which the two classes overlap almost entirely. LDA knows the labels and takes
-    another direction (solid). Middle and right: 178 wines of three kinds (colours) with 13
+    (grey dashes), on which the two classes overlap almost entirely. LDA knows the labels and takes
+    another direction (black dashes). Middle and right: 178 wines of three kinds (colours) with 13
     features, each in units of its standard deviation, reduced to two features by PCA and by LDA. On
     the discriminants the groups stand further apart; tr is the trace criterion.
     """
@@ -219,8 +269,9 @@ def reduction(plane, by_pca, by_lda):
     (P, pca), (W, lda) = axes_of(T.X, T.y, 1)
     square_view(plane, T.X)
     draw_samples(plane, T.X, T.y, size=3.5)
-    for direction, color, dash in ((P[:, 0], ORANGE, "--"), (W[:, 0], INK, "-")):
-        draw_line(plane, np.array([-direction[1], direction[0]]), color=color, lw=1.8, ls=dash)
+    for direction, color in ((P[:, 0], GREY), (W[:, 0], INK)):
+        across = np.array([-direction[1], direction[0]])
+        draw_line(plane, across, color=color, lw=1.8, ls="--")
     plane.set(xlabel="$x_1$", ylabel="$x_2$", xticks=(-4, 0, 4), yticks=(-4, 0, 4))
     plane.set(title=f"PCA tr {pca:.2f}, LDA tr {lda:.2f}")
     X, y = wines()
@@ -253,8 +304,8 @@ def two_directions(X, y):
 
 @figure("clumps", claims=("discriminant-36",), panels=3, size=(2.6, 2.6))
 def two_clumps(plane, below_fisher, below_local):
-    """Left: class 0 in two clumps (blue) and class 1 between them, with Fisher's direction (dashed)
-    and the direction of local Fisher discriminant analysis (solid). Middle and right: the samples
+    """Left: class 0 in two clumps (blue) and class 1 between them, with Fisher's direction (grey)
+    and the direction of local Fisher discriminant analysis (black). Middle and right: the samples
     projected on each. On Fisher's direction the classes lie on top of each other. On the local one
     the three clumps are apart.
     """
@@ -265,9 +316,8 @@ def two_clumps(plane, below_fisher, below_local):
     rows = zip(two_directions(X, y), (below_fisher, below_local), ("Fisher", "local"), strict=True)
     for w, below, name in rows:
         w = w / np.linalg.norm(w)
-        solid = name == "local"
-        draw_line(plane, np.array([-w[1], w[0]]), color=INK if solid else GREY, lw=1.6,
-                  ls="-" if solid else "--")  # fmt: skip
+        color = INK if name == "local" else GREY
+        draw_line(plane, np.array([-w[1], w[0]]), color=color, lw=1.8, ls="--")
         z = project_on_line(X, w)
         edges = np.linspace(z.min(), z.max(), 31)
         for c, color in enumerate(COLORS[:2]):
