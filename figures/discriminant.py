@@ -229,7 +229,7 @@ def spectra(ax):
         middle = np.median(values[:, :count], axis=0)
         ax.semilogy(np.arange(1, count + 1), middle, style, lw=1.6)
         ax.annotate(f"{size}", (count, middle[-1]), (5, -3), textcoords="offset points")
-    ax.set(ylabel="eigenvalue", xticks=(1, 10, 20))
+    ax.set(xlabel="number", ylabel="eigenvalue", xticks=(1, 10, 20))
     ax.set_yticks((0.01, 1, 100), ("0.01", "1", "100"))
     ax.minorticks_off()
 
