@@ -13,6 +13,7 @@ from mlnotes.datasets import (
     make_three_modes,
 )
 from mlnotes.decision_theory import best_cut
+from mlnotes.logistic_regression import LogisticRegression
 from mlnotes.model_selection import train_test_split
 from mlnotes.neural_networks import (
     BINARY_CROSS_ENTROPY,
@@ -36,6 +37,7 @@ from mlnotes.neural_networks import (
     sgd,
     train_full_batch,
 )
+from mlnotes.pca import PCA
 from mlnotes.plotting import (
     BLUE,
     COLORS,
@@ -408,7 +410,8 @@ def hard_cases_of_a_line(*axes):
     """Three sets of 300 points that no line separates. Above: the line with the fewest errors among
     180 directions. For the ring and the three modes it lies outside: all points are on one side.
     Below: the boundary that a network with one hidden layer of 32 ReLUs has learnt. It consists of
-    straight pieces. The percentages are shares of the drawn points, which were used for training.
+    straight pieces. The percentages are rounded shares of the drawn points, which were used for
+    training; in the quadrants the network is wrong at one point.
     """
     for k, (name, T) in enumerate(hard_cases().items()):
         above, below = axes[k], axes[3 + k]
@@ -465,9 +468,10 @@ def on_four(theta, rows):
 
 @figure("valley", claims=(), panels=3, size=(2.8, 2.4))
 def valley(*axes):
-    """Sixty steps down a long valley (grey: lines of equal J) to the minimum (star). SGD reaches
-    the floor in one step, and then creeps. Momentum swings across the valley, and gains speed along
-    it. Adam at first moves both coordinates at the same speed; it overshoots, and turns back.
+    """Sixty steps down a long valley (grey: lines of equal J) to the minimum (star). SGD, which
+    with the exact gradient is gradient descent, reaches the floor in one step, and then creeps.
+    Momentum swings across the valley, and gains speed along it. Adam at first moves both
+    coordinates at the same speed; it overshoots, and turns back.
     """
     start, how = np.array([-1.0, -0.5]), {"n": 4, "batch_size": 4, "rng": None}
     runs = {
@@ -487,6 +491,37 @@ def valley(*axes):
         ax.set(xlabel=r"$\theta_1$", yticks=(0, 1))
         ax.set_title(name, fontsize=10)
     axes[0].set_ylabel(r"$\theta_2$")
+
+
+# --- What the hidden layer of the digits has learnt --------------------------------------
+
+
+@figure("hidden_digits", claims=(), panels=2, size=(3.6, 2.9))
+def hidden_digits(left, right):
+    """Eight new images of each digit, even ones blue and odd ones orange. To the right of the line
+    the answer is "odd". Left: the pixels. The horizontal axis is the one linear score, the vertical
+    axis the direction in which the images vary most. Many are near the line, and several on its
+    wrong side. Right: the same images as the 50 hidden ReLUs see them. The horizontal axis is the
+    net input of the output unit, again a linear score, now of the hidden outputs.
+    """
+    T = load_digits()
+    X, odd = T.X / 16, T.y % 2
+    train, test = train_test_split(np.arange(len(odd)), random_state=9, stratify=T.y)
+    net = MLPClassifier((50,), learning_rate_init=0.02, tol=3e-3, random_state=9)
+    (W1, b1), (W2, b2) = net.fit(X[train], odd[train]).layers_
+    H = RELU.f(net_input(X, W1, b1))
+    line = LogisticRegression().fit(X[train], odd[train])
+    scores = (line.decision_function(X), net_input(H, W2, b2)[:, 0])
+    shown = np.concatenate([test[T.y[test] == k][:8] for k in range(10)])
+    for ax, score, points in zip((left, right), scores, (X, H), strict=True):
+        height = PCA(1).fit(points[test]).transform(points)[:, 0]
+        for k, rows in enumerate(shown.reshape(10, 8)):
+            color = (BLUE, ORANGE)[k % 2]
+            ax.plot(score[rows], height[rows], marker=f"${k}$", ms=5, mew=0, ls="", color=color)
+        ax.axvline(0, color=INK, lw=1.0)
+        ax.set(xticks=[], yticks=[])
+    left.set_title("$x$")
+    right.set_title("$h$")
 
 
 # --- How long to train -----------------------------------------------------------------
