@@ -499,10 +499,11 @@ def valley(*axes):
 @figure("hidden_digits", claims=(), panels=2, size=(3.6, 2.9))
 def hidden_digits(left, right):
     """Eight new images of each digit, even ones blue and odd ones orange. To the right of the line
-    the answer is "odd". Left: the pixels. The horizontal axis is the one linear score, the vertical
-    axis the direction in which the images vary most. Many are near the line, and several on its
-    wrong side. Right: the same images as the 50 hidden ReLUs see them. The horizontal axis is the
-    net input of the output unit, again a linear score, now of the hidden outputs.
+    the answer is "odd". Left: the pixels x. The horizontal axis is the one linear score, the
+    vertical axis the direction in which the images vary most. Six of the 80 images are on the wrong
+    side. Right: the same images as the 50 hidden ReLUs see them. The horizontal axis is the net
+    input of the output unit: again one linear score, but of the hidden outputs h. One image is on
+    the wrong side. All 450 new images have nearly the same shares of errors.
     """
     T = load_digits()
     X, odd = T.X / 16, T.y % 2
@@ -512,7 +513,7 @@ def hidden_digits(left, right):
     H = RELU.f(net_input(X, W1, b1))
     line = LogisticRegression().fit(X[train], odd[train])
     scores = (line.decision_function(X), net_input(H, W2, b2)[:, 0])
-    shown = np.concatenate([test[T.y[test] == k][:8] for k in range(10)])
+    shown = np.concatenate([test[T.y[test] == k][-8:] for k in range(10)])
     for ax, score, points in zip((left, right), scores, (X, H), strict=True):
         height = PCA(1).fit(points[test]).transform(points)[:, 0]
         for k, rows in enumerate(shown.reshape(10, 8)):
