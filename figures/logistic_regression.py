@@ -89,6 +89,30 @@ def logistic(left, right):
     right.set(yticks=(0, 0.25), yticklabels=("0", "1/4"))
 
 
+@figure("working_response", claims=(), size=(3.2, 2.2))
+def tangent(ax):
+    """The logistic function (blue), and its tangent (dashed) at the score f = -1 of a malignant
+    tumour. The tangent reaches the label 1 at the working response, r = 2.72.
+    """
+    f, at = np.linspace(-5, 5, 101), -1.0
+    r = at + 1 / sigmoid(at)
+    ax.axhline(1, color=GREY, lw=0.8, ls=":")
+    ax.plot(f, sigmoid(f), color=BLUE, lw=1.6)
+    ax.plot([at, r], [sigmoid(at), 1], "--", color=ORANGE)
+    ax.plot(at, sigmoid(at), "o", color=INK, ms=4)
+    ax.plot(r, 1, "o", color=ORANGE, ms=4)
+    ax.plot([r, r], [0, 1], ":", color=ORANGE, lw=1)
+    ax.set(
+        xlabel="score",
+        ylabel="probability",
+        xlim=(-5, 5),
+        ylim=(0, 1.1),
+        xticks=(at, r),
+        yticks=(0, 1),
+    )
+    ax.set(xticklabels=("$f$", "$r$"))
+
+
 @figure("irls", claims=(), panels=3, size=(2.8, 2.7))
 def reweighted_lines(*axes):
     """The first three Newton steps for eight tumours, as weighted least squares. Each tumour is
