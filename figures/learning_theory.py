@@ -188,8 +188,9 @@ def concentration(narrowing, tails):
     """One fixed rule with the risk 0.3. Left: the exact distribution of its empirical risk for
     samples of 20, 100 and 500, each scaled to the same height. Its width shrinks as 1 / sqrt(n).
     Right: the probability that the empirical risk is off by more than 0.1, and two bounds for it.
-    Chebyshev's bound is drawn with the variance 0.21 of this rule's loss. From n = 124 on
-    Hoeffding's is the smaller one.
+    The probability has teeth, because R_n takes only the multiples of 1 / n. Chebyshev's bound is
+    drawn with the variance 0.21 of this rule's loss. From n = 124 on Hoeffding's is the smaller
+    one.
     """
     for n, color, style in (20, GREY, "o-"), (100, ORANGE, "-."), (500, BLUE, "-"):
         k = np.arange(n + 1)
@@ -199,13 +200,13 @@ def concentration(narrowing, tails):
     narrowing.set(xlim=(0, 0.8), ylim=(0, 1.05), yticks=(), xlabel="empirical risk $R_n$")
     narrowing.set(ylabel="probability (scaled)", title="One rule, risk 0.3")
     narrowing.legend()
-    n = np.arange(10, 501, 10)
+    n = np.arange(10, 501)
     exact = [deviation_probability(i, RISK, STRAY) for i in n]
     tails.semilogy(n, [hoeffding(i, STRAY) for i in n], "--", color=ORANGE, label="Hoeffding")
     chebyshev = RISK * (1 - RISK) / (n * STRAY**2)
     tails.semilogy(n, chebyshev, "-.", color=PURPLE, label="Chebyshev")
-    tails.semilogy(n, exact, color=BLUE, label="exact")
-    tails.set(xlim=(0, 500), ylim=(1e-6, 3), xlabel="samples $n$")
+    tails.semilogy(n, exact, color=BLUE, lw=0.8, label="exact")
+    tails.set(xlim=(0, 500), ylim=(1e-6, 3), xlabel="pairs $n$")
     tails.set(ylabel=r"Pr($|R_n - R| > 0.1$)", title="Off by more than 0.1")
     tails.legend(loc="lower left")
 
@@ -286,7 +287,7 @@ def consistency(poor, rich):
         ax.semilogx(SIZES, R, "o-", color=BLUE, ms=4, label=r"true risk $R(\hat{h})$")
         ax.semilogx(SIZES, R_n, "s--", color=ORANGE, ms=4, label=r"empirical $R_n(\hat{h})$")
         ax.axhline(NOISE, color=INK, lw=1, ls=":")
-        ax.set(ylim=(-0.02, 0.5), yticks=(0, 0.2, 0.4), xlabel="samples $n$")
+        ax.set(ylim=(-0.02, 0.5), yticks=(0, 0.2, 0.4), xlabel="pairs $n$")
         ax.set_xticks((5, 50, 500), ("5", "50", "500"))
     poor.set(ylabel="mean over samples", title="Thresholds")
     rich.set_title("Nearest neighbour")
@@ -371,6 +372,48 @@ def shattering(growth, four):
     draw_samples(four, X, 1 - y, size=8)
     four.set(xlim=(0, 1), ylim=(0, 1), xticks=(), yticks=(), aspect="equal")
     four.set(xlabel="$x_1$", ylabel="$x_2$", title="No half plane has these labels")
+
+
+# --- The ghost sample ------------------------------------------------------------------
+
+LOSSES = np.array([[1, 0, 1, 0, 1], [0, 0, 1, 1, 0]])  # of a sample, and of its ghost
+COINS = np.array([1, -1, 1, -1, -1])
+
+
+@figure("ghost", claims=(), panels=2, size=(3.2, 2.0))
+def ghost(line, table):
+    r"""Left: the mean losses of one rule. $R_n'$ of the ghost sample is probably in the shaded
+    band, within $t/2$ of the risk $R$. If $R_n$ is farther than $t$ from $R$, then $R_n$ and $R_n'$
+    are probably more than $t/2$ apart. Right: the losses of one rule on five pairs of each sample,
+    1 (filled) or 0, and the upper loss minus the lower one, $z$. Lines join the losses that change
+    places: there the coin $\sigma$ shows $-1$. After that the difference is $\sigma z$.
+    """
+    R, t, other, far = 0.3, 0.36, 0.4, 0.78
+    line.axvspan(R - t / 2, R + t / 2, color=SHADE, lw=0)
+    line.axvline(R, color=INK, lw=1, ls=":")
+    line.plot(R, 3, "o", color=INK, ms=7)
+    line.plot(other, 2, "D", color=BLUE, ms=7)
+    line.plot(far, 1, "s", color=ORANGE, ms=7)
+    for x, y, name in (R, 3, "$R$"), (other, 2, "$R_n'$"), (far, 1, "$R_n$"):
+        line.text(x + 0.04, y, name, va="center")
+    for y, low, high, name in (3.6, R, R + t, "$t$"), (0.4, R + t / 2, far, "$> t/2$"):
+        line.plot([low, high], [y, y], "|-", color=INK, lw=1)
+        line.text(high + 0.03, y, name, va="center")
+    line.set(xlim=(0, 1), ylim=(0, 4), xticks=(), yticks=())
+    line.spines["left"].set_visible(False)
+    swap, z = COINS < 0, LOSSES[0] - LOSSES[1]
+    pair, row = np.arange(5), np.array([3, 2])
+    table.vlines(pair[swap], 2, 3, color=ORANGE, lw=2, zorder=1)
+    for loss, fill in (1, BLUE), (0, "white"):
+        where = np.nonzero(loss == LOSSES)
+        table.plot(pair[where[1]], row[where[0]], "s", ms=9, mec=INK, mfc=fill, ls="")
+    for i in pair:
+        for y, value in (1, z[i]), (0, COINS[i] * z[i]):
+            table.text(i, y, ("0", "1", "−1")[value], ha="center", va="center")
+    table.set(xlim=(-0.6, 4.6), ylim=(-0.5, 3.5), xticks=())
+    table.set_yticks((3, 2, 1, 0), ("sample", "ghost", "$z$", r"$\sigma z$"))
+    table.tick_params(length=0)
+    table.spines[["left", "bottom"]].set_visible(False)
 
 
 # --- No free lunch ---------------------------------------------------------------------
