@@ -170,7 +170,7 @@ def bias_variance(few, many):
     """Noise, squared bias, variance and their sum, averaged over the samples. The bias falls at odd
     degrees only, because the sine is an odd function and the points lie symmetrically. The sum has
     its minimum at degree 5. With four times as many samples (right) the variance is a quarter, and
-    the bias of each degree is much the same.
+    the bias of each degree looks much the same.
     """
     for ax, n in ((few, 15), (many, 60)):
         x = np.linspace(-1, 1, n)
@@ -182,6 +182,30 @@ def bias_variance(few, many):
         ax.axhline(NOISE**2, color=GREY, ls=":", label="noise")
         ax.set(title=f"n = {n}", xlabel="degree", ylim=(0, 0.6))
     many.legend(fontsize=8)
+
+
+@figure("between", claims=(), size=(4.6, 2.6))
+def between(ax):
+    """The variance of the prediction at each x; each step of the scale is a factor of 10. At the 15
+    samples (dots) neither curve is above the variance of the noise (dotted line). Between them
+    degree 13 rises, to above 50 near both ends.
+    """
+    x = np.linspace(-1, 1, 15)
+
+    def variance(places, degree):
+        S = smoother_matrix(polynomial(x, degree), polynomial(places, degree))
+        return NOISE**2 * np.sum(S**2, axis=1)
+
+    fine, coarse = np.linspace(-1, 1, 127), np.linspace(-1, 1, 43)
+    ax.plot(fine, variance(fine, 13), color=ORANGE, label="degree 13")
+    ax.plot(x, variance(x, 13), "o", ms=3.5, color=ORANGE)
+    ax.plot(coarse, variance(coarse, 5), "--", color=BLUE, label="degree 5")
+    ax.axhline(NOISE**2, color=GREY, ls=":")
+    ax.set_yscale("log")
+    ax.set(xlabel="x", ylabel="variance", ylim=(0.01, 100), xticks=(-1, 0, 1))
+    ax.set_yticks((0.01, 0.1, 1, 10, 100), ("0.01", "0.1", "1", "10", "100"))
+    ax.minorticks_off()
+    ax.legend(fontsize=8, loc="upper center")
 
 
 # --- Parts -----------------------------------------------------------------------------
