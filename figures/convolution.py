@@ -333,12 +333,17 @@ def layer(ax):
         ax.plot(*zip(corner, neurons_[0], strict=True), color=ORANGE, lw=1, zorder=3)
     ax.plot(*neurons_.T, "o", ms=5, mfc=ORANGE, mec=INK, mew=0.6, label="neurons", zorder=4)
     for box, title in ((left, "input"), (right, "six maps")):
-        name_box(ax, box)
+        (H, W, D), look = box.shape, {"ha": "right", "va": "center", "fontsize": 8}
+        ax.text(*(box.at(H / 2, 0, 0) - (0.6, 0)), f"height {H}", rotation=90, **look)
+        ax.text(*(box.at(0, W / 2, 0) - (0.8, -0.6)), f"width {W}", **look)
+        middle = box.at(H, 0, D / 2) - (0, 0.8)
+        ax.text(*middle, f"depth {D}", ha="center", va="top", fontsize=8)
+        name_box(ax, box, drop=4.5)
         ax.text((box.x + box.right) / 2, 27, title, ha="center", va="bottom", fontsize=10)
     weights = prod(six.parameter_shapes(before)[0][1:])
     note = f"a map: {weights} weights\nand a bias"
     ax.text(34.5, -9, note, ha="center", va="top", fontsize=9)
-    empty(ax, (-1, 72, -21, 30))
+    empty(ax, (-4, 72, -24, 30))
 
 
 @figure("maps", claims=("convolution-18",), panels=(2, 4), size=(1.6, 1.65))
