@@ -324,9 +324,9 @@ def xor_steps(*axes):
 def one_sample(first, second, third, fourth):
     r"""One sample goes through a network with two tanh units. 1: inputs times weights, plus bias,
     through tanh. 2: the same for the output unit, which is linear; the target is 1. 3: the error
-    0.56 - 1 goes back over the weights 1.2 and -0.7, and is multiplied by the slopes of tanh. 4:
-    the derivative for each weight is the $\delta$ at its right end times the output at its left
-    end.
+    0.56 - 1 goes back over the weights 1.2 and -0.7, and is multiplied by the slopes of tanh:
+    $-0.44 \cdot 1.2 \cdot 0.67 = -0.35$ at the upper unit. 4: the derivative for each weight is
+    the $\delta$ at its right end times the output at its left end.
     """
     (W1, b1), (W2, b2) = TINY_LAYERS
     delta, h = deltas(TINY, TINY_LAYERS, TINY_X, TINY_Y)
@@ -502,8 +502,9 @@ def hidden_digits(left, right):
     the answer is "odd". Left: the pixels x. The horizontal axis is the one linear score, the
     vertical axis the direction in which the images vary most. Six of the 80 images are on the wrong
     side. Right: the same images as the 50 hidden ReLUs see them. The horizontal axis is the net
-    input of the output unit: again one linear score, but of the hidden outputs h. One image is on
-    the wrong side. All 450 new images have nearly the same shares of errors.
+    input of the output unit: again one linear score, but of the hidden outputs h, and the vertical
+    axis the direction in which these vary most. One image is on the wrong side. All 450 new images
+    have nearly the same shares of errors.
     """
     T = load_digits()
     X, odd = T.X / 16, T.y % 2
