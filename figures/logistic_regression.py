@@ -221,9 +221,10 @@ def turned(X, y, theta):
 def without_a_minimum(left, middle, right):
     """Left: two lines that separate 24 samples, a well placed one (black) and a badly placed one
     (orange). Middle: the cost of both lines when their (b, w) is multiplied by a scale s. It falls
-    towards 0. From the dots on, the bound of the walk promises a cost below 1e-6; the line of
-    smaller margin needs a larger s. Right: gradient ascent on the same samples. The length of w
-    (solid) keeps growing, and the cost F (dashed) keeps falling.
+    towards 0. From the dots on, the bound of the walk promises a cost below 1e-6; both lines have a
+    w of length 1 at s = 1, and the one of smaller margin needs a larger s. Right: gradient ascent
+    on the same samples. The length of w (solid) keeps growing, and the cost F (dashed) keeps
+    falling.
     """
     X, y, separators = separable_set()
     looks = ({"color": INK, "lw": 1.6}, {"color": ORANGE, "lw": 1.6, "ls": "--"})
