@@ -22,6 +22,7 @@ from mlnotes.neighbors import (
     nearest_to_farthest,
     norm_log_density,
     regress,
+    smoother,
     voronoi_cell,
     voronoi_edges,
 )
@@ -145,6 +146,29 @@ def averages(*axes):
     axes[0].set_ylabel("$y$")
 
 
+@figure("spread_at_one_place", claims=(), size=(4.4, 2.5))
+def spread_at_one_place(ax):
+    """How the average of k neighbours at x = 0.2 is distributed over the noise, at the same places
+    as in the check. The dashed line is the true f(0.2). One neighbour is nearly right on average,
+    but widely spread. Thirty are hardly spread, and far off: this distance is the bias. Eight have
+    little of both.
+    """
+
+    def f(x):
+        return np.sin(2 * np.pi * x)
+
+    X = make_curve(60, f, sigma=0.3, rng=np.random.default_rng(5)).X
+    for k, color in ((1, GREY), (8, BLUE), (30, ORANGE)):
+        mean, spread = smoother(np.array([[0.2]]), X, k)[0] @ f(X[:, 0]), 0.3 / np.sqrt(k)
+        values = mean + spread * np.linspace(-3.5, 3.5, 43)
+        density = np.exp(normal_log_density(values, mean, spread**2))
+        ax.fill(values, density, fc=tint(color, 0.25), ec=color, lw=1.4)
+        ax.annotate(f"$k={k}$", (values[29], density[29]), (4, 3), textcoords="offset points")
+    ax.axvline(f(0.2), ls="--", color=INK, lw=0.9)
+    ax.set(xlim=(0.1, 1.9), ylim=(0, 8), xlabel="average at $x = 0.2$", ylabel="density")
+    ax.set(xticks=(0.5, 1, 1.5), yticks=(0, 4, 8))
+
+
 VIEW = np.array([[-3.0, -2.4], [3.0, 2.4]])
 
 
@@ -162,7 +186,8 @@ def labelled_sites():
 def voronoi_diagram(ax):
     """Thirty samples of two classes with their Voronoi cells. The answer of 1-NN changes on the
     bold edges, between cells of different classes. It does not change on the thin edges. Three
-    samples lie among the other class. One makes an island.
+    samples lie among the other class. One makes an island. The other two share an island, which the
+    frame cuts.
     """
     X, y = labelled_sites()
     segments, sites = voronoi_edges(X, VIEW)
@@ -264,13 +289,15 @@ def one_nn_error(n, shift, runs, rng):
 def one_place(ax):
     """The error at a place where class 1 has the posterior q. The Bayes classifier errs with
     probability m (lower tent), one neighbour in the limit with 2 q (1 - q) (parabola). At every q
-    the parabola is in the grey region between m and 2 m.
+    the parabola is in the grey region between m and 2 m. Three neighbours (dotted, Exercise 6) lie
+    between the parabola and m.
     """
     q = np.linspace(0, 1, 201)
     m = np.minimum(q, 1 - q)
     ax.fill_between(q, m, 2 * m, color=SHADE, lw=0)
     ax.plot(q, 2 * m, "--", color=GREY, lw=0.9)
     ax.plot(q, 2 * q * (1 - q), color=BLUE)
+    ax.plot(q, m + (3 * m**2 - 2 * m**3) * (1 - 2 * m), ":", color=BLUE)
     ax.plot(q, m, color=INK)
     ax.annotate("$2m$", (0.56, 0.93), fontsize=9)
     ax.annotate("$2q(1-q)$", (0.5, 0.54), ha="center", fontsize=9)
@@ -362,25 +389,31 @@ def whitened(left, right):
     right.legend(loc="upper right", fontsize=9)
 
 
-@figure("useless", claims=(), panels=2, size=(3.2, 2.4))
+@figure("useless", claims=(), panels=2, size=(3.2, 3.2))
 def useless(left, right):
     """Left: one feature separates two classes (dashed line). The three samples nearest to the cross
     (ringed) are on its side. Right: the same samples with a second feature that has nothing to do
-    with the class. Two of the three nearest are now on the wrong side.
+    with the class. Two of the three nearest are now on the wrong side. The circle goes
+    through the third.
     """
     useful = np.array([-1.5, -1.2, -0.9, -0.7, -0.5, -0.2, 0.2, 0.35, 0.6, 0.9, 1.1, 1.5])
-    noise = np.array([0.9, -1.6, 1.7, -0.7, 0.4, 0.1, 1.5, -1.3, 2.0, -0.9, 1.1, -1.8])
+    noise = np.array([0.9, -1.6, 1.7, -0.7, 0.4, 0.1, 1.5, -1.3, 2.0, -1.3, 1.1, -1.8])
     y, query = np.repeat(["a", "b"], 6), np.array([[0.47, 0.2]])
     for ax, scale in ((left, 0.0), (right, 1.0)):
         x, X = query * [1, scale], np.column_stack([useful, scale * noise])
-        near = nearest_neighbors(x, X, 3).index[0]
+        r, near = (part[0] for part in nearest_neighbors(x, X, 3))
+        if scale:
+            turn = np.linspace(0, 2 * np.pi, 181)
+            rim = x + r[-1] * np.column_stack([np.cos(turn), np.sin(turn)])
+            ax.plot(*rim.T, color=INK, lw=0.8)
         ax.axvline(0, color=GREY, lw=0.9, ls="--")
         draw_samples(ax, X, y, size=5, names=["class a", "class b"])
-        ax.plot(*X[near].T, "o", ms=11, mfc="none", mec=INK)
+        ax.plot(*X[near].T, "o", ms=9, mfc="none", mec=INK)
         ax.plot(*x.T, "x", ms=8, mew=2, color=INK)
-        ax.set(xlim=(-1.8, 1.8), ylim=(-2.4, 2.4), xlabel="useful feature", xticks=(-1, 0, 1))
-    left.set(title="one feature", yticks=())
-    right.set(title="the same and a useless feature", ylabel="useless feature", yticks=(-2, 0, 2))
+        ax.set(ylim=(-2.4, 2.4), xlabel="useful feature")
+    left.set(title="one feature", xlim=(-1.7, 1.7), xticks=(-1, 0, 1), yticks=())
+    right.set(title="the same and a useless feature", ylabel="useless feature")
+    right.set(xlim=(-2.4, 2.4), xticks=(-2, 0, 2), yticks=(-2, 0, 2), aspect="equal")
     left.legend(loc="upper left", fontsize=9)
 
 
