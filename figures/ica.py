@@ -2,11 +2,20 @@
 
 import numpy as np
 
-from mlnotes.ica import FastICA, fixed_point, rotated_kurtosis, rotation
-from mlnotes.pca import PCA
+from mlnotes import datasets
+from mlnotes.ica import (
+    FastICA,
+    best_rotation,
+    contrast,
+    fixed_point,
+    rotated_kurtosis,
+    rotation,
+)
+from mlnotes.pca import PCA, pca_whitening
 from mlnotes.plotting import (
     BLUE,
     COLORS,
+    GREEN,
     GREY,
     INK,
     ORANGE,
@@ -21,6 +30,29 @@ from mlnotes.plotting import (
 MIXING = np.array([[1.0, 0.7], [0.2, 0.8]])
 
 
+SCANS = np.array([[0.7, 0.3], [0.4, 0.6]])  # the weights of the two scans of the sheet
+
+
+def two_pages(count, rng):
+    """The ink on the front and on the back of a sheet with `count` digits on each side."""
+    digits, pages = datasets.load_digits().X, []
+    for _ in range(2):
+        page = np.zeros((80, 80))
+        for digit in rng.choice(digits, size=count, replace=False):
+            row, column = rng.integers(0, 73, size=2)
+            place = page[row : row + 8, column : column + 8]
+            place[:] = np.maximum(place, digit.reshape(8, 8))
+        pages.append(page.ravel() / page.std())
+    return np.column_stack(pages)
+
+
+def dots(ax, points, color):
+    """Points as one path, which makes a small file."""
+    gaps = np.full(len(points), np.nan)
+    x, y = np.column_stack([points, points + [0.01, 0], gaps, gaps]).reshape(-1, 2).T
+    ax.plot(x, y, color=color, lw=2.4, solid_capstyle="round")
+
+
 def mixed(n=700):
     """Two uniform sources, mixed."""
     return np.random.default_rng(27).uniform(-1, 1, size=(n, 2)) @ MIXING.T
@@ -30,8 +62,8 @@ def mixed(n=700):
 def four_views(sources, mixtures, whitened, components):
     """The same 700 samples four times. Two independent uniform sources fill a square. A mixing
     matrix, another than that of the sheet, makes a parallelogram of it. Whitening makes its sides
-    perpendicular and equal again, but the square is turned. One rotation $W$ is missing: the
-    numbers $y = W z$, called components, are the sources. The colours are the quarters of the
+    nearly perpendicular and equal again, but the square is turned. One rotation $W$ is missing:
+    the numbers $y = W z$, called components, are the sources. The colours are the quarters of the
     first square: follow them. Order and signs may change on the way.
     """
     S = np.sqrt(3) * np.random.default_rng(27).uniform(-1, 1, size=(700, 2))
@@ -58,6 +90,50 @@ def sums(one, two, eight):
         ax.hist(y, bins=60, density=True, histtype="stepfilled", color=BLUE, alpha=0.5)
         ax.plot(line, np.exp(-(line**2) / 2) / np.sqrt(2 * np.pi), color=INK)
         ax.set(title=f"{k} mixed", xlabel="$y$", xticks=(-2, 0, 2), ylim=(0, 0.45))
+
+
+@figure("rays", claims=(), panels=2, size=(3.2, 2.9))
+def rays(scans, white):
+    """Left: the pixels of the sheet. The black square is white paper. Pixels with ink only on the
+    front (blue) lie on one ray, those with ink only on the back (orange) on another. The rays
+    point along the columns of $A$. Pixels with ink on both sides (green) lie between. Right: the
+    same pixels, whitened. Now the rays are nearly at right angles. The lines through the mean are
+    the two rows of the best $W$, nearly parallel to the rays.
+    """
+    sides = two_pages(30, np.random.default_rng(27))
+    X = sides @ SCANS.T
+    mean, K = pca_whitening(X)
+    Z = (X - mean) @ K.T
+    front, back = (sides > 0).T
+    groups = ((front & back, GREEN), (front & ~back, BLUE), (back & ~front, ORANGE))
+    for ax, points in ((scans, X), (white, Z)):
+        for some, color in groups:
+            dots(ax, np.unique(points[some].round(6), axis=0), color)  # ink has only 16 shades
+        ax.plot(*points[~(front | back)][0], "s", ms=6, color=INK)
+    for w in best_rotation(Z):
+        white.plot(*np.outer([-2, 6], w * np.sign(w @ K.sum(axis=1))).T, color=INK, lw=0.9)
+    scans.set(xlabel="scan 1", ylabel="scan 2", xticks=(), yticks=(), aspect="equal")
+    white.set(xlabel="$z_1$", ylabel="$z_2$", xticks=(), yticks=(), aspect="equal")
+
+
+@figure("objective", claims=(), panels=2, size=(3.3, 2.1))
+def objective(left, right):
+    """The objective of log cosh at every angle, for one sheet each. The grey line is 0. The dashed
+    lines are the two pages. A right angle is subtracted from one of them, so the two lines nearly
+    agree. Left, 60 digits: the pages are on the higher hill, and a mixture on a very low one, near
+    7 degrees. Right, 80 digits: the pages are in a valley, and the hill is a mixture.
+    """
+    for ax, count in ((left, 60), (right, 80)):
+        rng = np.random.default_rng([count, 0])
+        X = two_pages(count, rng) @ SCANS.T
+        X = X + 0.05 * rng.normal(size=X.shape)
+        mean, K = pca_whitening(X)
+        turns = [(X - mean) @ K.T @ rotation(t).T for t in np.radians(range(91))]
+        ax.plot(range(91), [np.sum(contrast(Y).distance ** 2) for Y in turns], color=BLUE)
+        for column in (K @ SCANS).T:  # the two pages, in white coordinates
+            ax.axvline(np.degrees(np.arctan2(column[1], column[0])) % 90, color=GREY, ls="--")
+        ax.axhline(0, color=GREY, lw=0.8)
+        ax.set(title=f"{count} digits", xlabel="degrees", xticks=(0, 45, 90), yticks=())
 
 
 @figure("axes_and_angles", claims=("ica-04",), panels=2, size=(3.4, 3.0))
