@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from mlnotes.datasets import make_moons, make_rings
+from mlnotes.datasets import load_digits, make_moons, make_rings
 from mlnotes.discriminant import threshold_rule
 from mlnotes.kernels import (
+    AllSubsets,
     Gaussian,
     Linear,
     Polynomial,
@@ -99,6 +100,34 @@ def kernel_trick(ax):
             va="bottom", color=INK)  # fmt: skip
 
 
+# --- All products of subsets -----------------------------------------------------------
+
+
+def degree_shares(X, most=32):
+    """How much of a kernel value comes from products of m inputs: means over all pairs of rows."""
+    E = np.zeros((most + 1, len(X), len(X)))  # m of up to `most`
+    E[0] = 1
+    for x_j in X.T:
+        E[1:] += np.multiply.outer(x_j, x_j) * E[:-1]
+    return (E / AllSubsets()(X)).mean(axis=(1, 2))
+
+
+@figure("degrees", claims=(), size=(5.6, 1.8))
+def degrees(ax):
+    """How much of $k(x, z)$ comes from the products of m pixels, for three scales s: mean shares
+    over all pairs of 60 digits. The larger the scale, the more pixels have the products that count:
+    0.6, 2.2 and 13 in the mean.
+    """
+    X = load_digits().X[:60] / 16
+    for s, color in ((0.25, GREY), (0.5, BLUE), (2.0, ORANGE)):
+        share = degree_shares(s * X)
+        mean = np.arange(33) @ share
+        ax.step(np.arange(33), share, where="mid", color=color, label=f"s = {s:g}: mean {mean:.2g}")
+    ax.set(xlabel="m", ylabel="share", xlim=(-0.5, 30), xticks=(0, 10, 20, 30), ylim=(0, 0.6))
+    ax.set_yticks((0, 0.5))
+    ax.legend(frameon=False)
+
+
 # --- Kernel ridge regression -----------------------------------------------------------
 
 
@@ -133,10 +162,10 @@ def bells(*axes):
 @figure("eigenvectors", claims=(), panels=4, size=(1.9, 2.0))
 def eigenvectors(*axes):
     r"""The Gram matrix of 40 points on a line, for bells of width 0.5. First three panels: the
-    eigenvectors of its largest, its 5th and its 12th eigenvalue, drawn over the points. They become
-    wavier. Last panel: the share of the part of y along eigenvector m that the fit keeps, for three
-    penalties. With $\lambda = 30$ even the first part is shrunk to about a fifth, and with 0.00001
-    some twenty parts stay nearly whole.
+    eigenvectors of its largest, its 5th and its 12th eigenvalue, drawn over the points. The first
+    is a hump where the samples are densest; the later ones are wavier. Last panel: the share of the
+    part of y along eigenvector m that the fit keeps, for three penalties. With $\lambda = 30$ even
+    the first part is shrunk to about a fifth, and with 0.00001 some twenty parts stay nearly whole.
     """
     x, _ = noisy_sine()
     mu, V = np.linalg.eigh(Gaussian.of_width(0.5)(x[:, None]))
@@ -180,11 +209,12 @@ def machine(name):
 
 @figure("machines", claims=("kernels-49",), panels=(2, 3), size=(2.3, 1.55))
 def machines(*axes):
-    r"""Support vector machines (chapter 19) with six kernels, on the same 80 samples. Each unit of
-    slack costs C = 10. A line is too stiff, a cubic does better, and the Gaussian kernel with
-    $\sigma = 0.5$ follows the moons. With $\sigma = 0.03$ it puts islands around single samples,
-    and has no error on them. With $\sigma = 2$ it is smoother than the cubic. With $\sigma = 30$
-    it is almost the line again; for this C was raised to 10 $\sigma$ squared.
+    r"""Support vector machines (chapter 19) with six kernels, on the same 80 samples. Their loss is
+    another one, and 1/C plays the part of the penalty $\lambda$. Here C = 10. A line is too stiff,
+    a cubic does better, and the Gaussian kernel with $\sigma = 0.5$ follows the moons. With
+    $\sigma = 0.03$ it puts islands around single samples and groups of one class, and has no
+    error on them. With $\sigma = 2$ it is smoother than the cubic. With $\sigma = 30$ it is almost
+    the line again; for this C was raised to 10 $\sigma$ squared.
     """
     T = moons()
     for ax, name in zip(axes, MACHINES, strict=True):
