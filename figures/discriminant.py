@@ -163,10 +163,10 @@ def error_on_lines(X, y):
 @figure("failures", claims=("discriminant-24",), panels=(2, 4), size=(1.75, 1.75))
 def failures(*axes):
     """Above: four pairs of classes, made up for this. In the first three, both classes have the
-    same mean (plus), and J = 0 for every direction. In all but the cross a curve separates the
-    classes, but in none of the four does a straight line. Below: for each angle of w, the error of
-    the best cut of the projections. The lowest errors are 1/4 or more for the first three, and 0.1
-    for the moons.
+    same mean (plus), and J = 0 for every direction. In the cross the classes overlap in the
+    middle. In the other three a simple curve separates them. A straight line separates none of the
+    four. Below: for each angle of w, the error of the best cut of the projections. The lowest
+    errors are 1/4 or more for the first three, and 0.1 for the moons.
     """
     for k, (name, (X, y)) in enumerate(hard_sets().items()):
         above, below = axes[k], axes[4 + k]
@@ -213,10 +213,9 @@ def few(ax):
 
 @figure("spectra", claims=(), size=(5.2, 2.6))
 def spectra(ax):
-    """The eigenvalues of the scatter within the classes that are not 0, the largest first: medians
-    over the 50 draws of Figure 13.8. The number at the end of a curve is that of the samples per
-    class. With 4 only six eigenvalues are not 0, and the smallest is 6.4. With 11, at the peak,
-    there are 20, and the smallest is 0.011. With 20 the smallest is 3.7.
+    """The eigenvalues of the scatter within the classes that are not 0, numbered from the largest:
+    medians over the 50 draws of Figure 13.8. At the end of each curve stand the samples per class.
+    With 4 only six eigenvalues are not 0. With 11, at the peak, the smallest of the 20 is 0.011.
     """
     Sigma, centers = np.eye(20), np.zeros((2, 20))
     Sigma[:2, :2], centers[1, 0] = [[2.0, 1.2], [1.2, 2.0]], 4
