@@ -217,9 +217,10 @@ def concentration(narrowing, tails):
 @figure("band", claims=(), size=(4.6, 2.6))
 def band(ax):
     r"""The line of 21 points, with a sample of 20 pairs. The shaded band holds all values within
-    $\Delta_n$ of the risk, so the empirical risk never leaves it. Three steps lead from the risk of
-    $\hat h$ (right dot) to that of $h^*$ (left dot): down to the right square by at most
-    $\Delta_n$, up to the left square, and down by at most $\Delta_n$ again.
+    $\Delta_n$ of the risk, so the empirical risk never leaves it. At the threshold 7 it touches the
+    rim. Three steps lead from the risk of $\hat h$ (right dot) to that of $h^*$ (left dot): down to
+    the right square by at most $\Delta_n$, up to the left square, and down by at most $\Delta_n$
+    again.
     """
     right = np.arange(21) >= 10
     H = (np.arange(21) >= np.arange(22)[:, None]).astype(int)
@@ -234,6 +235,9 @@ def band(ax):
         ax.plot(at, R[at], "o", color=BLUE, ms=6)
         ax.plot(at, found[at], "s", color=ORANGE, ms=6)
         ax.text(at, 0.005, name, ha="center", va="bottom")
+    far = int(np.abs(found - R).argmax())
+    ax.annotate("", (far, R[far]), (far, found[far]), arrowprops={"arrowstyle": "<->"})
+    ax.text(far - 0.2, R[far] + 0.6 * gap, r"$\Delta_n$", ha="right", va="center")
     ax.set(xlabel=r"threshold $\theta$", ylabel="risk", ylim=(0, 0.75), xticks=range(0, 22, 5))
     ax.legend(loc="upper center")
 
@@ -351,10 +355,10 @@ def eight_labellings(*axes):
 def shattering(growth, four):
     """Left: how many labellings of n random points of the plane four classes realise (thresholds
     and intervals use the first coordinate). All 2^n labellings lie on the dotted line. Thresholds
-    leave it after 1 point, intervals after 2, half planes and rectangles after 3. Rectangles
-    shatter some sets of 4 points, but not the first four of these. Right: a labelling of four
-    points that no half plane realises, with blue dots for the label 1. The two segments cross, and
-    the crossing would have to lie on both sides of the line.
+    leave it after 1 point, intervals after 2, half planes and rectangles after 3. Up to n = 4 the
+    rectangles lie under the half planes. They shatter some sets of 4 points, but not the first four
+    of these. Right: a labelling of four points that no half plane realises, with blue dots for the
+    label 1. The two segments cross, and the crossing would have to lie on both sides of the line.
     """
     sizes = range(1, 8)
     looks = zip(growths(sizes).items(), (INK, PURPLE, BLUE, ORANGE, GREEN), ":os^D", strict=True)
