@@ -28,7 +28,6 @@ from mlnotes.plotting import (
     INK,
     ORANGE,
     PURPLE,
-    SHADE,
     Take,
     draw_regions,
     draw_samples,
@@ -187,8 +186,8 @@ def bias_variance(few, many):
 @figure("between", claims=(), size=(4.6, 2.6))
 def between(ax):
     """The variance of the prediction at each x; each step of the scale is a factor of 10. At the 15
-    samples (dots) neither curve is above the variance of the noise (dotted line). Between them
-    degree 13 rises, to above 50 near both ends.
+    samples (dots) neither curve is above the variance of the noise (dotted line). Between the
+    outer ones degree 13 rises, to above 50 in both end gaps.
     """
     x = np.linspace(-1, 1, 15)
 
@@ -229,7 +228,7 @@ def box(ax, x, y, width, color, hatch=None):
 def splits(parts, folds):
     """Two ways to test on unseen samples. Left: 20 samples in three parts, to fit the models, to
     choose between them, and to measure the error of the chosen one, once. Right: 5-fold
-    cross-validation. Each row is a model, fitted to the light parts and tested on the hatched
+    cross-validation. Each row is a model, fitted to the plain parts and tested on the hatched
     one. So every part is tested once.
     """
     start = 0
@@ -242,7 +241,7 @@ def splits(parts, folds):
     for k, (_, test) in enumerate(KFold(FOLDS).split(np.arange(N))):
         for part in range(FOLDS):
             tested = test[0] * FOLDS // N == part
-            box(folds, part, k, 1, *((tint(ORANGE, 0.6), "//") if tested else (SHADE, None)))
+            box(folds, part, k, 1, *((tint(ORANGE, 0.6), "//") if tested else (tint(BLUE), None)))
     folds.set(xlim=(-0.1, FOLDS + 0.1), ylim=(FOLDS - 0.4, -0.6), xlabel="part", ylabel="model")
     folds.set_xticks(np.arange(FOLDS) + 0.5, range(1, FOLDS + 1))
     folds.set_yticks(range(FOLDS), range(1, FOLDS + 1))
