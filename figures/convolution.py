@@ -348,10 +348,12 @@ def layer(ax):
 
 @figure("maps", claims=("convolution-18",), panels=(2, 4), size=(1.6, 1.65))
 def maps(*axes):
-    """A coloured image and the six maps that one layer makes of it (0 is mid grey). Four filters
-    find edges: the upper or lower rim of the stroke, its left or right side, and the two diagonals.
-    The fifth is large where a spot is brighter than its surroundings, the sixth where orange is
-    more than blue. The window (square) gives the one number of each map that has a dot.
+    """A coloured image and the six maps that one layer makes of it (mid grey is 0, white positive,
+    black negative). The small squares are the filters. Four filters find edges: "from above" is
+    white where the image is brighter above than below, at the lower rims of the stroke, and black
+    at its upper rims. The fifth is large where a spot is brighter than its surroundings, the sixth
+    where orange is more than blue. The window (large square) gives the one number of each map that
+    has a dot.
     """
     i, j = PLACE
     image, found, F = coloured_digit(), six_maps(), 5
@@ -370,6 +372,9 @@ def maps(*axes):
         draw_image(ax, found[:, :, d], vmin=-most, vmax=most)
         ax.plot(j, i, "o", ms=5, mfc=ORANGE, mec="white", mew=1)
         ax.set_title(name, fontsize=10)
+        W, corner = six_filters()[d], ax.inset_axes((0.0, 0.0, 0.26, 0.26))
+        draw_image(corner, 0.5 + W / (2 * np.abs(W).max()))
+        corner.plot((-0.5, 4.5, 4.5, -0.5, -0.5), (-0.5, -0.5, 4.5, 4.5, -0.5), color="white", lw=1)
 
 
 # --- Networks --------------------------------------------------------------------------
