@@ -100,6 +100,26 @@ def bagging(left, right):
     right.set(xlabel="trees $m$", ylabel="squared distance", ylim=(0, None))
 
 
+@figure("rows", claims=(), size=(4.4, 2.3))
+def rows(ax):
+    """What bagged trees say about the curve at x = 0.5. A row for each of eight training sets S, a
+    dot for each of its ten trees, darker where several give one answer. The bar is the mean of the
+    row, the dashed line that of all rows. Within a row only the bootstrap varies. The bars differ
+    too: the trees of a row share its S.
+    """
+    said = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        S = make_curve(40, truth, sigma=0.4, rng=rng)
+        members = bag(DecisionTreeRegressor(), S.X, S.y, rng.integers(40, size=(10, 40)))
+        said.append([h.predict(np.array([[0.5]]))[0] for h in members])
+    said, S = np.array(said), np.arange(8)
+    ax.plot(said.ravel(), np.repeat(S, 10), "o", color=BLUE, ms=5, mew=0, alpha=0.4)
+    ax.plot(said.mean(axis=1), S, "|", color=INK, ms=11, mew=2)
+    ax.axvline(said.mean(), color=INK, ls="--", lw=0.8)
+    ax.set(xlabel="answer $h$", ylabel="set $S$", yticks=[], xticks=[-0.5, 0, 0.5])
+
+
 # --- Random forests --------------------------------------------------------------------
 
 
@@ -283,35 +303,46 @@ def bounds(ax):
 
 @cache
 def moons_wrong(noise, exchanged):
-    """Percent wrong after each of 100 rounds, training labels and new samples: the mean of 12."""
-    errors = []
+    """Percent after each of 100 rounds, the mean of 12 sets: wrong of the training labels, of the
+    new samples; the weight of the exchanged labels, and how many of them the vote fits.
+    """
+    percent = []
     for seed in range(12):
         rng = np.random.default_rng(seed)
         train, new = (make_moons(size, noise=noise, rng=rng) for size in (200, 2000))
-        labels = np.where(rng.random(200) < exchanged, -train.y, train.y)
-        F, wrong = np.zeros(2000), []
+        flipped = rng.random(200) < exchanged
+        labels = np.where(flipped, -train.y, train.y)
+        F, measured = np.zeros(2000), []
         for state in islice(adaboost(train.X, labels, stumps(train.X, labels)), 1, 101):
             F = F + state.alpha * state.h.predict(new.X)
-            wrong.append([np.mean(state.F * labels <= 0), np.mean(F * new.y <= 0)])
-        errors.append(wrong)
-    return 100 * np.mean(errors, axis=0).T
+            fits = state.F * labels > 0
+            share = np.sum(fits & flipped) / max(flipped.sum(), 1)
+            weight = state.D[flipped].sum()
+            measured.append([1 - fits.mean(), np.mean(F * new.y <= 0), weight, share])
+        percent.append(measured)
+    return 100 * np.mean(percent, axis=0).T
 
 
-@figure("rounds_too_many", claims=("ensemble-37",), panels=3, size=(2.8, 2.5))
+@figure("rounds_too_many", claims=("ensemble-37",), panels=(2, 2), size=(3.2, 2.2))
 def rounds_too_many(*axes):
-    """Boosted stumps on two half moons, the mean of 12 training sets. Left: little overlap. Middle:
-    much overlap. Right: exchanged training labels. On the whole the training error falls in all
-    panels. Dots: the least error on new samples. It comes before round 50. Afterwards this error
-    rises slowly in the middle and on the right.
+    """Boosted stumps on two half moons, the mean of 12 training sets. Above left: little overlap.
+    Above right: much overlap. Below left: exchanged training labels. On the whole the training
+    error falls in all three. Dots: the least error on new samples. It comes before round 50.
+    Afterwards this error rises slowly above right and below left. Below right: the exchanged
+    labels, their share of the weight and the percentage of them that the vote fits.
     """
-    for ax, noise, exchanged in zip(axes, (0.2, 0.4, 0.2), (0.0, 0.0, 0.1), strict=True):
-        on_train, on_new = moons_wrong(noise, exchanged)
+    for ax, noise, exchanged in zip(axes[:3], (0.2, 0.4, 0.2), (0.0, 0.0, 0.1), strict=True):
+        on_train, on_new, weight, fits = moons_wrong(noise, exchanged)
         ax.plot(range(1, 101), on_train, "--", color=GREY, label="training labels")
         ax.plot(range(1, 101), on_new, color=BLUE, label="new samples")
         ax.plot(on_new.argmin() + 1, on_new.min(), "o", color=BLUE, ms=4)
         title = f"noise {noise}, {exchanged:.0%} exchanged"
         ax.set(title=title, xlabel="round $t$", ylabel="% wrong", ylim=(0, 25))
     axes[0].legend()
+    axes[3].plot(range(1, 101), weight, color=INK, label="share of the weight")  # of the last
+    axes[3].plot(range(1, 101), fits, "--", color=PURPLE, label="fitted by the vote")
+    axes[3].set(title="the exchanged labels", xlabel="round $t$", ylabel="%", ylim=(0, 60))
+    axes[3].legend()
 
 
 @cache
