@@ -101,6 +101,42 @@ def trained_pairs():
     return runs
 
 
+STARTS = (-0.02, 0.05), (0.05, 1.8), (0.6, -0.9)  # of v and w
+EDGE = 2.2
+
+
+def hyperbola(ax, product, **style):
+    """Both branches of w v = product in the view."""
+    v = np.geomspace(abs(product) / EDGE, EDGE, 13)
+    for branch in (v, -v):
+        ax.plot(branch, product / branch, **style)
+
+
+@figure("landscape", claims=(), size=(3.2, 3.0))
+def landscape(ax):
+    """The error (1 - w v)² of one linear unit for one feature with second moment 1. Each grey line
+    joins pairs (v, w) of equal error, and dotted lines are above 1. On the blue curve w v = 1 the
+    error is 0. At 0 the ground falls along w = v, and rises along w = -v. Descents from three
+    starts (one dot per step) end at different points of the curve. The one that starts near 0 stays
+    there long.
+    """
+    for product in (0.3, 0.6, 1.5, 2.2):
+        hyperbola(ax, product, color=GREY, lw=0.8, ls="-" if product < 2 else ":")
+    for product in (-0.3, -0.8, -1.5):
+        hyperbola(ax, product, color=GREY, lw=0.8, ls=":")
+    hyperbola(ax, 1.0, color=BLUE, lw=2)
+    for line in (ax.axhline, ax.axvline):  # here w v = 0
+        line(0, color=GREY, lw=0.8)
+    for start in STARTS:
+        v, w = np.array(start)[:, None, None]
+        states = islice(descend_linear(np.eye(1), w, v, eta=0.1), 41)
+        path = np.array([(state.V.item(), state.W.item()) for state in states])
+        moved = np.linalg.norm(path - path[-1], axis=1) > 0.03  # then the dots hide one another
+        ax.plot(*path[moved].T, ".", color=ORANGE, ms=4)
+    view = {"xlim": (-EDGE, EDGE), "ylim": (-EDGE, EDGE), "aspect": "equal"}
+    ax.set(xlabel="$v$", ylabel="$w$", xticks=(-1, 0, 1), yticks=(-1, 0, 1), **view)
+
+
 @figure("linear", claims=(), panels=3, size=(2.4, 2.4))
 def linear(left, middle, right):
     """A linear autoencoder with two code units finds the subspace of PCA, not its axes. Left: the
@@ -289,19 +325,18 @@ def sparse(left, middle, right):
     with the largest mean activity adds to the image (black: ink, grey: nothing, white: ink is taken
     away), without and with the penalty. Each is scaled to its own largest entry. Look for shapes.
     Without it most units are patchworks, and a digit is a sum of some sixty of them. With it some
-    units are a stroke, an arc or a ring. Right: how many units are active for a test digit.
+    units are a stroke, an arc or a ring. Right: the share of the test digits for which a unit is
+    active, from the most used unit to the least.
     """
     panels = (left, 0.0, r"$\beta = 0$"), (middle, BETA, rf"$\beta = {BETA}$")
     for ax, beta, title in panels:
         draw_mosaic(ax, busiest(beta), 3, vmin=-1, vmax=1)
         ax.set_title(title)
-    bins = np.arange(0, 102, 4)
-    looks = {"fc": SHADE, "hatch": "////"}, {"fc": BLUE}
-    for (_, beta, title), look in zip(panels, looks, strict=True):
-        active = np.count_nonzero(codes(beta)[1], axis=1)
-        heights, *_ = right.hist(active, bins, histtype="stepfilled", ec=INK, lw=0.8, **look)
-        right.text(active.mean(), heights.max() + 15, title, ha="center")
-    right.set(xlabel="active units", ylabel="digits", xlim=(0, 100))
+    for beta, style in ((0.0, "--"), (BETA, "-")):
+        shares = 100 * np.sort(np.mean(codes(beta)[1] > 0, axis=0))[::-1]
+        right.plot(range(1, 101), shares, style, color=BLUE)
+        right.text(np.sum(shares > 50) + 4, 60, rf"$\beta = {beta:g}$")
+    right.set(xlabel="unit", ylabel="% of the digits", xlim=(0, 100), ylim=(0, 105))
 
 
 # --- Films -----------------------------------------------------------------------------

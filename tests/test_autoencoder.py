@@ -1,7 +1,7 @@
 """The autoencoder chapter, in the order of its module: each function by a second route."""
 
 import os
-from itertools import islice, pairwise, product
+from itertools import combinations, islice, pairwise, product
 
 import numpy as np
 import pytest
@@ -547,6 +547,30 @@ def test_figure_has_an_output_for_every_input_and_one_narrow_code():
     assert len(active) == len(ACTIVE) < 6 and (active[:, 0] == 1).all()
 
 
+def test_figure_shows_a_landscape_with_a_saddle_and_a_curve_of_minima():
+    from figures.autoencoder import STARTS, landscape
+
+    (ax,) = panels(landscape, columns=1)
+    *curves, _, _ = [line for line in ax.lines if line.get_marker() == "None"]
+    for line in curves:
+        v, w = points(line).T
+        error = (1 - v * w) ** 2
+        close(error, error[0])
+        assert (line.get_linestyle() == ":") == (error[0] > 1)
+        assert (line.get_color() == "#1f5a99") == (error[0] < 1e-12)
+    paths = [points(line) for line in ax.lines if line.get_marker() == "."]
+    assert len(paths) == len(STARTS)
+    for path, start in zip(paths, STARTS, strict=True):
+        close(path[0], start)
+        v, w = path[:-1].T
+        r = 1 - v * w
+        close(path[1:], np.transpose([v + 0.2 * r * w, w + 0.2 * r * v]))
+        assert abs(1 - path[-1].prod()) < 0.1
+    assert np.sum(np.prod(paths[0], axis=1) < 0.1) > len(paths[0]) / 3  # it stays near 0
+    ends = np.array([path[-1] for path in paths])
+    assert min(np.linalg.norm(a - b) for a, b in combinations(ends, 2)) > 0.5
+
+
 @pytest.mark.claims("autoencoder-03", "autoencoder-04")
 def test_figure_shows_descent_ending_at_the_bound_and_codes_of_the_same_subspace():
     from figures.autoencoder import iris, linear
@@ -637,7 +661,12 @@ def test_figure_shows_few_active_units_with_the_penalty():
     left, middle, right = panels(sparse, columns=3)
     plain, penalised = (active_units(codes(beta)[1]) for beta in (0.0, BETA))
     assert penalised < 0.4 * plain
-    assert [text.get_position()[0] for text in right.texts] == pytest.approx([plain, penalised])
+    for line, mean in zip(right.lines, (plain, penalised), strict=True):
+        shares = line.get_ydata()
+        assert len(shares) == 100 and (np.diff(shares) <= 0).all()
+        assert np.sum(shares / 100) == pytest.approx(mean)
+    assert [text.get_text()[-2:-1] for text in right.texts] == ["0", "1"]
+    assert right.lines[0].get_ydata()[62] > 95 > 90 > right.lines[1].get_ydata()[0]
     for ax, beta in ((left, 0.0), (middle, BETA)):
         sheet = ax.images[0].get_array()
         assert sheet.shape == (26, 26)
