@@ -8,6 +8,7 @@ from mlnotes.datasets import (
     make_blobs,
 )
 from mlnotes.decision_theory import zero_one
+from mlnotes.discriminant import LinearDiscriminantAnalysis
 from mlnotes.feature_selection import (
     SelectKBest,
     best_features,
@@ -19,6 +20,8 @@ from mlnotes.feature_selection import (
 )
 from mlnotes.linear_regression import (
     LinearRegression,
+    lasso_bound,
+    lasso_path,
 )
 from mlnotes.model_selection import cross_validation_error
 from mlnotes.neighbors import KNeighborsClassifier
@@ -77,6 +80,13 @@ def errors_of_noise():
     return before.mean(axis=0), inside.mean(axis=0)
 
 
+def threes_and_eights():
+    """The digits 3 and 8 as samples of pixels, with the labels 1 and -1."""
+    T = load_digits()
+    of_two = np.isin(T.y, (3, 8))
+    return T.X[of_two].astype(float), np.where(T.y[of_two] == 3, 1, -1)
+
+
 @figure("irrelevant", claims=("feature_selection-05",))
 def irrelevant(ax):
     """Two normal classes in two features, 40 samples to learn from, and further features of pure
@@ -95,8 +105,9 @@ def irrelevant(ax):
 @figure("sensors", claims=(), panels=(2, 6), size=(0.95, 1.0))
 def sensors(*axes):
     """Top: the mean of all 3s and of all 8s, and the first two of each in the file. White is ink.
-    The clearest difference of the means is on the left, where the 8 closes its two loops. Bottom:
-    the same through ten sensors, those that the filter below keeps (blue: not seen).
+    The clearest difference of the means is on the left, where the 8 closes its two loops. The
+    pixels 43 and 52, below, carry their numbers. Bottom: the same through ten sensors, those that
+    the filter below keeps (blue: not seen).
     """
     T = load_digits()
     of_3, of_8 = T.X[T.y == 3].astype(float), T.X[T.y == 8].astype(float)
@@ -110,6 +121,8 @@ def sensors(*axes):
         colors = np.repeat(x[:, None] / 16, 3, axis=1)
         colors[hidden] = to_rgb("#a9bfd6")
         draw_image(ten, colors.reshape(8, 8, 3))
+    for j, color in ((43, "white"), (52, INK)):
+        axes[0].text(j % 8, j // 8, str(j), color=color, fontsize=7, ha="center", va="center")
 
 
 @figure("uncertainty", claims=("feature_selection-02",), size=(5.0, 1.7))
@@ -131,6 +144,40 @@ def uncertainty(ax):
     ax.text(told[2] / 2, 2, "told: H(y)", color="white", ha="center", va="center")
     ax.set(yticks=range(3), yticklabels=("pixel 52", "pixel 43", "copy of the label"))
     ax.set(ylim=(2.5, -0.5), xlim=(0, 0.72), xlabel="nats")
+
+
+@figure("maps", claims=("feature_selection-03",), panels=2, size=(2.6, 2.4))
+def maps(of_information, of_correlation):
+    """The score of each of the 64 pixels, as a map, the darker the larger. Left: mutual
+    information, with rings around the ten best. Right: absolute correlation, 0 for a constant
+    pixel. Both scores are largest on the left of the rows 2 to 5, where the 8 has much more ink
+    than the 3, and smaller on the right of the rows 4 to 6, where the 3 has more. The ring at
+    the top, pixel 2, is the tenth, and two others score nearly as much.
+    """
+    X, y = threes_and_eights()
+    scores = information_scores(X, y)
+    ten = best_features(scores, 10)
+    for ax, values, name in (
+        (of_information, scores, "MI"),
+        (of_correlation, correlation_scores(X, y), "correlation"),
+    ):
+        ax.imshow(values.reshape(8, 8), cmap="Greys")
+        ax.set(title=name, xticks=(0, 2, 4, 6), yticks=(0, 2, 4, 6))
+    of_information.plot(ten % 8, ten // 8, "o", mfc="none", mec=ORANGE, ms=11)
+
+
+@figure("found", claims=("feature_selection-04",), size=(2.7, 2.5))
+def found(ax):
+    """The ten pixels of forward selection (rings), on the map of the mutual information. They are
+    spread out, and some have a low score by themselves.
+    """
+    X, y = threes_and_eights()
+    A = np.column_stack([X, np.ones(len(X))])  # with a constant
+    search = forward_selection(lambda J: residual_sum(A, y, (*J, 64)), 64)
+    J = np.array([next(search) for _ in range(11)][-1].J)
+    ax.imshow(information_scores(X, y).reshape(8, 8), cmap="Greys")
+    ax.plot(J % 8, J // 8, "o", mfc="none", mec=ORANGE, ms=11)
+    ax.set(xticks=range(8), yticks=range(8))
 
 
 @figure("leak", claims=("feature_selection-03",))
@@ -198,9 +245,9 @@ def teams(exclusive, helper):
 @figure("gain", claims=("feature_selection-04",), panels=2, size=(2.9, 1.9))
 def gain(much, little):
     """The residual r of the target and the residual z of a further feature, what is new in it. The
-    gain is the squared length of the thick arrow, the projection of r on z. Left: z points nearly
-    along r, and the gain is large. Right: z is as long, so as much is new, but nearly at a right
-    angle to r, and the gain is small.
+    gain is the squared length of the thick arrow, the projection of r on z. Left: z is at a
+    small angle to r, and the gain is large. Right: z is as long, so as much is new, but nearly at a
+    right angle to r, and the gain is small.
     """
     z = np.array([2.6, 0.0])
     for ax, degrees in ((much, 30), (little, 78)):
@@ -249,6 +296,62 @@ def missed_pair(above, beside):
         ax.set(xlim=(-0.6, 2.8), ylim=(-2.4, 2.4), xlabel="coordinate 1", xticks=(0, 1, 2))
         ax.set(ylabel=f"coordinate {axis + 1}", yticks=(-2, 0, 2))
         ax.set_aspect("equal")
+
+
+def with_noise(n, rng):
+    """n samples of two classes: two features that tell the class, and 200 that do not."""
+    side = np.arange(n) % 2 * 2 - 1
+    useful = side[:, None] + rng.normal(size=(n, 2))
+    return np.column_stack([useful, rng.normal(size=(n, 200))]), side
+
+
+@figure("path", claims=("feature_selection-04",), size=(3.6, 2.3))
+def path(ax):
+    """The weights of the LASSO for one draw of 40 samples, as the charge C falls from its bound to
+    a tenth of it. The two features that tell the class (blue) get weights first, and unequal ones.
+    The 200 others (grey) stay at 0 while C is above a quarter of the bound. Then some join.
+    """
+    A, side = with_noise(40, np.random.default_rng(0))
+    parts = np.linspace(1, 0.1, 19)
+    W = lasso_path(A, side, parts * lasso_bound(A, side), tol=1e-6).round(4)
+    for w in W.T[2:]:
+        if np.any(w):
+            i = np.flatnonzero(w)[0]
+            ax.plot(parts[i - 1 :], w[i - 1 :], color=GREY, lw=0.7)
+    for w, style in zip(W.T, ("-", "--"), strict=False):
+        ax.plot(parts, w, style, color=BLUE)
+    ax.axhline(0, color=GREY, lw=0.7)
+    ax.set(xlim=(1, 0.1), xticks=(1, 0.6, 0.4, 0.2))
+    ax.set(xlabel="part of the bound", ylabel="weight", yticks=(0, 0.1, 0.2, 0.3))
+
+
+@figure("number", claims=("feature_selection-05",), size=(3.8, 2.5))
+def number(ax):
+    """The test error against the number of features kept, of 202, where two tell the class. Line:
+    the filter, then LDA. Squares: the LASSO with 0.6, 0.4 and 0.2 of the bound, from left to right.
+    Open squares: LDA on the features that the LASSO keeps. All are means of 20 draws. Dotted: the
+    least error that any rule can have.
+    """
+    sizes, parts = (1, 2, 3, 5, 10, 20, 50, 202), np.array([0.2, 0.4, 0.6])
+    model, errors, kept = LinearDiscriminantAnalysis(solver="eigen", shrinkage=0.9), [], []
+    for seed in range(DRAWS):
+        rng = np.random.default_rng(seed)
+        (A, side), (B, truth) = with_noise(TRAIN, rng), with_noise(TEST, rng)
+        W = lasso_path(A, side, parts * lasso_bound(A, side), tol=1e-4)
+        ranked = best_features(correlation_scores(A, side), 202)
+        sets = [ranked[:k] for k in sizes] + [np.flatnonzero(w) for w in W]
+        guesses = [model.fit(A[:, J], side).predict(B[:, J]) for J in sets]
+        guesses += [np.sign((B - A.mean(axis=0)) @ w) for w in W]
+        errors.append([np.mean(zero_one(guess, truth)) for guess in guesses])
+        kept.append(np.count_nonzero(W, axis=1))
+    by_filter, again, by_lasso = np.split(100 * np.mean(errors, axis=0), [8, 11])
+    ax.semilogx(sizes, by_filter, "o-", color=BLUE, ms=4)
+    ax.plot(np.mean(kept, axis=0), by_lasso, "s", color=ORANGE, ms=5)
+    ax.plot(np.mean(kept, axis=0), again, "s", color=ORANGE, mfc="none", ms=5)
+    ax.axhline(100 * normal_cdf(-np.sqrt(2), 0.0, 1.0), color=INK, ls=":", lw=1)
+    ax.minorticks_off()
+    ax.set_xticks(sizes, sizes)
+    ax.set(xlabel="features kept", ylabel="error in %", ylim=(0, 25), yticks=(0, 5, 10, 20))
 
 
 # --- Films -----------------------------------------------------------------------------
