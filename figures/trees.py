@@ -39,6 +39,7 @@ from mlnotes.trees import (
 
 PAIRS = 5
 DEPTHS = np.arange(1, 13)
+PRICES = np.append(0.5 ** np.arange(1, 10), 0)
 SEEDS = range(12)
 
 
@@ -197,7 +198,7 @@ def questions(left, right):
 def levels(*axes):
     """The tree of the petals, grown to the depths 1, 2, 3 and 5. At depth 3 the box at the upper
     right has been cut, although both parts are called virginica: the impurity falls, the prediction
-    stays. At depth 5 the tree is whole, and some thin boxes hold only one to three flowers.
+    stays. At depth 5 the tree is whole, and some thin boxes hold only one or two flowers.
     """
     X, y = petals()
     for ax, depth in zip(axes, (1, 2, 3, 5), strict=True):
@@ -280,13 +281,50 @@ def errors_by_depth(seed):
 @figure("stopping", claims=("trees-18",), size=(4.4, 2.9))
 def stopping(ax):
     """Errors of trees of growing depth on two overlapping half-moons, with 200 training and 1000
-    test samples; the mean of twelve runs. The training error falls towards zero. The test error is
-    lowest at depth 3 and higher at each larger depth.
+    test samples; means of twelve runs, with a standard error of the test error. The training error
+    falls towards zero. The test error is lowest at depths 2 and 3 and higher at each larger depth.
     """
-    train, test, _ = np.mean([errors_by_depth(seed) for seed in SEEDS], axis=0)
+    runs = np.array([errors_by_depth(seed) for seed in SEEDS])
+    (train, test, _), error = runs.mean(axis=0), runs[:, 1].std(axis=0, ddof=1) / len(SEEDS) ** 0.5
     ax.plot(DEPTHS, train, "o-", color=BLUE, ms=4, label="training")
-    ax.plot(DEPTHS, test, "s--", color=ORANGE, ms=4, label="test")
+    ax.errorbar(DEPTHS, test, error, fmt="s--", color=ORANGE, ms=4, capsize=2, label="test")
     ax.set(xlabel="largest depth", ylabel="error", ylim=(0, None), xticks=DEPTHS[::2])
+    ax.legend()
+
+
+def errors_by_price(seed):
+    """The shares of wrong answers at each price: training, five folds, new tumours."""
+    tumours, rng = load_breast_cancer(), np.random.default_rng(seed)
+    malignant = (tumours.y == "malignant").astype(int)
+    order, mistake = rng.permutation(569), rng.random(569) < 0.1
+    noted = np.where(mistake, 1 - malignant, malignant)
+
+    def wrong(train, test, labels):
+        tree = grow(tumours.X[train], noted[train])
+        leaves = (
+            (small, leaf_of(small, tumours.X[test])) for small in map(prune, [tree] * 10, PRICES)
+        )
+        return [np.sum(small.value[leaf].argmax(axis=1) != labels[test]) for small, leaf in leaves]
+
+    train, new, fold = order[:379], order[379:], np.arange(379) % 5
+    folds = np.sum([wrong(train[fold != k], train[fold == k], noted) for k in range(5)], axis=0)
+    found = wrong(train, train, noted), folds, wrong(train, new, malignant)
+    return np.array(found) / [[379], [379], [190]]
+
+
+@figure("valley", claims=(), size=(4.4, 2.7))
+def valley(ax):
+    """Mistakes of the pruned tree as the price of a leaf falls, for records with 10 % mistakes;
+    means of the 20 splits. Training and folds are judged by the wrong records, the new tumours by
+    the true diagnoses. So the folds lie higher than the new tumours. But both have their valley at
+    about the same prices.
+    """
+    lines = 100 * np.mean([errors_by_price(seed) for seed in range(20)], axis=0)
+    looks = ("-", BLUE, "training"), (":", INK, "folds"), ("--", ORANGE, "new")
+    for line, (look, color, name) in zip(lines, looks, strict=True):
+        ax.plot(line, look, color=color, label=name)
+    ax.set_xticks([0, 2, 5, 9], ["1/2", "1/8", "1/64", "0"])
+    ax.set(xlabel="price", ylabel="% wrong", ylim=(0, None), yticks=[0, 20, 40])
     ax.legend()
 
 
