@@ -17,6 +17,7 @@ from mlnotes.perceptron import (
     mistake_bound,
     perceptron,
     perceptron_loss,
+    sweep,
     updates,
 )
 from mlnotes.plotting import (
@@ -50,15 +51,45 @@ def lecture_set():
 @figure("loss", claims=(), size=(4.2, 2.2))
 def loss(ax):
     """The perceptron loss (solid) has a slope wherever y f < 0, so it tells in which direction to
-    go. The count of mistakes (dashed) is flat on both sides of 0. At 0 the loss has a kink.
+    go. The count of mistakes (dashed) is flat on both sides of 0. At 0 the loss has a kink. The
+    grey lines through it have the slopes -s. None of them lies above the loss anywhere.
     """
     yf = np.linspace(-3, 3, 301)  # with y = 1, f is y f
     ax.plot(yf, perceptron_loss(1, yf), color=BLUE, lw=1.6, label="perceptron loss")
     for side in (yf <= 0, yf > 0):
         ax.plot(yf[side], is_mistake(1, yf[side]), "--", color=INK, lw=1.2)
     ax.plot([], "--", color=INK, lw=1.2, label="mistake: 1, none: 0")
-    ax.set(xlabel="$y f$", ylabel="loss", xticks=range(-3, 4), yticks=range(4))
+    for s in (0, 0.5, 1):
+        ax.plot((-3, 3), (3 * s, -3 * s), color=GREY, lw=0.7, zorder=1)
+    for s, at in (("0", (-2.9, 0.12)), ("0.5", (1.2, -0.5)), ("1", (0.1, -0.85))):
+        ax.annotate(f"s = {s}", at, color=GREY)
+    ax.set(xlabel="$y f$", ylabel="loss", xticks=range(-3, 4), yticks=range(4), ylim=(-1, 3.1))
     ax.legend(loc="upper right")
+
+
+@figure("weight_space", claims=(), size=(3.4, 2.9))
+def weight_space(ax):
+    """The plane of the weights for two samples, without an offset. Each z has a line through 0; the
+    weights that are right about z lie on the side to which z points. The separators, right about
+    both, fill the shaded cone. The path is the run from 0: at each mistake the step is the z that
+    is wrong. It ends in the cone after five mistakes.
+    """
+    Z = np.array([[3.0, 0.7], [-2.0, 0.9]])
+    W = np.array([u.w for u in updates(Z, np.ones(2))])
+    ax.set(xlim=(-2.6, 3.6), ylim=(-0.6, 4.7), aspect="equal")
+    ax.set(xlabel="first weight", ylabel="second weight", xticks=(-2, 0, 2), yticks=(0, 2, 4))
+    sides = 9 * np.array([[-Z[0, 1], Z[0, 0]], [0, 0], [Z[1, 1], -Z[1, 0]]])
+    ax.fill(*sides.T, color=SHADE, lw=0, zorder=0)
+    for z, color, name, beside in zip(
+        Z, (BLUE, ORANGE), ("$z_1$", "$z_2$"), ((4, -9), (-4, 5)), strict=True
+    ):
+        draw_line(ax, z, color=color, lw=1)
+        arrow = {"arrowstyle": "->", "color": color, "lw": 1.8, "shrinkA": 0, "shrinkB": 0}
+        ax.annotate("", z, (0, 0), arrowprops=arrow, zorder=5)
+        ax.annotate(name, z, beside, textcoords="offset points", color=color)
+    ax.plot(*W.T, "o-", color=INK, ms=3.5, lw=1)
+    for k, w in enumerate(W[1:], start=1):
+        ax.annotate(f"{k}", w, (4, 4), textcoords="offset points", color=INK)
 
 
 @figure("four_mistakes", claims=(), panels=4, size=(2.1, 2.3))
@@ -113,6 +144,30 @@ def pulls(ax):
     ax.legend(loc="upper right")
 
 
+@figure("first_pass", claims=(), size=(4.2, 2.2))
+def first_pass(ax):
+    """The mistakes of the first pass over the pictures, in the order of the file (black) and on
+    average over 20 random orders (grey). Both rise most in the first quarter: the machine learns
+    while it goes. A machine that guesses would follow the dashed line, with half of the pictures
+    wrong.
+    """
+    digits = datasets.load_digits()
+    chosen = (digits.y == 3) | (digits.y == 8)
+    X, y = augment(digits.X[chosen]), np.where(digits.y[chosen] == 3, 1, -1)
+    seen = np.arange(0, len(X) + 1, 7)  # 357 is 51 times 7
+
+    def made(order):
+        wrong = [i for i, _ in sweep(X[order], y[order], np.zeros(X.shape[1]))]
+        return np.searchsorted(wrong, seen)  # how many of them are among those seen
+
+    orders = [np.random.default_rng(seed).permutation(len(X)) for seed in range(20)]
+    ax.plot(seen, np.mean([made(order) for order in orders], axis=0), color=GREY, lw=1.4)
+    ax.plot(seen, made(np.arange(len(X))), color=INK, lw=1.4)
+    ax.plot((0, 90), (0, 45), "--", color=INK, lw=0.8)
+    ax.set(xlabel="pictures seen", ylabel="mistakes", xlim=(0, 357), ylim=(0, 42))
+    ax.set(xticks=(0, 89, 178, 268, 357), yticks=(0, 20, 40))
+
+
 @figure("weights", claims=(), panels=5, size=(1.4, 1.7))
 def weights(*axes):
     """The weights of the pixels after k mistakes. Blue pixels speak for a 3 and red ones for an 8.
@@ -160,9 +215,9 @@ def one_mistake(ax):
 def perceptron_at_work(left, right):
     """Left: twenty samples, and the boundary after each mistake, the later the darker. The last
     one (black) separates the classes. The grey strip is the empty space around another separator
-    w*. The last boundary does not run along its middle. Right: the squared length of w after k
-    mistakes (dots). It is never above the dashed line and never below the parabola. The two meet
-    again at the mistake bound, so the run cannot go beyond it.
+    w*, whose boundary is dashed. The black one does not run along it. Right: the squared length of
+    w after k mistakes (dots). It is never above the dashed line and never below the parabola. The
+    two meet again at the mistake bound, so the run cannot go beyond it.
     """
     X, y, w_star = lecture_set()
     W = np.array([update.w for update in updates(X, y)])
@@ -179,6 +234,10 @@ def tilting(ax, X, y, w_star, W):
     for k, w in enumerate(W[1:-1], start=1):
         draw_line(ax, w, color=GREY, lw=0.8, alpha=0.25 + 0.75 * k / len(W))
     draw_line(ax, W[-1], color=INK, lw=1.8)
+    ends = np.outer([-5, 5], [-w_star[1], w_star[0]])  # of the boundary of w*
+    view = ax.axis()
+    ax.plot(*ends.T, color=INK, lw=0.9, ls="--")
+    ax.axis(view)
     draw_samples(ax, X, y)
     ax.legend(
         loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, handletextpad=0, columnspacing=1
