@@ -69,10 +69,10 @@ def loss(ax):
 
 @figure("weight_space", claims=(), size=(3.4, 2.9))
 def weight_space(ax):
-    """The plane of the weights for two samples, without an offset. Each z has a line through 0; the
-    weights that are right about z lie on the side to which z points. The separators, right about
-    both, fill the shaded cone. The path is the run from 0: at each mistake the step is the z that
-    is wrong. It ends in the cone after five mistakes.
+    """The plane of the weights for two samples, without an offset. Each z has a line through 0, at
+    right angles to it. The weights that are right about z lie on the side to which z points. The
+    separators, right about both, fill the shaded cone. The path is the run from 0: at each mistake,
+    numbered 1 to 5, the step is the z that is wrong. It ends in the cone.
     """
     Z = np.array([[3.0, 0.7], [-2.0, 0.9]])
     W = np.array([u.w for u in updates(Z, np.ones(2))])
