@@ -97,8 +97,8 @@ def rays(scans, white):
     """Left: the pixels of the sheet. The black square is white paper. Pixels with ink only on the
     front (blue) lie on one ray, those with ink only on the back (orange) on another. The rays
     point along the columns of $A$. Pixels with ink on both sides (green) lie between. Right: the
-    same pixels, whitened. Now the rays are nearly at right angles. The lines through the mean are
-    the two rows of the best $W$, nearly parallel to the rays.
+    same pixels, whitened. The rays point along the columns of $R = K A$, nearly at right angles.
+    The lines through the mean are the two rows of the best $W$, nearly parallel to the rays.
     """
     sides = two_pages(30, np.random.default_rng(27))
     X = sides @ SCANS.T
@@ -112,6 +112,20 @@ def rays(scans, white):
         ax.plot(*points[~(front | back)][0], "s", ms=6, color=INK)
     for w in best_rotation(Z):
         white.plot(*np.outer([-2, 6], w * np.sign(w @ K.sum(axis=1))).T, color=INK, lw=0.9)
+    for some, name, down in (
+        (front & ~back, "column 1 of $R$", 1),
+        (back & ~front, "column 2 of $R$", -1),
+    ):
+        end = Z[some][np.argmax(np.linalg.norm(Z[some], axis=1))]
+        white.annotate(
+            name,
+            end,
+            (-6, -6 * down),
+            textcoords="offset points",
+            ha="right",
+            va="center",
+            size="small",
+        )
     scans.set(xlabel="scan 1", ylabel="scan 2", xticks=(), yticks=(), aspect="equal")
     white.set(xlabel="$z_1$", ylabel="$z_2$", xticks=(), yticks=(), aspect="equal")
 
