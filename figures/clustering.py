@@ -360,7 +360,7 @@ def iris_hierarchy(flowers, tree):
     """Left: 150 irises in three clusters, by Ward's linkage on their four measurements, two of
     which are drawn. Right: all 149 merges. A bracket joins two clusters at the height of their
     distance. The dotted line cuts the tree into three parts, the clusters on the left. A lower cut
-    would split these further and would never mix them.
+    can only split these further, and never mixes them.
     """
     X = load_iris().X
     merges = linkage(euclidean(X), "ward")
@@ -582,8 +582,9 @@ def three_arcs():
 def rows(plane, embedded):
     """Three half circles in the clusters that the four steps find at the scale 30. Left: in the
     plane no flat border separates the middle one from a neighbour. Right: what step 4 sees. Each
-    sample has become a point, drawn at its entries of the second and the third eigenvector. The
-    half circles have become three knots, which the flat borders of K-means separate.
+    sample has become a point, drawn at its entries of the second and the third eigenvector. All
+    links are positive, so the first is constant, and tells nothing. The half circles have become
+    three knots, which the flat borders of K-means separate.
     """
     X, y = three_arcs()
     F = lowest_eigenvectors(graph_laplacian(rbf_affinity(X, gamma=30.0)), 3)[1][:, 1:]
