@@ -1095,8 +1095,17 @@ def chapter_files(chapter, keep=False):
 
 def smaller(svg):
     """A figure in fewer bytes: without what is not drawn, placed to hundredths of a point."""
-    text = scour.scourString(svg, SMALLER).replace("xlink:href", "href")
+    text = scour.scourString(GLYPH.sub(coarser, svg), SMALLER).replace("xlink:href", "href")
     return re.sub(r'(?<= [dxy]=)"[^"]*"', lambda m: LONG.sub(shorter, m[0]), text)
+
+
+GLYPH = re.compile(r'd="([^"]*)" transform="scale\(0\.015625\)"')  # of a letter: 64 for a point
+
+
+def coarser(found):
+    """The outline of a letter in eighths of the units of its font: 1/256 of its height."""
+    d = re.sub(r"-?[\d.]+", lambda m: str(round(float(m[0]) / 8)), found[1])
+    return f'd="{d}" transform="scale(0.125)"'
 
 
 LONG = re.compile(r"-?\d*\.\d{3,}")  # a number with more than two digits after the point
