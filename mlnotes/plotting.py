@@ -43,7 +43,7 @@ COLORS = (BLUE, ORANGE, GREEN, PURPLE, GREY)
 MARKERS = ("o", "s", "^", "D", "v")
 PANEL = (3.2, 2.9)  # inches; two panels fill the width of a textbook page
 PRINT_DPI = 300  # dots per inch of a PNG file, as printers ask for
-GRID = 300  # a function of the plane is evaluated at so many points along each side
+GRID = 200  # a function of the plane is evaluated at so many points along each side
 STYLE = {
     "svg.hashsalt": "mlnotes",
     "font.family": "STIXGeneral",
