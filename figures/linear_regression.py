@@ -21,6 +21,7 @@ from mlnotes.linear_regression import (
     predict,
     qr_solution,
     ridge_path,
+    soft_threshold,
 )
 from mlnotes.optimization import gradient_descent
 from mlnotes.plotting import (
@@ -304,41 +305,44 @@ def two_weights():
     return X - X.mean(axis=0), y - y.mean()
 
 
-@figure("polynomials", claims=(), panels=4, size=(2.3, 2.5))
-def polynomials(first, second, third, last):
-    """Polynomials of degree 9 for 30 draws of the noise (blue), and the sine (dashed). First:
-    without a penalty the curves swing widely, most of all near the ends. Second: with a small
-    penalty they stay together. Third: the penalty (line) beside the nine $s_j^2$ of walk 9
-    (dots). Ridge hardly changes the directions far above the line, and nearly removes those far
-    below. Last: the variance that each direction brings into the curves, without the penalty
-    (blue) and with it (orange). It is the variance of the weight along $v_j$, times the mean square
-    over x of the curve whose only weight is 1 along $v_j$. Most of the blue stands in the last four
-    directions, which ridge nearly removes.
+def sine_draws():
+    """Twelve points, and the targets of a sine with 30 draws of the noise."""
+    x = np.linspace(0, 1, 12)
+    noise = [np.random.default_rng(seed).normal(size=12) for seed in range(30)]
+    return x, np.sin(2 * np.pi * x) + 0.3 * np.array(noise)
+
+
+@figure("polynomials", claims=(), panels=3, size=(2.9, 2.6))
+def polynomials(left, middle, right):
+    """Polynomials of degree 9 for 30 draws of the noise (blue), and the sine (dashed). Left:
+    without a penalty the curves swing widely, most of all near the ends. Middle: with a small
+    penalty they stay together. Right: their mean squared distance from the sine (black) for all
+    penalties. It is the sum of the variance (blue, dashed) and the squared bias (orange, dotted).
+    With too small a penalty the curves follow the noise; with too large a one they cannot bend.
     """
-    x, grid = np.linspace(0, 1, 12), np.linspace(0, 1, 200)
-    X = powers(x, 9)
-    for seed in range(30):
-        y = np.sin(2 * np.pi * x) + 0.3 * np.random.default_rng(seed).normal(size=12)
-        for ax, w in zip((first, second), ridge_path(X, y, [0, 1e-4]), strict=True):
-            curve = y.mean() + (powers(grid, 9) - X.mean(axis=0)) @ w
-            ax.plot(grid, curve, color=BLUE, lw=0.5)
-    for ax, name in ((first, "$\\lambda$ = 0"), (second, "$\\lambda$ = 0.0001")):
-        ax.plot(grid, np.sin(2 * np.pi * grid), "--", color=ORANGE, lw=2)
-        ax.set(title=name, xlabel="$x$", ylabel="$y$", ylim=(-2.2, 2.2))
-    _, s, rows = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
-    squares = s**2
-    third.semilogy(np.arange(1, 10), squares, "o", color=BLUE, ms=4)
-    third.axhline(1e-4, color=ORANGE, lw=1.4)
-    third.text(9.3, 2e-4, "$\\lambda$ = 0.0001", ha="right", va="bottom", fontsize=9)
-    third.set(title="$s_j^2$", xlabel="direction $j$", xticks=(1, 3, 5, 7, 9))
-    third.set_yticks([1e-12, 1e-8, 1e-4, 1])
-    third.minorticks_off()
-    mean_squares = np.mean(((powers(grid, 9) - X.mean(axis=0)) @ rows.T) ** 2, axis=0)
-    for lam, shift, color in ((0, -0.2, BLUE), (1e-4, 0.2, ORANGE)):
-        deviations = 0.3 * s / (squares + lam)  # sigma / s_j, times the factor of walk 9
-        heights = mean_squares * deviations**2
-        last.bar(np.arange(1, 10) + shift, heights, 0.4, color=color)
-    last.set(title="variance", xlabel="direction $j$", xticks=(1, 3, 5, 7, 9))
+    x, targets = sine_draws()
+    ends = (1 - np.cos(np.linspace(0, np.pi, 61))) / 2  # dense near the ends
+    grid = np.append(ends, np.linspace(0, 1, 200))
+    X, sine = powers(x, 9), np.sin(2 * np.pi * grid)
+    lam = np.array([0, 1e-4, *np.geomspace(1e-14, 1, 43)])
+    W = np.array([ridge_path(X, y, lam) for y in targets])  # draws, lambdas, weights
+    curves = targets.mean(axis=1)[:, None, None] + W @ (powers(grid, 9) - X.mean(axis=0)).T
+    for k, ax, name in ((0, left, "0"), (1, middle, "0.0001")):
+        ax.plot(ends, curves[:, k, :61].T, color=BLUE, lw=0.5)
+        ax.plot(ends, sine[:61], "--", color=ORANGE, lw=2)
+        ax.set(title=rf"$\lambda$ = {name}", xlabel="$x$", ylabel="$y$", ylim=(-2.2, 2.2))
+        ax.set(xticks=(0, 0.5, 1), yticks=(-2, 0, 2))
+    curves, sine, lam = curves[:, 2:, 61:], sine[61:], lam[2:]
+    bias = np.mean((curves.mean(axis=0) - sine) ** 2, axis=1)
+    variance = curves.var(axis=0).mean(axis=1)
+    right.semilogx(lam, bias + variance, color=INK, lw=2, label="sum")
+    right.semilogx(lam, variance, "--", color=BLUE, label="variance")
+    right.semilogx(lam, bias, ":", color=ORANGE, lw=2, label="squared bias")
+    right.axvline(1e-4, color=GREY, lw=0.8)
+    right.set(title="distance from the sine", xlabel=r"$\lambda$", xticks=(1e-12, 1e-8, 1e-4, 1))
+    right.minorticks_off()
+    right.set(ylim=(0, 0.26), yticks=(0, 0.1, 0.2))
+    right.legend(fontsize=8, loc="upper center")
 
 
 @figure("corners", claims=(), panels=2)
@@ -370,20 +374,31 @@ def corners(left, right):
         ax.plot(*w, "o", color=INK, ms=6)
 
 
-@figure("kink", claims=(), panels=3, size=(2.6, 2.1))
-def kink(*axes):
-    """The LASSO objective F for a single weight, that of the colour of the wines, for three values
-    of C, and its minimum (dot). As C grows, the minimum moves towards the kink at 0. At C = 200 it
-    sits there.
+@figure("kink", claims=(), panels=3, size=(2.8, 2.2))
+def kink(left, middle, right):
+    r"""Left and middle: the LASSO objective F for a single weight, that of the colour of the wines,
+    for two values of C, and its minimum (dot). F has a kink at 0, and at C = 200 the minimum sits
+    there. Right: the best weight as a function of $\rho_j$, for a column of length 1. Ridge with
+    lambda = 1 halves every weight. The LASSO with C = 1 takes 1/2 from each, and sets those
+    up to 1/2 to 0.
     """
     X, y, _ = wine("color_intensity")
-    x, w = standardised(X)[:, 0], np.linspace(-0.3, 0.9, 601)
-    for ax, C in zip(axes, (0.0, 80.0, 200.0), strict=True):
-        best = lasso_path(x[:, None], y, [C])[0, 0] if C else slope_of(x[:, None], y)
+    x, w = standardised(X)[:, 0], np.linspace(-0.3, 0.9, 49)
+    for ax, C in ((left, 80.0), (middle, 200.0)):
+        best = lasso_path(x[:, None], y, [C])[0, 0]
         heights = [objective_of_one(x, y - y.mean(), each, C) for each in w]
         ax.plot(w, heights, color=BLUE, lw=1.6)
         ax.plot(best, objective_of_one(x, y - y.mean(), best, C), "o", color=ORANGE)
-        ax.set(title=f"$C$ = {C:.0f}", xlabel="$w_j$", ylabel="$F$", xticks=(0, 0.5))
+        ax.set(title=f"C = {C:.0f}", xlabel="$w_j$", ylabel="$F$", xticks=(0, 0.5), yticks=())
+    rho = np.array([-2, -0.5, 0.5, 2])
+    right.plot(rho, rho, ":", color=GREY, lw=1.8)
+    right.plot(rho, rho / 2, "--", color=INK, lw=1.4)
+    right.plot(rho, soft_threshold(rho, 0.5), color=BLUE, lw=1.6)
+    for height, name in ((2, "least squares"), (1.5, "LASSO"), (1, "ridge")):
+        right.text(2.1, height, name, fontsize=9, va="center")
+    right.set(xlabel=r"$\rho_j$", ylabel="best $w_j$", xlim=(-2.1, 4.2), ylim=(-2.2, 2.2))
+    right.set(xticks=(-1, 0, 1), yticks=(-1, 0, 1))
+    right.axhline(0, color=GREY, lw=0.5)
 
 
 def objective_of_one(x, y, w, C):
