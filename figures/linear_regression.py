@@ -316,8 +316,8 @@ def sine_draws():
 def polynomials(left, middle, right):
     """Polynomials of degree 9 for 30 draws of the noise (blue), and the sine (dashed). Left:
     without a penalty the curves swing widely, most of all near the ends. Middle: with a small
-    penalty they stay together. Right: their mean squared distance from the sine (black) for all
-    penalties. It is the sum of the variance (blue, dashed) and the squared bias (orange, dotted).
+    penalty they stay together. Right: their mean squared distance from the sine (black) against
+    the penalty. It is the sum of the variance (blue, dashed) and the squared bias (orange, dotted).
     With too small a penalty the curves follow the noise; with too large a one they cannot bend.
     """
     x, targets = sine_draws()
