@@ -109,9 +109,8 @@ def sensors(*axes):
     pixels 43 and 52, below, carry their numbers. Bottom: the same through ten sensors, those that
     the filter below keeps (blue: not seen).
     """
-    T = load_digits()
-    of_3, of_8 = T.X[T.y == 3].astype(float), T.X[T.y == 8].astype(float)
-    X, y = np.vstack([of_3, of_8]), np.repeat([3, 8], [len(of_3), len(of_8)])
+    X, y = threes_and_eights()
+    of_3, of_8 = X[y > 0], X[y < 0]
     hidden = np.setdiff1d(np.arange(64), best_features(information_scores(X, y), 10))
     shown = (of_3.mean(axis=0), of_8.mean(axis=0), of_3[0], of_3[1], of_8[0], of_8[1])
     titles = ("mean 3", "mean 8", "a 3", "a 3", "an 8", "an 8")
@@ -132,9 +131,7 @@ def uncertainty(ax):
     Pixel 52 tells nearly nothing, though it has ink in most pictures. Pixel 43 tells about half, a
     copy of the label all. The ink is counted in ten bins.
     """
-    T = load_digits()
-    of_two = np.isin(T.y, (3, 8))
-    X, y = T.X[of_two], T.y[of_two]
+    X, y = threes_and_eights()
     told = information_scores(np.column_stack([X[:, [52, 43]], y]), y)
     ax.barh(range(3), told, color=BLUE, height=0.6)
     ax.barh(range(3), told[2] - told, left=told, color=GREY, alpha=0.4, height=0.6)
@@ -144,6 +141,13 @@ def uncertainty(ax):
     ax.text(told[2] / 2, 2, "told: H(y)", color="white", ha="center", va="center")
     ax.set(yticks=range(3), yticklabels=("pixel 52", "pixel 43", "copy of the label"))
     ax.set(ylim=(2.5, -0.5), xlim=(0, 0.72), xlabel="nats")
+
+
+def score_map(ax, scores, chosen=()):
+    """The scores of the 64 pixels, the darker the larger, and rings around the chosen ones."""
+    row, column = np.divmod(chosen, 8)
+    ax.imshow(scores.reshape(8, 8), cmap="Greys")
+    ax.plot(column, row, "o", mfc="none", mec=ORANGE, ms=11)
 
 
 @figure("maps", claims=("feature_selection-03",), panels=2, size=(2.6, 2.4))
@@ -156,14 +160,10 @@ def maps(of_information, of_correlation):
     """
     X, y = threes_and_eights()
     scores = information_scores(X, y)
-    ten = best_features(scores, 10)
-    for ax, values, name in (
-        (of_information, scores, "MI"),
-        (of_correlation, correlation_scores(X, y), "correlation"),
-    ):
-        ax.imshow(values.reshape(8, 8), cmap="Greys")
+    score_map(of_information, scores, best_features(scores, 10))
+    score_map(of_correlation, correlation_scores(X, y))
+    for ax, name in ((of_information, "MI"), (of_correlation, "correlation")):
         ax.set(title=name, xticks=(0, 2, 4, 6), yticks=(0, 2, 4, 6))
-    of_information.plot(ten % 8, ten // 8, "o", mfc="none", mec=ORANGE, ms=11)
 
 
 @figure("found", claims=("feature_selection-04",), size=(2.7, 2.5))
@@ -175,8 +175,7 @@ def found(ax):
     A = np.column_stack([X, np.ones(len(X))])  # with a constant
     search = forward_selection(lambda J: residual_sum(A, y, (*J, 64)), 64)
     J = np.array([next(search) for _ in range(11)][-1].J)
-    ax.imshow(information_scores(X, y).reshape(8, 8), cmap="Greys")
-    ax.plot(J % 8, J // 8, "o", mfc="none", mec=ORANGE, ms=11)
+    score_map(ax, information_scores(X, y), J)
     ax.set(xticks=range(8), yticks=range(8))
 
 

@@ -34,6 +34,7 @@ from mlnotes.plotting import (
     ORANGE,
     SHADE,
     Take,
+    draw_ellipse,
     draw_regions,
     draw_samples,
     figure,
@@ -403,9 +404,7 @@ def useless(left, right):
         x, X = query * [1, scale], np.column_stack([useful, scale * noise])
         r, near = (part[0] for part in nearest_neighbors(x, X, 3))
         if scale:
-            turn = np.linspace(0, 2 * np.pi, 181)
-            rim = x + r[-1] * np.column_stack([np.cos(turn), np.sin(turn)])
-            ax.plot(*rim.T, color=INK, lw=0.8)
+            draw_ellipse(ax, x[0], np.eye(2), r[-1], lw=0.8)
         ax.axvline(0, color=GREY, lw=0.9, ls="--")
         draw_samples(ax, X, y, size=5, names=["class a", "class b"])
         ax.plot(*X[near].T, "o", ms=9, mfc="none", mec=INK)

@@ -144,6 +144,13 @@ def pulls(ax):
     ax.legend(loc="upper right")
 
 
+def threes_and_eights():
+    """The digits 3 and 8 with a constant 1 before their pixels, and the labels 1 and -1."""
+    T = datasets.load_digits()
+    chosen = (T.y == 3) | (T.y == 8)
+    return augment(T.X[chosen]), np.where(T.y[chosen] == 3, 1, -1)
+
+
 @figure("first_pass", claims=(), size=(4.2, 2.2))
 def first_pass(ax):
     """The mistakes of the first pass over the pictures, in the order of the file (black) and on
@@ -151,9 +158,7 @@ def first_pass(ax):
     while it goes. A machine that guesses would follow the dashed line, with half of the pictures
     wrong.
     """
-    digits = datasets.load_digits()
-    chosen = (digits.y == 3) | (digits.y == 8)
-    X, y = augment(digits.X[chosen]), np.where(digits.y[chosen] == 3, 1, -1)
+    X, y = threes_and_eights()
     seen = np.arange(0, len(X) + 1, 7)  # 357 is 51 times 7
 
     def made(order):
@@ -175,9 +180,7 @@ def weights(*axes):
     of this run there is a red patch left of the middle, where an 8 closes its loops and a 3 is
     open.
     """
-    digits = datasets.load_digits()
-    chosen = (digits.y == 3) | (digits.y == 8)
-    run = list(updates(augment(digits.X[chosen]), np.where(digits.y[chosen] == 3, 1, -1)))
+    run = list(updates(*threes_and_eights()))
     for ax, k in zip(axes, (1, 2, 5, 20, 67), strict=True):
         W = run[k].w[1:].reshape(8, 8)  # without b
         ax.imshow(W, cmap="RdBu", vmin=-np.abs(W).max(), vmax=np.abs(W).max())
